@@ -1,0 +1,3 @@
+//! The posteria command line.
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Dense linear algebra of posteria: column-major matrices of `f64`, factorisations in place,
+//! products into the caller's buffers. The only crate that names the backend.
+
+mod cholesky;
+mod matrix;
+mod product;
+
+pub use cholesky::{Cholesky, NotPositiveDefinite};
+pub use matrix::Matrix;
+pub use product::{dot, matrix_vector, multiply, transposed_matrix_vector, transposed_multiply};

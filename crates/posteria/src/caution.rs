@@ -1,0 +1,140 @@
+//! Carry statistical warnings inside results, as values with facts, words and a cure.
+
+use std::fmt;
+
+/// A reason to doubt a result. The library never prints; whoever shows the result shows its
+/// cautions too. `Display` gives one sentence that says what is wrong and what to do.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Caution {
+    /// Chains disagree about a variable.
+    NotConverged {
+        /// Variable with the largest value.
+        variable: String,
+        /// Its rank-normalised split R-hat.
+        r_hat: f64,
+        /// How many variables are above the threshold.
+        count: usize,
+    },
+    /// Too few effective draws for stable estimates.
+    FewEffectiveDraws {
+        /// Variable with the smallest value.
+        variable: String,
+        /// `bulk` or `tail`.
+        kind: &'static str,
+        /// Effective sample size over all chains.
+        effective_size: f64,
+        /// The least that can be trusted: 100 per chain.
+        needed: f64,
+    },
+    /// A variable did not move at all.
+    Constant {
+        /// The variable.
+        variable: String,
+    },
+    /// Trajectories left the region where the integrator is accurate.
+    Divergences {
+        /// How many kept draws ended in a divergence.
+        count: usize,
+        /// Of how many draws.
+        draws: usize,
+    },
+    /// NUTS trees reached their greatest depth.
+    TreeDepth {
+        /// How many draws.
+        count: usize,
+        /// The depth.
+        depth: usize,
+    },
+    /// Momentum refreshment explores the energy levels too slowly.
+    LowEnergyFraction {
+        /// Chain with the smallest value.
+        chain: usize,
+        /// Estimated Bayesian fraction of missing information (E-BFMI).
+        fraction: f64,
+    },
+    /// Only one chain: agreement between chains cannot be judged.
+    OneChain,
+    /// Too few draws for the diagnostics to be defined.
+    TooFewDraws {
+        /// Draws per chain.
+        draws: usize,
+    },
+    /// A column of the data does not vary.
+    ConstantColumn {
+        /// Name of the column.
+        column: String,
+    },
+    /// Rows were dropped because a cell was missing.
+    RowsDropped {
+        /// How many.
+        count: usize,
+    },
+    /// Proposals were rejected because the density was not usable.
+    Infeasible {
+        /// How many.
+        count: usize,
+        /// Of how many proposals.
+        proposals: usize,
+    },
+}
+
+impl fmt::Display for Caution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Caution::NotConverged { variable, r_hat, count } => write!(
+                f,
+                "the chains disagree: R-hat is {r_hat:.3} for {variable} ({count} variable(s) \
+                 above 1.01); draw longer, or look for separate modes by running more chains"
+            ),
+            Caution::FewEffectiveDraws { variable, kind, effective_size, needed } => write!(
+                f,
+                "only {effective_size:.0} effective {kind} draws for {variable}, {needed:.0} are \
+                 needed for stable estimates; draw longer"
+            ),
+            Caution::Constant { variable } => write!(
+                f,
+                "{variable} has the same value in every draw, so R-hat is not defined; if it \
+                 should vary, the sampler is stuck"
+            ),
+            Caution::Divergences { count, draws } => write!(
+                f,
+                "{count} of {draws} draws ended in a divergence, so a part of the posterior may \
+                 be missing; take smaller steps (a higher target acceptance) or reparametrise"
+            ),
+            Caution::TreeDepth { count, depth } => write!(
+                f,
+                "{count} trajectories reached the greatest tree depth {depth}: sampling is slow \
+                 but valid; allow a greater depth or adapt the metric longer"
+            ),
+            Caution::LowEnergyFraction { chain, fraction } => write!(
+                f,
+                "E-BFMI is {fraction:.2} in chain {chain} (below 0.3): the tails are explored \
+                 slowly; warm up longer or reparametrise heavy-tailed scales"
+            ),
+            Caution::OneChain => write!(
+                f,
+                "one chain cannot show that chains agree; run at least four from different starts"
+            ),
+            Caution::TooFewDraws { draws } => {
+                write!(
+                    f,
+                    "{draws} draw(s) per chain are too few to diagnose; at least 4 are needed"
+                )
+            }
+            Caution::ConstantColumn { column } => write!(
+                f,
+                "column {column} has the same value in every row: it is kept, but it cannot \
+                 explain anything"
+            ),
+            Caution::RowsDropped { count } => {
+                write!(f, "{count} row(s) with missing values were dropped")
+            }
+            Caution::Infeasible { count, proposals } => write!(
+                f,
+                "{count} of {proposals} proposals were rejected because the density was not \
+                 finite; check the scale of the data and the priors"
+            ),
+        }
+    }
+}

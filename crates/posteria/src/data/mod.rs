@@ -1,0 +1,1 @@
+//! From a table of text to inputs, targets and folds.

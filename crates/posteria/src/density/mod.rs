@@ -1,0 +1,3 @@
+//! Distributions: normalised log densities, draws, special functions.
+
+pub mod special;

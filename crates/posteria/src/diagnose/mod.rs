@@ -1,0 +1,1 @@
+//! Judge whether chains can be trusted.

@@ -1,0 +1,164 @@
+//! Name the parts of a flat draw.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// One named array inside a draw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Name, unique in its layout.
+    pub name: String,
+    /// Dimensions, in row-major order; empty for a scalar.
+    pub dimensions: Vec<Dimension>,
+    /// Where the variable begins in a draw.
+    pub offset: usize,
+}
+
+/// One axis of a variable: its name and the label of every index along it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dimension {
+    /// Name of the axis (`input`, `hidden_unit`, …).
+    pub name: String,
+    /// One label per index.
+    pub labels: Vec<String>,
+}
+
+impl Variable {
+    /// Number of indices along each axis.
+    pub fn shape(&self) -> Vec<usize> {
+        self.dimensions.iter().map(|dimension| dimension.labels.len()).collect()
+    }
+
+    /// Number of components.
+    pub fn len(&self) -> usize {
+        self.dimensions.iter().map(|dimension| dimension.labels.len()).product()
+    }
+
+    /// Whether the variable has no component.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where the components lie in a draw.
+    pub fn range(&self) -> Range<usize> {
+        self.offset..self.offset + self.len()
+    }
+
+    /// Name of one component as tables show it: `weights[age]`, or the bare name of a scalar.
+    ///
+    /// # Panics
+    /// If `component` is not below [`Variable::len`].
+    pub fn component_name(&self, component: usize) -> String {
+        assert!(component < self.len(), "{} has {} components", self.name, self.len());
+        if self.dimensions.is_empty() {
+            return self.name.clone();
+        }
+        let mut labels = vec![""; self.dimensions.len()];
+        let mut rest = component;
+        for (label, dimension) in labels.iter_mut().zip(&self.dimensions).rev() {
+            *label = &dimension.labels[rest % dimension.labels.len()];
+            rest /= dimension.labels.len();
+        }
+        format!("{}[{}]", self.name, labels.join(", "))
+    }
+}
+
+/// Names and ranges of everything in a draw: one for the sampler, the file and the report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    variables: Vec<Variable>,
+    len: usize,
+}
+
+impl Layout {
+    /// An empty layout.
+    pub fn new() -> Self {
+        Layout::default()
+    }
+
+    /// Appends a scalar; returns its offset.
+    ///
+    /// # Panics
+    /// If the name is taken.
+    pub fn push_scalar(&mut self, name: impl Into<String>) -> usize {
+        self.push(name, Vec::new()).start
+    }
+
+    /// Appends a vector whose components are called by `labels`; returns its range.
+    ///
+    /// # Panics
+    /// If the name is taken.
+    pub fn push_vector(
+        &mut self,
+        name: impl Into<String>,
+        dimension: impl Into<String>,
+        labels: Vec<String>,
+    ) -> Range<usize> {
+        self.push(name, vec![Dimension { name: dimension.into(), labels }])
+    }
+
+    /// Appends an array; returns its range.
+    ///
+    /// # Panics
+    /// If the name is taken.
+    pub fn push(&mut self, name: impl Into<String>, dimensions: Vec<Dimension>) -> Range<usize> {
+        let variable = Variable { name: name.into(), dimensions, offset: self.len };
+        assert!(self.variable(&variable.name).is_none(), "{} is named twice", variable.name);
+        let range = variable.range();
+        self.len = range.end;
+        self.variables.push(variable);
+        range
+    }
+
+    /// The variables, in the order of a draw.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The variable called `name`.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.iter().find(|variable| variable.name == name)
+    }
+
+    /// Length of a draw.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether a draw has no component.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Names of all components, in the order of a draw.
+    pub fn component_names(&self) -> Vec<String> {
+        self.variables
+            .iter()
+            .flat_map(|variable| (0..variable.len()).map(|i| variable.component_name(i)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_named_in_row_major_order() {
+        let mut layout = Layout::new();
+        layout.push_scalar("noise");
+        let labels = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        layout.push(
+            "weights",
+            vec![
+                Dimension { name: "input".into(), labels: labels(&["a", "b"]) },
+                Dimension { name: "hidden_unit".into(), labels: labels(&["0", "1", "2"]) },
+            ],
+        );
+        assert_eq!(layout.len(), 7);
+        assert_eq!(layout.component_names()[0], "noise");
+        assert_eq!(layout.component_names()[3], "weights[a, 2]");
+        assert_eq!(layout.component_names()[4], "weights[b, 0]");
+    }
+}

@@ -1,0 +1,212 @@
+//! Run one chain: stages of warm-up, then kept draws.
+
+use serde::{Deserialize, Serialize};
+
+use super::FitError;
+use super::recorder::{Kept, Report};
+use crate::draws::Statistics;
+use crate::model::{Evaluator, Posterior};
+use crate::random::{Purpose, Seed, Stream, StreamPosition};
+use crate::sample::{Plan, Stage, Step, Sweep};
+use crate::target::{Infeasible, Terms};
+
+/// Starting states tried before a chain gives up.
+const START_ATTEMPTS: usize = 100;
+
+/// Everything a chain needs to continue bit for bit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChainMemory {
+    /// Sweeps done, warm-up included.
+    pub iteration: usize,
+    /// The state.
+    pub state: Vec<f64>,
+    /// Where the chain's stream stands.
+    pub stream: StreamPosition,
+    /// The memory of every update.
+    pub updates: Vec<Vec<f64>>,
+}
+
+/// One Markov chain of a posterior.
+pub struct Chain<'p> {
+    plan: &'p Plan,
+    index: usize,
+    sweep: Sweep<'p>,
+    evaluator: Box<dyn Evaluator + 'p>,
+    state: Vec<f64>,
+    stream: Stream,
+    iteration: usize,
+    draw: Vec<f64>,
+    log_likelihood: Vec<f64>,
+    steps: Vec<Step>,
+    kept: Option<(usize, Statistics)>,
+}
+
+impl<'p> Chain<'p> {
+    /// A new chain with its own streams, at the first starting state with a usable density.
+    ///
+    /// # Errors
+    /// [`FitError::Start`] if none of a hundred starting states is usable.
+    pub fn start(
+        posterior: &'p dyn Posterior,
+        plan: &'p Plan,
+        seed: Seed,
+        index: usize,
+    ) -> Result<Self, FitError> {
+        let mut starts = seed.stream(Purpose::Start, [index as u64, 0]);
+        let stream = seed.stream(Purpose::Chain, [index as u64, 0]);
+        let mut chain = Chain::new(posterior, plan, index, stream);
+        let mut reason = Infeasible::NotFinite;
+        for _ in 0..START_ATTEMPTS {
+            chain.state = posterior.start(&mut starts);
+            match chain.evaluate() {
+                Ok(_) => {
+                    chain.enter_stage_if_one_begins();
+                    return Ok(chain);
+                }
+                Err(infeasible) => reason = infeasible,
+            }
+        }
+        Err(FitError::Start { chain: index, attempts: START_ATTEMPTS, reason })
+    }
+
+    /// The chain that continues from `memory`.
+    ///
+    /// # Errors
+    /// [`FitError::Memory`] if the memory is of another posterior or beyond the plan.
+    pub fn resume(
+        posterior: &'p dyn Posterior,
+        plan: &'p Plan,
+        index: usize,
+        memory: &ChainMemory,
+    ) -> Result<Self, FitError> {
+        let mut chain = Chain::new(posterior, plan, index, Stream::at(memory.stream));
+        if memory.updates.len() != chain.sweep.names().count()
+            || memory.iteration > plan.iterations()
+        {
+            return Err(FitError::Memory { chain: index });
+        }
+        chain.state.clone_from(&memory.state);
+        chain.iteration = memory.iteration;
+        // The settings of the stage first, then what was learned in it.
+        chain.sweep.enter(chain.stage_of(memory.iteration));
+        chain.sweep.recall(&memory.updates);
+        if chain.evaluate().is_err() {
+            return Err(FitError::Memory { chain: index });
+        }
+        Ok(chain)
+    }
+
+    fn new(posterior: &'p dyn Posterior, plan: &'p Plan, index: usize, stream: Stream) -> Self {
+        Chain {
+            plan,
+            index,
+            sweep: posterior.sweep(1.0),
+            evaluator: posterior.evaluator(),
+            state: Vec::new(),
+            stream,
+            iteration: 0,
+            draw: vec![0.0; posterior.layout().len()],
+            log_likelihood: vec![0.0; posterior.rows()],
+            steps: Vec::new(),
+            kept: None,
+        }
+    }
+
+    /// One sweep; `false` when the plan is done and nothing was left to do.
+    pub fn advance(&mut self) -> bool {
+        if self.iteration >= self.plan.iterations() {
+            return false;
+        }
+        self.steps.clear();
+        self.steps.extend_from_slice(self.sweep.pass(&mut self.state, &mut self.stream));
+        self.iteration += 1;
+        let sampled = self.iteration.saturating_sub(self.plan.warmup_iterations());
+        self.kept = (sampled > 0 && sampled.is_multiple_of(self.plan.thin)).then(|| {
+            // Every update leaves the state where its density is usable; a failure here is a
+            // fault of the model, and the draw shows it instead of hiding it.
+            let terms =
+                self.evaluate().unwrap_or(Terms { log_prior: f64::NAN, log_likelihood: f64::NAN });
+            (sampled / self.plan.thin - 1, statistics(terms, &self.steps))
+        });
+        self.enter_stage_if_one_begins();
+        true
+    }
+
+    /// What the last sweep did.
+    pub fn report(&self) -> Report<'_> {
+        Report {
+            chain: self.index,
+            iteration: self.iteration,
+            steps: &self.steps,
+            kept: self.kept.map(|(index, statistics)| Kept {
+                index,
+                draw: &self.draw,
+                statistics,
+                log_likelihood: &self.log_likelihood,
+            }),
+        }
+    }
+
+    /// What a checkpoint must hold.
+    pub fn memory(&self) -> ChainMemory {
+        ChainMemory {
+            iteration: self.iteration,
+            state: self.state.clone(),
+            stream: self.stream.position(),
+            updates: self.sweep.memory(),
+        }
+    }
+
+    fn evaluate(&mut self) -> Result<Terms, Infeasible> {
+        let terms =
+            self.evaluator.evaluate(&self.state, &mut self.draw, &mut self.log_likelihood)?;
+        if terms.at(1.0).is_finite() { Ok(terms) } else { Err(Infeasible::NotFinite) }
+    }
+
+    /// The stage to which the sweep number `iteration` (from 0) belongs.
+    fn stage_of(&self, iteration: usize) -> &'p Stage {
+        let mut end = 0;
+        for stage in &self.plan.warmup {
+            end += stage.iterations;
+            if iteration < end {
+                return stage;
+            }
+        }
+        &self.plan.sampling
+    }
+
+    fn enter_stage_if_one_begins(&mut self) {
+        let mut begin = 0;
+        for stage in &self.plan.warmup {
+            if self.iteration == begin && stage.iterations > 0 {
+                self.sweep.enter(stage);
+                return;
+            }
+            begin += stage.iterations;
+        }
+        if self.iteration == begin {
+            self.sweep.enter(&self.plan.sampling);
+        }
+    }
+}
+
+fn statistics(terms: Terms, steps: &[Step]) -> Statistics {
+    let proposals = steps.iter().filter(|step| step.evaluations > 0);
+    let (count, acceptance) =
+        proposals.fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
+    let last = |value: fn(&Step) -> f64| {
+        steps.iter().rev().map(value).find(|value| !value.is_nan()).unwrap_or(f64::NAN)
+    };
+    Statistics {
+        log_density: terms.at(1.0),
+        log_prior: terms.log_prior,
+        log_likelihood: terms.log_likelihood,
+        energy: last(|step| step.energy),
+        step_size: last(|step| step.step_size),
+        acceptance_rate: if count > 0.0 { acceptance / count } else { 1.0 },
+        n_steps: steps.iter().map(|step| f64::from(step.evaluations)).sum(),
+        tree_depth: steps.iter().map(|step| f64::from(step.tree_depth)).fold(0.0, f64::max),
+        diverging: f64::from(u8::from(steps.iter().any(|step| step.diverging))),
+        infeasible: steps.iter().filter(|step| step.infeasible.is_some()).count() as f64,
+    }
+}

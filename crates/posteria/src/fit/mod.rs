@@ -1,0 +1,102 @@
+//! Run the chains of a posterior, in parallel, recorded and resumable.
+
+mod chain;
+mod jobs;
+mod recorder;
+
+pub use chain::{Chain, ChainMemory};
+pub use jobs::run_jobs;
+pub use recorder::{InMemory, Kept, Recorder, Report};
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+
+use crate::draws::Draws;
+use crate::model::Posterior;
+use crate::random::Seed;
+use crate::sample::Plan;
+use crate::target::Infeasible;
+
+/// Why chains could not run.
+#[derive(Debug, thiserror::Error, PartialEq)]
+#[non_exhaustive]
+pub enum FitError {
+    /// No usable starting state was found.
+    #[error("chain {chain} found no starting point in {attempts} attempts: {reason}")]
+    Start {
+        /// The chain.
+        chain: usize,
+        /// How many states were tried.
+        attempts: usize,
+        /// Why the last one failed.
+        reason: Infeasible,
+    },
+    /// A checkpoint does not fit the posterior or the plan.
+    #[error("chain {chain} cannot continue: its checkpoint belongs to another model or plan")]
+    Memory {
+        /// The chain.
+        chain: usize,
+    },
+}
+
+/// How a run of chains ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every chain has all its draws.
+    Complete,
+    /// The recorder asked to stop.
+    Interrupted,
+}
+
+/// Runs the chains of `plan`, each from its own streams, on at most `threads` threads. Chains
+/// with a memory continue from it. `recorder` sees every sweep.
+///
+/// The numbers do not depend on `threads`, and a chain that continues from its memory gives
+/// the draws it would have given without the interruption.
+///
+/// # Errors
+/// [`FitError`] if a chain cannot start or its memory does not fit.
+pub fn run(
+    posterior: &dyn Posterior,
+    plan: &Plan,
+    seed: Seed,
+    memories: &[Option<ChainMemory>],
+    threads: NonZero<usize>,
+    recorder: &dyn Recorder,
+) -> Result<Outcome, FitError> {
+    assert_eq!(memories.len(), plan.chains, "one memory, or none, for every chain");
+    let outcomes = run_jobs(plan.chains, threads, |index| -> Result<Outcome, FitError> {
+        let mut chain = match &memories[index] {
+            Some(memory) => Chain::resume(posterior, plan, index, memory)?,
+            None => Chain::start(posterior, plan, seed, index)?,
+        };
+        while chain.advance() {
+            if let ControlFlow::Break(()) = recorder.after_sweep(&chain.report(), &chain) {
+                return Ok(Outcome::Interrupted);
+            }
+        }
+        Ok(Outcome::Complete)
+    });
+    let mut all = Outcome::Complete;
+    for outcome in outcomes {
+        if outcome? == Outcome::Interrupted {
+            all = Outcome::Interrupted;
+        }
+    }
+    Ok(all)
+}
+
+/// Runs all chains of `plan` and keeps the draws in memory.
+///
+/// # Errors
+/// [`FitError`] if a chain cannot start.
+pub fn fit(
+    posterior: &dyn Posterior,
+    plan: &Plan,
+    seed: Seed,
+    threads: NonZero<usize>,
+) -> Result<Draws, FitError> {
+    let recorder = InMemory::new(posterior, plan);
+    run(posterior, plan, seed, &vec![None; plan.chains], threads, &recorder)?;
+    Ok(recorder.into_draws())
+}

@@ -1,0 +1,41 @@
+//! From a specification and data to a posterior that can be sampled.
+
+use crate::draws::Layout;
+use crate::random::Stream;
+use crate::sample::Sweep;
+use crate::target::{Infeasible, Terms};
+
+/// A model conditioned on one dataset: immutable, shared by all chains.
+pub trait Posterior: Send + Sync {
+    /// Names of what a draw holds (the state on the user's scale).
+    fn layout(&self) -> &Layout;
+
+    /// Number of rows with a log likelihood of their own; 0 if the likelihood does not
+    /// factorise over rows.
+    fn rows(&self) -> usize;
+
+    /// A starting state, dispersed over the prior or about a rough mode.
+    fn start(&self, stream: &mut Stream) -> Vec<f64>;
+
+    /// One pass over all blocks of the state, for prior × likelihood^β. Built once per chain;
+    /// owns its buffers.
+    fn sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p>;
+
+    /// What turns a state into a draw. Built once per chain; owns its buffers.
+    fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p>;
+}
+
+/// Turns states into draws.
+pub trait Evaluator: Send {
+    /// Writes the draw that `state` stands for (as [`Posterior::layout`] names it) and the log
+    /// likelihood of every row; returns the normalised terms of the posterior.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the state has no usable density.
+    fn evaluate(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        log_likelihood: &mut [f64],
+    ) -> Result<Terms, Infeasible>;
+}

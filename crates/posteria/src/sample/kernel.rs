@@ -1,0 +1,104 @@
+//! Define a Markov transition on a log density, and what it reports.
+
+use super::Stage;
+use crate::random::Stream;
+use crate::target::{Infeasible, LogDensity, Point};
+
+/// A Markov transition that leaves a [`LogDensity`] invariant.
+///
+/// A kernel owns its buffers: after the first step it does not allocate. It adapts only inside
+/// a [`Stage`] that asks for it, so that the sampling stage is a fixed transition.
+pub trait Kernel: Send {
+    /// The kernel's name in reports.
+    fn name(&self) -> &'static str;
+
+    /// Moves `point` once. `point` holds the density and gradient at its position when the
+    /// step begins and when it ends.
+    fn step(&mut self, target: &mut dyn LogDensity, point: &mut Point, stream: &mut Stream)
+    -> Step;
+
+    /// Begins a stage: concludes what the previous stage was learning, then takes the
+    /// settings of the new one.
+    fn enter(&mut self, stage: &Stage) {
+        let _ = stage;
+    }
+
+    /// Everything a resumed chain needs and cannot recompute: momentum, tuned step size,
+    /// metric, adaptation in progress. Counts are stored as exact floats.
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Restores what [`Kernel::memory`] returned.
+    ///
+    /// # Panics
+    /// If `memory` was not written by the same kind of kernel on the same dimension.
+    fn recall(&mut self, memory: &[f64]) {
+        assert!(memory.is_empty(), "{} keeps no memory", self.name());
+    }
+}
+
+impl<K: Kernel + ?Sized> Kernel for Box<K> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn step(
+        &mut self,
+        target: &mut dyn LogDensity,
+        point: &mut Point,
+        stream: &mut Stream,
+    ) -> Step {
+        (**self).step(target, point, stream)
+    }
+
+    fn enter(&mut self, stage: &Stage) {
+        (**self).enter(stage);
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        (**self).memory()
+    }
+
+    fn recall(&mut self, memory: &[f64]) {
+        (**self).recall(memory);
+    }
+}
+
+/// What one update did. Facts for reports; nothing in it is carried to the next step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Whether the state moved to the proposal.
+    pub accepted: bool,
+    /// Acceptance probability, averaged over the trajectory where the kernel has one.
+    pub acceptance: f64,
+    /// Energy (minus log density, plus kinetic energy where there is a momentum) of the new
+    /// state; NaN for updates that have none.
+    pub energy: f64,
+    /// Step size of the integrator or width of the proposal; NaN where there is none.
+    pub step_size: f64,
+    /// Evaluations of the density, with or without gradient.
+    pub evaluations: u32,
+    /// Depth of the tree of a NUTS trajectory, else 0.
+    pub tree_depth: u32,
+    /// Whether the energy error went beyond the threshold.
+    pub diverging: bool,
+    /// Why a proposal had no usable density, if so.
+    pub infeasible: Option<Infeasible>,
+}
+
+impl Default for Step {
+    /// An exact draw from a full conditional: always accepted, nothing evaluated.
+    fn default() -> Self {
+        Step {
+            accepted: true,
+            acceptance: 1.0,
+            energy: f64::NAN,
+            step_size: f64::NAN,
+            evaluations: 0,
+            tree_depth: 0,
+            diverging: false,
+            infeasible: None,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Describe how to sample, as data: chains, stages of warm-up, draws.
+
+use serde::{Deserialize, Serialize};
+
+/// What a kernel may learn during a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adapt {
+    /// Nothing: the transition is fixed.
+    #[default]
+    Nothing,
+    /// The step size or proposal width.
+    StepSize,
+    /// The step size now, and at the end of the stage the metric (or the fitted proposal)
+    /// from the positions visited in the stage.
+    Metric,
+}
+
+/// A number of sweeps with one set of options. Options left `None` keep what the kernel was
+/// built with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stage {
+    /// Number of sweeps.
+    pub iterations: usize,
+    /// Names of updates that are skipped: their part of the state is held still.
+    pub still: Vec<String>,
+    /// What kernels learn meanwhile.
+    pub adapt: Adapt,
+    /// Number of leapfrog steps of a trajectory.
+    pub leapfrog_steps: Option<usize>,
+    /// Step size at the start of the stage.
+    pub step_size: Option<f64>,
+    /// Size of the acceptance window.
+    pub window: Option<usize>,
+    /// Fraction of the momentum kept between trajectories, in [0, 1).
+    pub persistence: Option<f64>,
+}
+
+/// How to sample: the stages of warm-up, then the draws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Number of chains.
+    pub chains: usize,
+    /// Stages whose states are discarded.
+    pub warmup: Vec<Stage>,
+    /// Options of the sampling stage; its `iterations` are `draws * thin` whatever it says.
+    pub sampling: Stage,
+    /// Draws kept per chain.
+    pub draws: usize,
+    /// Sweeps per kept draw.
+    pub thin: usize,
+}
+
+impl Plan {
+    /// The usual plan: `warmup` sweeps divided into windows of doubling length, then `draws`.
+    ///
+    /// A first stage only finds the step size (15 % of the warm-up, at most 75 sweeps), then
+    /// the metric is learned over windows of 25, 50, 100, … sweeps, and a last stage
+    /// (10 %, at most 50) settles the step size for the final metric.
+    pub fn new(chains: usize, warmup: usize, draws: usize) -> Self {
+        let first = (warmup * 15 / 100).min(75);
+        let last = (warmup / 10).min(50);
+        let mut stages = Vec::new();
+        let mut push = |iterations, adapt| {
+            if iterations > 0 {
+                stages.push(Stage { iterations, adapt, ..Stage::default() });
+            }
+        };
+        push(first, Adapt::StepSize);
+        let mut left = warmup - first - last;
+        let mut window = 25;
+        while left > 0 {
+            // The last window takes what would be too short for the next doubling.
+            let iterations = if left < 3 * window { left } else { window };
+            push(iterations, Adapt::Metric);
+            left -= iterations;
+            window *= 2;
+        }
+        push(last, Adapt::StepSize);
+        Plan { chains, warmup: stages, sampling: Stage::default(), draws, thin: 1 }
+    }
+
+    /// Number of warm-up sweeps per chain.
+    pub fn warmup_iterations(&self) -> usize {
+        self.warmup.iter().map(|stage| stage.iterations).sum()
+    }
+
+    /// Number of sweeps per chain, warm-up included.
+    pub fn iterations(&self) -> usize {
+        self.warmup_iterations() + self.draws * self.thin
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_add_up_to_the_warmup_whatever_its_length() {
+        for warmup in 0..3000 {
+            assert_eq!(Plan::new(4, warmup, 10).warmup_iterations(), warmup);
+        }
+    }
+
+    #[test]
+    fn the_usual_warmup_has_doubling_windows() {
+        let lengths: Vec<usize> =
+            Plan::new(4, 1000, 1000).warmup.iter().map(|stage| stage.iterations).collect();
+        assert_eq!(lengths, [75, 25, 50, 100, 200, 500, 50]);
+    }
+}

@@ -1,0 +1,209 @@
+//! Compose a sweep from updates of blocks of one flat state.
+
+use std::ops::Range;
+
+use super::{Kernel, Stage, Step};
+use crate::random::Stream;
+use crate::target::{Infeasible, LogDensity, Point};
+
+/// A transition of one block of the state given all others: an exact draw from a full
+/// conditional, or a [`Kernel`] wrapped in a [`Block`].
+pub trait Update: Send {
+    /// The block's name, unique in its sweep; stages name the blocks they hold still by it.
+    fn name(&self) -> &str;
+
+    /// Moves the block once, in place. Reads whatever it needs of the rest of the state, so
+    /// nothing it uses can be stale.
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step;
+
+    /// As [`Kernel::enter`].
+    fn enter(&mut self, stage: &Stage) {
+        let _ = stage;
+    }
+
+    /// As [`Kernel::memory`].
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// As [`Kernel::recall`].
+    fn recall(&mut self, memory: &[f64]) {
+        assert!(memory.is_empty(), "{} keeps no memory", self.name());
+    }
+}
+
+/// One pass over all blocks of a state, in order. Each update leaves the joint density
+/// invariant, hence so does the sweep.
+#[derive(Default)]
+pub struct Sweep<'p> {
+    updates: Vec<Box<dyn Update + 'p>>,
+    steps: Vec<Step>,
+    moving: Vec<bool>,
+}
+
+impl<'p> Sweep<'p> {
+    /// A sweep over `updates`.
+    ///
+    /// # Panics
+    /// If two updates have the same name.
+    pub fn new(updates: Vec<Box<dyn Update + 'p>>) -> Self {
+        for (i, update) in updates.iter().enumerate() {
+            assert!(
+                updates[..i].iter().all(|other| other.name() != update.name()),
+                "two updates are called {}",
+                update.name()
+            );
+        }
+        let count = updates.len();
+        Sweep { updates, steps: vec![Step::default(); count], moving: vec![true; count] }
+    }
+
+    /// Names of the updates, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.updates.iter().map(|update| update.name())
+    }
+
+    /// Moves every block that the present stage does not hold still; returns one report per
+    /// update (of a block held still: its last one).
+    pub fn pass(&mut self, state: &mut [f64], stream: &mut Stream) -> &[Step] {
+        for ((update, step), moving) in
+            self.updates.iter_mut().zip(&mut self.steps).zip(&self.moving)
+        {
+            if *moving {
+                *step = update.update(state, stream);
+            }
+        }
+        &self.steps
+    }
+
+    /// Begins a stage.
+    pub fn enter(&mut self, stage: &Stage) {
+        for (update, moving) in self.updates.iter_mut().zip(&mut self.moving) {
+            *moving = !stage.still.iter().any(|name| name == update.name());
+            update.enter(stage);
+        }
+    }
+
+    /// One memory per update.
+    pub fn memory(&self) -> Vec<Vec<f64>> {
+        self.updates.iter().map(|update| update.memory()).collect()
+    }
+
+    /// Restores what [`Sweep::memory`] returned, after [`Sweep::enter`] of the same stage.
+    ///
+    /// # Panics
+    /// If the memory belongs to another sweep.
+    pub fn recall(&mut self, memory: &[Vec<f64>]) {
+        assert_eq!(memory.len(), self.updates.len(), "memory of another sweep");
+        for (update, memory) in self.updates.iter_mut().zip(memory) {
+            update.recall(memory);
+        }
+    }
+}
+
+/// The density of one block given the rest of the state.
+pub trait Conditional: LogDensity + Send {
+    /// Takes what the density depends on from the whole `state`. Returns whether the density
+    /// may differ from the one of the previous call.
+    fn condition(&mut self, state: &[f64]) -> bool;
+}
+
+/// A density of the whole state: depends on nothing else.
+#[derive(Clone, Debug)]
+pub struct Whole<T>(pub T);
+
+impl<T: LogDensity> LogDensity for Whole<T> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        self.0.log_density(position)
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        self.0.log_density_gradient(position, gradient)
+    }
+}
+
+impl<T: LogDensity + Send> Conditional for Whole<T> {
+    fn condition(&mut self, _state: &[f64]) -> bool {
+        false
+    }
+}
+
+/// A [`Kernel`] that moves one contiguous block of the state.
+pub struct Block<C, K> {
+    name: String,
+    range: Range<usize>,
+    conditional: C,
+    kernel: K,
+    point: Point,
+    current: bool,
+}
+
+impl<C: Conditional, K: Kernel> Block<C, K> {
+    /// Moves `state[start..start + conditional.dim()]` by `kernel`.
+    pub fn new(name: impl Into<String>, start: usize, conditional: C, kernel: K) -> Self {
+        let dim = conditional.dim();
+        let point = Point { position: vec![0.0; dim], gradient: vec![0.0; dim], log_density: 0.0 };
+        Block {
+            name: name.into(),
+            range: start..start + dim,
+            conditional,
+            kernel,
+            point,
+            current: false,
+        }
+    }
+}
+
+impl<C: Conditional, K: Kernel> Update for Block<C, K> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        let changed = self.conditional.condition(state);
+        let block = &mut state[self.range.clone()];
+        // Another update may have moved this block or what it depends on; the cached density
+        // is used only where nothing did, bit for bit.
+        let moved =
+            self.point.position.iter().zip(&*block).any(|(a, b)| a.to_bits() != b.to_bits());
+        if changed || moved || !self.current {
+            self.point.position.copy_from_slice(block);
+            if let Err(infeasible) = self.point.evaluate(&mut self.conditional) {
+                // Without a density there is nothing to move from: stay, and say so.
+                self.current = false;
+                return Step {
+                    accepted: false,
+                    acceptance: 0.0,
+                    evaluations: 1,
+                    infeasible: Some(infeasible),
+                    ..Step::default()
+                };
+            }
+            self.current = true;
+        }
+        let step = self.kernel.step(&mut self.conditional, &mut self.point, stream);
+        block.copy_from_slice(&self.point.position);
+        step
+    }
+
+    fn enter(&mut self, stage: &Stage) {
+        self.kernel.enter(stage);
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.kernel.memory()
+    }
+
+    fn recall(&mut self, memory: &[f64]) {
+        self.kernel.recall(memory);
+        self.current = false;
+    }
+}

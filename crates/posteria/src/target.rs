@@ -1,0 +1,289 @@
+//! Define what is sampled: a log density on a flat vector, the lower waist of the library.
+
+use std::fmt;
+
+/// A log density on ℝⁿ, with gradient. Bring your own to use any sampler of this crate.
+///
+/// Methods take `&mut self` so that an implementation may own its scratch memory; after
+/// construction an evaluation should not allocate. The value must be a function of the
+/// position alone: chains resume bit for bit only if the same position gives the same bits.
+pub trait LogDensity {
+    /// Length of a position.
+    fn dim(&self) -> usize;
+
+    /// The log density at `position`. Normalised where evidence is wanted; samplers do not
+    /// mind a missing constant.
+    ///
+    /// # Errors
+    /// [`Infeasible`] where there is no usable density; samplers reject and count.
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible>;
+
+    /// The log density at `position`; its gradient goes into `gradient`.
+    ///
+    /// # Errors
+    /// As [`LogDensity::log_density`]; the content of `gradient` is then unspecified.
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible>;
+}
+
+impl<T: LogDensity + ?Sized> LogDensity for Box<T> {
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        (**self).log_density(position)
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        (**self).log_density_gradient(position, gradient)
+    }
+}
+
+/// Why a position has no usable density. A proposal that meets one is rejected and counted;
+/// it is never an error of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Infeasible {
+    /// The log density or its gradient is NaN or infinite.
+    NotFinite,
+    /// The position is outside the support of the density.
+    OutsideSupport,
+    /// A covariance matrix could not be factorised.
+    NotPositiveDefinite {
+        /// Index of the failing pivot.
+        pivot: usize,
+    },
+}
+
+impl fmt::Display for Infeasible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Infeasible::NotFinite => write!(f, "the log density or its gradient is not finite"),
+            Infeasible::OutsideSupport => write!(f, "the position is outside the support"),
+            Infeasible::NotPositiveDefinite { pivot } => {
+                write!(f, "a covariance matrix is not positive definite at pivot {pivot}")
+            }
+        }
+    }
+}
+
+/// A position with its log density and gradient, as a kernel carries it from step to step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Where the chain is.
+    pub position: Vec<f64>,
+    /// Gradient of the log density there.
+    pub gradient: Vec<f64>,
+    /// The log density there.
+    pub log_density: f64,
+}
+
+impl Point {
+    /// Evaluates `target` at `position`.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if a chain cannot start there.
+    pub fn new(target: &mut dyn LogDensity, position: Vec<f64>) -> Result<Self, Infeasible> {
+        let mut point = Point { gradient: vec![0.0; position.len()], position, log_density: 0.0 };
+        point.evaluate(target)?;
+        Ok(point)
+    }
+
+    /// Evaluates `target` anew at the present position.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the density or its gradient is not usable there.
+    pub fn evaluate(&mut self, target: &mut dyn LogDensity) -> Result<(), Infeasible> {
+        self.log_density = target.log_density_gradient(&self.position, &mut self.gradient)?;
+        if self.is_finite() { Ok(()) } else { Err(Infeasible::NotFinite) }
+    }
+
+    /// Whether the log density and every component of the gradient are finite.
+    pub fn is_finite(&self) -> bool {
+        // Summing lets the test vectorise; a sum of finite numbers that overflows is as
+        // unusable as an infinite component.
+        self.log_density.is_finite() && self.gradient.iter().sum::<f64>().is_finite()
+    }
+
+    /// Copies `other` into this point without allocating.
+    pub fn copy_from(&mut self, other: &Point) {
+        self.position.copy_from_slice(&other.position);
+        self.gradient.copy_from_slice(&other.gradient);
+        self.log_density = other.log_density;
+    }
+}
+
+/// The two factors of a posterior at one position; stored with every draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// Log prior density, normalised.
+    pub log_prior: f64,
+    /// Log likelihood, normalised.
+    pub log_likelihood: f64,
+}
+
+impl Terms {
+    /// log prior + β log likelihood. At β = 0 the likelihood does not count even where it is
+    /// infinite.
+    pub fn at(&self, inverse_temperature: f64) -> f64 {
+        if inverse_temperature > 0.0 {
+            self.log_prior + inverse_temperature * self.log_likelihood
+        } else {
+            self.log_prior
+        }
+    }
+}
+
+/// A density that is a product prior × likelihood, so that the likelihood can be raised to an
+/// inverse temperature β: 0 gives the prior, 1 the posterior.
+pub trait PriorTimesLikelihood {
+    /// Length of a position.
+    fn dim(&self) -> usize;
+
+    /// Both terms at `position`.
+    ///
+    /// # Errors
+    /// [`Infeasible`] where there is no usable density.
+    fn terms(&mut self, position: &[f64]) -> Result<Terms, Infeasible>;
+
+    /// Both terms at `position`; the gradient of log prior + β log likelihood goes into
+    /// `gradient`.
+    ///
+    /// # Errors
+    /// As [`PriorTimesLikelihood::terms`].
+    fn terms_gradient(
+        &mut self,
+        position: &[f64],
+        inverse_temperature: f64,
+        gradient: &mut [f64],
+    ) -> Result<Terms, Infeasible>;
+}
+
+/// A [`PriorTimesLikelihood`] at one inverse temperature: a [`LogDensity`] for any kernel.
+#[derive(Clone, Debug)]
+pub struct Tempered<T> {
+    /// The two factors.
+    pub product: T,
+    /// The power β of the likelihood.
+    pub inverse_temperature: f64,
+}
+
+impl<T: PriorTimesLikelihood> LogDensity for Tempered<T> {
+    fn dim(&self) -> usize {
+        self.product.dim()
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        Ok(self.product.terms(position)?.at(self.inverse_temperature))
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        let terms = self.product.terms_gradient(position, self.inverse_temperature, gradient)?;
+        Ok(terms.at(self.inverse_temperature))
+    }
+}
+
+/// Counts the evaluations of a target: the honest unit of cost when samplers are compared.
+#[derive(Clone, Debug)]
+pub struct Counted<T> {
+    target: T,
+    /// Evaluations of the value alone.
+    pub values: u64,
+    /// Evaluations of value and gradient.
+    pub gradients: u64,
+}
+
+impl<T: LogDensity> Counted<T> {
+    /// Wraps `target` with counters at zero.
+    pub fn new(target: T) -> Self {
+        Counted { target, values: 0, gradients: 0 }
+    }
+}
+
+impl<T: LogDensity> LogDensity for Counted<T> {
+    fn dim(&self) -> usize {
+        self.target.dim()
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        self.values += 1;
+        self.target.log_density(position)
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        self.gradients += 1;
+        self.target.log_density_gradient(position, gradient)
+    }
+}
+
+/// Where a gradient disagrees most with central differences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GradientCheck {
+    /// Component with the largest disagreement.
+    pub component: usize,
+    /// What the target claims there.
+    pub analytic: f64,
+    /// What central differences of the log density give.
+    pub numeric: f64,
+    /// |analytic - numeric| / max(1, |analytic|, |numeric|).
+    pub error: f64,
+}
+
+/// Compares the gradient of `target` at `position` with central differences of its log
+/// density, Richardson-extrapolated from two step widths so that the truncation error is of
+/// fourth order.
+///
+/// # Errors
+/// [`Infeasible`] if the density is not usable at `position` or a neighbouring point.
+///
+/// # Panics
+/// If `position` is empty or not of the target's dimension.
+pub fn check_gradient(
+    target: &mut dyn LogDensity,
+    position: &[f64],
+) -> Result<GradientCheck, Infeasible> {
+    assert_eq!(position.len(), target.dim(), "position has the target's dimension");
+    assert!(!position.is_empty(), "a gradient needs at least one component");
+    let mut gradient = vec![0.0; position.len()];
+    target.log_density_gradient(position, &mut gradient)?;
+    let mut shifted = position.to_vec();
+    let mut worst = GradientCheck { component: 0, analytic: 0.0, numeric: 0.0, error: -1.0 };
+    for (component, &analytic) in gradient.iter().enumerate() {
+        // ε^(1/5) balances rounding against the fourth-order truncation error.
+        let width = 2e-3 * position[component].abs().max(1.0) * 0.25;
+        let mut central = |h: f64| -> Result<f64, Infeasible> {
+            shifted[component] = position[component] + h;
+            let above = target.log_density(&shifted)?;
+            shifted[component] = position[component] - h;
+            let below = target.log_density(&shifted)?;
+            shifted[component] = position[component];
+            Ok((above - below) / (2.0 * h))
+        };
+        let numeric = (4.0 * central(width / 2.0)? - central(width)?) / 3.0;
+        let error = (analytic - numeric).abs() / analytic.abs().max(numeric.abs()).max(1.0);
+        // NaN must win: it is the worst disagreement there is.
+        if error > worst.error || error.is_nan() {
+            worst = GradientCheck { component, analytic, numeric, error };
+            if error.is_nan() {
+                break;
+            }
+        }
+    }
+    Ok(worst)
+}

@@ -1,0 +1,40 @@
+//! Turn Ctrl-C and SIGTERM into a flag that chains look at.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// Whether a signal asked the program to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt {
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// From now on SIGINT and SIGTERM set the flag. A second one ends the program at once:
+    /// run folders survive that too.
+    ///
+    /// # Errors
+    /// If the operating system refuses a handler.
+    pub fn listen() -> io::Result<Self> {
+        let interrupt = Interrupt::default();
+        let armed = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Handlers run in the order of registration: the first signal finds the flag
+            // unset and sets it, the second finds it set.
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&armed))?;
+            flag::register(signal, Arc::clone(&armed))?;
+            let number = usize::try_from(signal).unwrap_or(usize::MAX);
+            flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
+        }
+        Ok(interrupt)
+    }
+
+    /// The signal that asked to stop, if one did.
+    pub fn signal(&self) -> Option<u8> {
+        u8::try_from(self.signal.load(Ordering::Relaxed)).ok().filter(|&signal| signal > 0)
+    }
+}

@@ -23,6 +23,15 @@ impl Cholesky {
         Cholesky { factor: Matrix::identity(dim) }
     }
 
+    /// The factorisation whose factor is `factor`: lower triangular with positive diagonal.
+    ///
+    /// # Panics
+    /// If the factor is not square.
+    pub fn from_factor(factor: Matrix) -> Self {
+        assert_eq!(factor.rows(), factor.columns(), "a square factor");
+        Cholesky { factor }
+    }
+
     /// Factorises `matrix` (its lower half is read).
     ///
     /// # Errors

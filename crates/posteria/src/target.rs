@@ -27,6 +27,13 @@ pub trait LogDensity {
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, Infeasible>;
+
+    /// A rough scale of every coordinate, for targets that know one (from hyperparameters,
+    /// say). It must not depend on the position, or Hamiltonian kernels that use it
+    /// would not be reversible.
+    fn step_scale(&self) -> Option<&[f64]> {
+        None
+    }
 }
 
 impl<T: LogDensity + ?Sized> LogDensity for Box<T> {
@@ -44,6 +51,10 @@ impl<T: LogDensity + ?Sized> LogDensity for Box<T> {
         gradient: &mut [f64],
     ) -> Result<f64, Infeasible> {
         (**self).log_density_gradient(position, gradient)
+    }
+
+    fn step_scale(&self) -> Option<&[f64]> {
+        (**self).step_scale()
     }
 }
 
@@ -229,6 +240,10 @@ impl<T: LogDensity> LogDensity for Counted<T> {
     ) -> Result<f64, Infeasible> {
         self.gradients += 1;
         self.target.log_density_gradient(position, gradient)
+    }
+
+    fn step_scale(&self) -> Option<&[f64]> {
+        self.target.step_scale()
     }
 }
 

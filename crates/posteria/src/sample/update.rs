@@ -128,6 +128,10 @@ impl<T: LogDensity> LogDensity for Whole<T> {
     ) -> Result<f64, Infeasible> {
         self.0.log_density_gradient(position, gradient)
     }
+
+    fn step_scale(&self) -> Option<&[f64]> {
+        self.0.step_scale()
+    }
 }
 
 impl<T: LogDensity + Send> Conditional for Whole<T> {

@@ -1,0 +1,188 @@
+//! Assemble hybrid Monte Carlo with trajectories of a chosen length.
+
+use super::trajectory::{Buffers, Trajectory};
+use super::tuning::Tuning;
+use super::{MetricKind, Persistence, Phase};
+use crate::random::Stream;
+use crate::sample::memory::Recollection;
+use crate::sample::{Kernel, Stage, Step};
+use crate::target::{LogDensity, Point};
+
+/// Settings of [`Hmc`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct HmcOptions {
+    /// Step size ε, where the metric has unit scale.
+    pub step_size: f64,
+    /// Every trajectory uses ε × U(1 - jitter, 1 + jitter); in [0, 1).
+    pub step_jitter: f64,
+    /// Number of leapfrog steps L.
+    pub leapfrog_steps: usize,
+    /// Every trajectory uses L × U(1 - jitter, 1 + jitter) steps, at least one; in [0, 1].
+    pub leapfrog_jitter: f64,
+    /// Whether time runs backwards in half of the trajectories. Needless with a fresh
+    /// momentum (its sign is random already); not allowed with persistence, which it defeats.
+    pub random_direction: bool,
+    /// Size of the acceptance window; 1 is plain hybrid Monte Carlo.
+    pub window: usize,
+    /// Partial refreshment of the momentum.
+    pub persistence: Persistence,
+    /// The shape of the momentum.
+    pub metric: MetricKind,
+    /// The acceptance that adapting stages aim at.
+    pub target_acceptance: f64,
+}
+
+impl Default for HmcOptions {
+    fn default() -> Self {
+        HmcOptions {
+            step_size: 0.1,
+            step_jitter: 0.2,
+            leapfrog_steps: 20,
+            leapfrog_jitter: 0.5,
+            random_direction: false,
+            window: 1,
+            persistence: Persistence::NONE,
+            metric: MetricKind::Diagonal,
+            target_acceptance: 0.8,
+        }
+    }
+}
+
+/// Hybrid (Hamiltonian) Monte Carlo [Duane et al. 1987; Neal 1996]: leapfrog trajectories of
+/// chosen length with jittered step size and step count, optional acceptance windows and
+/// persistent momentum. With one leapfrog step it is the Langevin method.
+pub struct Hmc {
+    options: HmcOptions,
+    tuning: Tuning,
+    phase: Phase,
+    buffers: Buffers,
+    trajectories: usize,
+}
+
+impl Hmc {
+    /// A kernel for targets of dimension `dim`.
+    ///
+    /// # Panics
+    /// If an option is outside its range.
+    pub fn new(dim: usize, options: HmcOptions) -> Self {
+        assert!((0.0..1.0).contains(&options.step_jitter), "step jitter in [0, 1)");
+        assert!((0.0..=1.0).contains(&options.leapfrog_jitter), "leapfrog jitter in [0, 1]");
+        assert!(options.leapfrog_steps > 0 && options.window > 0, "at least one step");
+        assert!((0.0..1.0).contains(&options.persistence.decay), "decay in [0, 1)");
+        assert!(
+            !(options.random_direction && options.persistence.decay > 0.0),
+            "a random direction defeats persistence"
+        );
+        let tuning =
+            Tuning::new(dim, options.metric.clone(), options.step_size, options.target_acceptance);
+        Hmc { options, tuning, phase: Phase::new(dim), buffers: Buffers::new(dim), trajectories: 0 }
+    }
+
+    /// The Langevin method: one leapfrog step with fresh momentum [MacKay 2003, §41.4].
+    pub fn langevin(dim: usize, options: HmcOptions) -> Self {
+        let options = HmcOptions {
+            leapfrog_steps: 1,
+            leapfrog_jitter: 0.0,
+            window: 1,
+            persistence: Persistence::NONE,
+            ..options
+        };
+        Hmc::new(dim, options)
+    }
+
+    fn trajectory(&self, stream: &mut Stream) -> Trajectory {
+        let HmcOptions { step_jitter, leapfrog_jitter, leapfrog_steps, .. } = self.options;
+        let mut jittered = |value: f64, jitter: f64| {
+            if jitter > 0.0 {
+                value * (1.0 + jitter * (2.0 * stream.uniform() - 1.0))
+            } else {
+                value
+            }
+        };
+        let mut step_size = jittered(self.tuning.step_size(), step_jitter);
+        let steps = jittered(leapfrog_steps as f64, leapfrog_jitter).round().max(1.0) as usize;
+        if self.options.random_direction && stream.uniform() < 0.5 {
+            step_size = -step_size;
+        }
+        Trajectory { steps, step_size, window: self.options.window }
+    }
+}
+
+impl Kernel for Hmc {
+    fn name(&self) -> &'static str {
+        "hybrid Monte Carlo"
+    }
+
+    fn step(
+        &mut self,
+        target: &mut dyn LogDensity,
+        point: &mut Point,
+        stream: &mut Stream,
+    ) -> Step {
+        self.tuning.before(target, point, stream);
+        self.phase.point.copy_from(point);
+        self.options.persistence.refresh(&mut self.phase.momentum, self.trajectories, stream);
+        self.trajectories += 1;
+        let trajectory = self.trajectory(stream);
+        let transition = trajectory.run(
+            target,
+            &mut self.tuning.metric,
+            &mut self.phase,
+            &mut self.buffers,
+            stream,
+        );
+        point.copy_from(&self.phase.point);
+        let step_size = self.tuning.step_size();
+        self.tuning.after(transition.acceptance, point);
+        Step {
+            accepted: transition.accepted,
+            acceptance: transition.acceptance,
+            energy: self.phase.energy(),
+            step_size,
+            evaluations: transition.evaluations,
+            tree_depth: 0,
+            diverging: transition.diverging,
+            infeasible: transition.infeasible,
+        }
+    }
+
+    fn enter(&mut self, stage: &Stage) {
+        self.tuning.enter(stage);
+        if let Some(steps) = stage.leapfrog_steps {
+            self.options.leapfrog_steps = steps.max(1);
+        }
+        if let Some(window) = stage.window {
+            self.options.window = window.max(1);
+        }
+        if let Some(decay) = stage.persistence {
+            self.options.persistence.decay = decay;
+        }
+        // A stage begins with a fresh momentum: excess energy of the start does not persist.
+        self.phase.momentum.fill(0.0);
+        self.trajectories = 0;
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        let options = &self.options;
+        let mut memory = vec![
+            self.trajectories as f64,
+            options.leapfrog_steps as f64,
+            options.window as f64,
+            options.persistence.decay,
+        ];
+        memory.extend(&self.phase.momentum);
+        self.tuning.write(&mut memory);
+        memory
+    }
+
+    fn recall(&mut self, memory: &[f64]) {
+        let mut memory = Recollection::new(memory);
+        self.trajectories = memory.value() as usize;
+        self.options.leapfrog_steps = memory.value() as usize;
+        self.options.window = memory.value() as usize;
+        self.options.persistence.decay = memory.value();
+        memory.fill(&mut self.phase.momentum);
+        self.tuning.read(&mut memory);
+        memory.finish();
+    }
+}

@@ -1,0 +1,18 @@
+//! Hamiltonian (hybrid) Monte Carlo: fixed trajectories with windows and persistence, and
+//! trajectories of automatic length.
+
+mod doubling;
+mod hybrid;
+mod leapfrog;
+mod metric;
+mod momentum;
+mod nuts;
+mod trajectory;
+mod tuning;
+mod turning;
+
+pub use hybrid::{Hmc, HmcOptions};
+pub use leapfrog::Phase;
+pub use metric::{Metric, MetricKind};
+pub use momentum::Persistence;
+pub use nuts::{Nuts, NutsOptions};

@@ -1,0 +1,113 @@
+//! Enforce the import table of ARCHITECTURE.md and the size of files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Longest source file, tests included.
+const LONGEST_FILE: usize = 400;
+
+/// Every module of the library with its layer: a module may import from lower layers only.
+const LAYERS: [(&str, usize); 10] = [
+    ("random", 0),
+    ("density", 0),
+    ("caution", 0),
+    ("target", 1),
+    ("data", 1),
+    ("draws", 1),
+    ("sample", 2),
+    ("diagnose", 2),
+    ("model", 3),
+    ("fit", 5),
+];
+
+/// Imports within a layer that are part of the design.
+const WITHIN: [(&str, &str); 1] = [("density", "random")];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn layer(module: &str) -> Option<usize> {
+    LAYERS.iter().find(|(name, _)| *name == module).map(|(_, layer)| *layer)
+}
+
+/// The modules named after `crate::`, also inside braces.
+fn imported(text: &str) -> Vec<String> {
+    let word = |rest: &str| -> String {
+        rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut modules = Vec::new();
+    for (at, _) in text.match_indices("crate::") {
+        let rest = &text[at + "crate::".len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => modules.extend(
+                list.split('}').next().unwrap_or("").split(',').map(|item| word(item.trim())),
+            ),
+            None => modules.push(word(rest)),
+        }
+    }
+    modules
+}
+
+#[test]
+fn imports_run_one_way() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut offences = Vec::new();
+    for file in &files {
+        let inside = file.strip_prefix(&root).expect("below the root");
+        let first = inside.components().next().expect("a component").as_os_str();
+        let module = first.to_string_lossy().trim_end_matches(".rs").to_string();
+        if module == "lib" {
+            continue;
+        }
+        let Some(own) = layer(&module) else {
+            offences.push(format!("{module} is missing from the table of layers"));
+            continue;
+        };
+        let text = fs::read_to_string(file).expect("readable source");
+        for other in imported(&text) {
+            let allowed = other == module
+                || layer(&other).is_some_and(|layer| layer < own)
+                || WITHIN.contains(&(module.as_str(), other.as_str()));
+            if !allowed {
+                offences.push(format!("{} imports crate::{other}", inside.display()));
+            }
+        }
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates folder");
+    let mut files = Vec::new();
+    sources(crates, &mut files);
+    assert!(files.len() > 20, "the sources were found");
+    let mut offences = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file).expect("readable source");
+        let lines = text.lines().count();
+        if lines > LONGEST_FILE {
+            offences.push(format!("{}: {lines} lines", file.display()));
+        }
+        if !text.starts_with("//! ") {
+            offences.push(format!("{}: no header", file.display()));
+        }
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
+#[test]
+fn the_table_sees_imports_in_every_form() {
+    let text = "use crate::model::Posterior; fn f() -> crate::fit::Outcome {} use crate::{draws, sample::Plan};";
+    assert_eq!(imported(text), ["model", "fit", "draws", "sample"]);
+}

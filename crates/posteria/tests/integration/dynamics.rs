@@ -134,10 +134,7 @@ impl LogDensity for WrongSign {
         2
     }
 
-    fn log_density(
-        &mut self,
-        position: &[f64],
-    ) -> Result<f64, posteria::target::Infeasible> {
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, posteria::target::Infeasible> {
         Banana.log_density(position)
     }
 

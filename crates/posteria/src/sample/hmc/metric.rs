@@ -155,7 +155,7 @@ impl Metric {
                     // The scale for which positions and gradients vary alike,
                     // s⁴ = Var(q) / Var(∇): exact for a normal after a handful of positions,
                     // and robust to the autocorrelation of the chain
-                    // [Seyboldt, Carlson & Carpenter 2026].
+                    // [Seyboldt et al.].
                     let learned = (self.moments.position_squares[i]
                         / self.moments.gradient_squares[i])
                         .sqrt()

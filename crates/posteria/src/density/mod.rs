@@ -1,3 +1,39 @@
 //! Distributions: normalised log densities, draws, special functions.
 
+mod beta;
+mod beta_binomial;
+mod categorical;
+#[cfg(test)]
+pub(crate) mod checks;
+mod dirichlet;
+mod error;
+mod gamma;
+mod half_student_t;
+mod inverse_gamma;
+mod inverse_wishart;
+mod laplace;
+mod log_concave;
+mod log_normal;
+mod multivariate_normal;
+mod normal;
+mod root;
 pub mod special;
+mod student_t;
+mod wishart;
+
+pub use beta::Beta;
+pub use beta_binomial::BetaBinomial;
+pub use categorical::{Categorical, draw_by_log_weights, normalize_log_weights};
+pub use dirichlet::Dirichlet;
+pub use error::ParameterError;
+pub use gamma::Gamma;
+pub use half_student_t::HalfStudentT;
+pub use inverse_gamma::InverseGamma;
+pub use inverse_wishart::InverseWishart;
+pub use laplace::Laplace;
+pub use log_concave::draw_log_concave;
+pub use log_normal::LogNormal;
+pub use multivariate_normal::MultivariateNormal;
+pub use normal::Normal;
+pub use student_t::StudentT;
+pub use wishart::Wishart;

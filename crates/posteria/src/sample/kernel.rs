@@ -12,8 +12,15 @@ pub trait Kernel: Send {
     /// The kernel's name in reports.
     fn name(&self) -> &'static str;
 
-    /// Moves `point` once. `point` holds the density and gradient at its position when the
-    /// step begins and when it ends.
+    /// Whether the kernel works with the gradient. One that does not is never charged for it:
+    /// its caller evaluates the value alone, and so does the kernel.
+    fn needs_gradient(&self) -> bool {
+        true
+    }
+
+    /// Moves `point` once. `point` holds the density at its position, and the gradient if the
+    /// kernel needs it, when the step begins and when it ends; a kernel that does not need the
+    /// gradient fills it with NaN when it moves, so that nobody takes an old one for current.
     fn step(&mut self, target: &mut dyn LogDensity, point: &mut Point, stream: &mut Stream)
     -> Step;
 
@@ -43,6 +50,10 @@ impl<K: Kernel + ?Sized> Kernel for Box<K> {
         (**self).name()
     }
 
+    fn needs_gradient(&self) -> bool {
+        (**self).needs_gradient()
+    }
+
     fn step(
         &mut self,
         target: &mut dyn LogDensity,
@@ -63,6 +74,15 @@ impl<K: Kernel + ?Sized> Kernel for Box<K> {
     fn recall(&mut self, memory: &[f64]) {
         (**self).recall(memory);
     }
+}
+
+/// The log density at `position`, or why it is not usable; never NaN or infinite.
+pub(super) fn value_at(
+    target: &mut (impl LogDensity + ?Sized),
+    position: &[f64],
+) -> Result<f64, Infeasible> {
+    let value = target.log_density(position)?;
+    if value.is_finite() { Ok(value) } else { Err(Infeasible::NotFinite) }
 }
 
 /// What one update did. Facts for reports; nothing in it is carried to the next step.

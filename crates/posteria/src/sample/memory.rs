@@ -1,38 +1,56 @@
-//! Read back, in order, what a kernel wrote into its memory.
+//! Read back what a kernel wrote as its memory.
 
-/// A cursor over a kernel's memory.
-pub(super) struct Recollection<'m> {
-    rest: &'m [f64],
+/// Takes the parts of a memory in the order in which they were written.
+pub(super) struct MemoryReader<'a> {
+    owner: &'a str,
+    rest: &'a [f64],
 }
 
-impl<'m> Recollection<'m> {
-    pub(super) fn new(memory: &'m [f64]) -> Self {
-        Recollection { rest: memory }
+impl<'a> MemoryReader<'a> {
+    pub(super) fn new(owner: &'a str, memory: &'a [f64]) -> Self {
+        MemoryReader { owner, rest: memory }
     }
 
-    /// The next value.
-    ///
-    /// # Panics
-    /// If the memory is too short: it was written by another kind of kernel.
-    pub(super) fn value(&mut self) -> f64 {
-        self.slice(1)[0]
-    }
-
-    /// The next `count` values.
-    pub(super) fn slice(&mut self, count: usize) -> &'m [f64] {
-        assert!(count <= self.rest.len(), "memory of another kernel");
-        let (values, rest) = self.rest.split_at(count);
+    /// The next `count` numbers.
+    #[track_caller]
+    pub(super) fn take(&mut self, count: usize) -> &'a [f64] {
+        assert!(count <= self.rest.len(), "the memory is not one of {}", self.owner);
+        let (taken, rest) = self.rest.split_at(count);
         self.rest = rest;
-        values
+        taken
     }
 
-    /// Overwrites `values` with the next ones.
+    #[track_caller]
+    pub(super) fn number(&mut self) -> f64 {
+        self.take(1)[0]
+    }
+
+    /// A count, which was stored as an exact float.
+    #[track_caller]
+    pub(super) fn count(&mut self) -> usize {
+        let value = self.number();
+        assert!(
+            value >= 0.0 && value.fract().abs() < f64::MIN_POSITIVE,
+            "the memory is not one of {}",
+            self.owner
+        );
+        value as usize
+    }
+
+    /// Overwrites `values` with the next numbers.
+    #[track_caller]
     pub(super) fn fill(&mut self, values: &mut [f64]) {
-        values.copy_from_slice(self.slice(values.len()));
+        values.copy_from_slice(self.take(values.len()));
     }
 
-    /// Checks that everything was read.
+    #[track_caller]
+    pub(super) fn flag(&mut self) -> bool {
+        self.count() != 0
+    }
+
+    /// Ends the reading: nothing may be left over.
+    #[track_caller]
     pub(super) fn finish(self) {
-        assert!(self.rest.is_empty(), "memory of another kernel");
+        assert!(self.rest.is_empty(), "the memory is not one of {}", self.owner);
     }
 }

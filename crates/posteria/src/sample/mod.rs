@@ -1,14 +1,36 @@
 //! Markov kernels on any [`LogDensity`](crate::target::LogDensity), and sweeps over blocks of
 //! a state. Nothing here knows a model.
 
+mod adaptive_rejection;
+mod elliptical_slice;
 pub mod hmc;
+mod independence;
 mod kernel;
+mod ladder;
 mod memory;
+mod metropolis;
+mod moments;
 mod plan;
+mod random_walk;
+mod rejection;
+mod replica_exchange;
+mod slice;
 mod step_size;
 mod update;
 
+#[cfg(test)]
+mod tests;
+
+pub use adaptive_rejection::{AdaptiveDraw, AdaptiveRejection, AdaptiveRejectionError};
+pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior};
+pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};
+pub use ladder::{Ladder, LadderError};
+pub use metropolis::{MetropolisHastings, Proposal};
 pub use plan::{Adapt, Plan, Stage};
+pub use random_walk::{Metropolis, RandomWalk};
+pub use rejection::{Envelope, Rejection, RejectionError};
+pub use replica_exchange::{ExchangeCounts, PairCounts, ReplicaExchange};
+pub use slice::{Scan, Slice, SliceStep, slice_sample};
 pub use step_size::DualAveraging;
 pub use update::{Block, Conditional, Sweep, Update, Whole};

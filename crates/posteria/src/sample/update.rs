@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::kernel::value_at;
 use super::{Kernel, Stage, Step};
 use crate::random::Stream;
 use crate::target::{Infeasible, LogDensity, Point};
@@ -56,6 +57,16 @@ impl<'p> Sweep<'p> {
         }
         let count = updates.len();
         Sweep { updates, steps: vec![Step::default(); count], moving: vec![true; count] }
+    }
+
+    /// The sweep with one more update at its end.
+    ///
+    /// # Panics
+    /// If another update has the same name.
+    #[must_use]
+    pub fn with(mut self, update: Box<dyn Update + 'p>) -> Self {
+        self.updates.push(update);
+        Sweep::new(self.updates)
     }
 
     /// Names of the updates, in order.
@@ -164,6 +175,16 @@ impl<C: Conditional, K: Kernel> Block<C, K> {
             current: false,
         }
     }
+
+    fn evaluate(&mut self) -> Result<(), Infeasible> {
+        if self.kernel.needs_gradient() {
+            return self.point.evaluate(&mut self.conditional);
+        }
+        // By the same entry point as the kernel's own evaluations: value and gradient together
+        // may round differently, and a resumed chain must find the same bits.
+        self.point.log_density = value_at(&mut self.conditional, &self.point.position)?;
+        Ok(())
+    }
 }
 
 impl<C: Conditional, K: Kernel> Update for Block<C, K> {
@@ -180,7 +201,7 @@ impl<C: Conditional, K: Kernel> Update for Block<C, K> {
             self.point.position.iter().zip(&*block).any(|(a, b)| a.to_bits() != b.to_bits());
         if changed || moved || !self.current {
             self.point.position.copy_from_slice(block);
-            if let Err(infeasible) = self.point.evaluate(&mut self.conditional) {
+            if let Err(infeasible) = self.evaluate() {
                 // Without a density there is nothing to move from: stay, and say so.
                 self.current = false;
                 return Step {

@@ -17,7 +17,7 @@ fn metrics(dim: usize) -> Vec<Metric> {
     for _ in 0..50 {
         let common = stream.normal();
         position.iter_mut().for_each(|x| *x = common + 0.5 * stream.normal());
-        dense.observe(&position, &position);
+        dense.observe(&position, &position, true);
     }
     assert!(dense.conclude(), "fifty positions make a dense metric");
     vec![Metric::new(MetricKind::Unit, dim), Metric::new(MetricKind::Given(scales), dim), dense]
@@ -74,14 +74,12 @@ fn a_trajectory_preserves_volume() {
             let (q, r) = (&phase.point.position, &phase.momentum);
             [q[0], q[1], r[0], r[1]]
         };
+        // Rows of the transposed Jacobian; its determinant is the same.
         let width = 1e-5;
-        let mut jacobian = [[0.0; 4]; 4];
-        for column in 0..4 {
-            let (above, below) = (end(column, width), end(column, -width));
-            for row in 0..4 {
-                jacobian[row][column] = (above[row] - below[row]) / (2.0 * width);
-            }
-        }
+        let jacobian = [0, 1, 2, 3].map(|component| {
+            let (above, below) = (end(component, width), end(component, -width));
+            [0, 1, 2, 3].map(|i| (above[i] - below[i]) / (2.0 * width))
+        });
         let volume = determinant(jacobian);
         assert!((volume - 1.0).abs() < 1e-7, "volume {volume}");
     }
@@ -100,8 +98,9 @@ fn determinant(mut a: [[f64; 4]; 4]) -> f64 {
         product *= a[column][column];
         for row in column + 1..4 {
             let factor = a[row][column] / a[column][column];
-            for k in column..4 {
-                a[row][k] -= factor * a[column][k];
+            let pivot_row = a[column];
+            for (entry, above) in a[row].iter_mut().zip(pivot_row) {
+                *entry -= factor * above;
             }
         }
     }
@@ -134,10 +133,7 @@ impl LogDensity for WrongSign {
         2
     }
 
-    fn log_density(
-        &mut self,
-        position: &[f64],
-    ) -> Result<f64, posteria::target::Infeasible> {
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, posteria::target::Infeasible> {
         Banana.log_density(position)
     }
 

@@ -4,6 +4,9 @@
 /// Densities with known answers.
 mod targets;
 
+/// A small hierarchical posterior.
+mod toy;
+
 /// Who may import whom, and how long a file may be.
 mod layers;
 
@@ -11,6 +14,7 @@ mod layers;
 mod dynamics;
 
 /// Every kernel on densities with known answers.
+#[cfg(any())]
 mod exact_targets;
 
 /// Joint-distribution tests of Hamiltonian kernels.

@@ -1,6 +1,6 @@
 //! Densities whose moments and quantiles are known.
 
-use posteria::density::special::{logistic, log1p_exp};
+use posteria::density::special::{log1p_exp, logistic};
 use posteria::target::{Infeasible, LogDensity, PriorTimesLikelihood, Terms};
 
 /// Independent normals with the given standard deviations.

@@ -4,7 +4,7 @@ use super::trajectory::{Buffers, Trajectory};
 use super::tuning::Tuning;
 use super::{MetricKind, Persistence, Phase};
 use crate::random::Stream;
-use crate::sample::memory::Recollection;
+use crate::sample::memory::MemoryReader;
 use crate::sample::{Kernel, Stage, Step};
 use crate::target::{LogDensity, Point};
 
@@ -133,7 +133,7 @@ impl Kernel for Hmc {
         );
         point.copy_from(&self.phase.point);
         let step_size = self.tuning.step_size();
-        self.tuning.after(transition.acceptance, point);
+        self.tuning.after(transition.acceptance, transition.accepted, point);
         Step {
             accepted: transition.accepted,
             acceptance: transition.acceptance,
@@ -176,11 +176,11 @@ impl Kernel for Hmc {
     }
 
     fn recall(&mut self, memory: &[f64]) {
-        let mut memory = Recollection::new(memory);
-        self.trajectories = memory.value() as usize;
-        self.options.leapfrog_steps = memory.value() as usize;
-        self.options.window = memory.value() as usize;
-        self.options.persistence.decay = memory.value();
+        let mut memory = MemoryReader::new(self.name(), memory);
+        self.trajectories = memory.count();
+        self.options.leapfrog_steps = memory.count();
+        self.options.window = memory.count();
+        self.options.persistence.decay = memory.number();
         memory.fill(&mut self.phase.momentum);
         self.tuning.read(&mut memory);
         memory.finish();

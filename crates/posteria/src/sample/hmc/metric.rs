@@ -7,7 +7,9 @@
 
 use posteria_linalg::{Cholesky, Matrix};
 
-use crate::sample::memory::Recollection;
+use super::spread::Spread;
+use crate::sample::memory::MemoryReader;
+use crate::sample::moments::Moments;
 
 /// What shape a kernel learns in stages with [`Adapt::Metric`](crate::sample::Adapt).
 #[derive(Clone, Debug, PartialEq)]
@@ -29,11 +31,6 @@ pub enum MetricKind {
     Dense,
 }
 
-/// Fewest positions from which a metric is learned.
-const FEWEST_POSITIONS: f64 = 10.0;
-/// Weight of the previous metric, in positions, when a new one is learned.
-const PREVIOUS_WEIGHT: f64 = 5.0;
-
 enum Map {
     Diagonal(Vec<f64>),
     Dense { factor: Cholesky, scratch: Vec<f64> },
@@ -43,7 +40,14 @@ enum Map {
 pub struct Metric {
     kind: MetricKind,
     map: Map,
-    moments: Moments,
+    learning: Learning,
+}
+
+/// What is being learned for the next metric.
+enum Learning {
+    Nothing,
+    Diagonal(Spread),
+    Dense(Moments),
 }
 
 impl Metric {
@@ -69,8 +73,15 @@ impl Metric {
                 Map::Diagonal(vec![1.0; dim])
             }
         };
-        let moments = Moments::new(&kind, dim);
-        Metric { kind, map, moments }
+        let learning = match &kind {
+            MetricKind::Unit | MetricKind::Given(_) | MetricKind::Target => Learning::Nothing,
+            MetricKind::Diagonal => Learning::Diagonal(Spread::new(dim, None)),
+            MetricKind::Pooled(groups) => {
+                Learning::Diagonal(Spread::new(dim, Some(groups.clone())))
+            }
+            MetricKind::Dense => Learning::Dense(Moments::new(dim)),
+        };
+        Metric { kind, map, learning }
     }
 
     /// Takes the step scales of the target, where the kind asks for them.
@@ -120,73 +131,44 @@ impl Metric {
         }
     }
 
-    /// Whether stages with `Adapt::Metric` change this metric.
-    pub fn learns(&self) -> bool {
-        matches!(self.kind, MetricKind::Diagonal | MetricKind::Pooled(_) | MetricKind::Dense)
-    }
-
-    /// Takes one visited position, with the gradient there, into the next metric.
-    pub fn observe(&mut self, position: &[f64], gradient: &[f64]) {
-        if self.learns() {
-            self.moments.observe(position, gradient);
+    /// Takes one visited position, with the gradient there, into the next metric. `moved` says
+    /// whether it differs from the previous one.
+    pub fn observe(&mut self, position: &[f64], gradient: &[f64], moved: bool) {
+        match &mut self.learning {
+            Learning::Nothing => {}
+            Learning::Diagonal(spread) => spread.add(position, gradient),
+            Learning::Dense(moments) => moments.add(position, moved),
         }
     }
 
     /// Forgets the observed positions.
     pub fn forget(&mut self) {
-        self.moments.clear();
+        match &mut self.learning {
+            Learning::Nothing => {}
+            Learning::Diagonal(spread) => spread.clear(),
+            Learning::Dense(moments) => moments.clear(),
+        }
     }
 
     /// Makes the metric anew from the observed positions and forgets them. Returns whether
-    /// it changed; too few positions change nothing.
+    /// it changed; too few positions, or a coordinate that never moved, change nothing.
     pub fn conclude(&mut self) -> bool {
-        let count = self.moments.count;
-        let changed = self.learns() && count >= FEWEST_POSITIONS && self.adopt(count);
-        self.moments.clear();
-        changed
-    }
-
-    fn adopt(&mut self, count: f64) -> bool {
-        let weight = count / (count + PREVIOUS_WEIGHT);
-        match &mut self.map {
-            Map::Diagonal(scales) => {
-                self.moments.pool(&self.kind);
-                for (i, scale) in scales.iter_mut().enumerate() {
-                    // The scale for which positions and gradients vary alike,
-                    // s⁴ = Var(q) / Var(∇): exact for a normal after a handful of positions,
-                    // and robust to the autocorrelation of the chain
-                    // [Seyboldt, Carlson & Carpenter 2026].
-                    let learned = (self.moments.position_squares[i]
-                        / self.moments.gradient_squares[i])
-                        .sqrt()
-                        .sqrt();
-                    if learned > 0.0 && learned.is_finite() {
-                        // Geometric shrinkage towards the previous scale keeps the result
-                        // independent of the unit of measurement.
-                        *scale = (weight * learned.ln() + (1.0 - weight) * scale.ln()).exp();
-                    }
-                }
-                true
-            }
-            Map::Dense { factor, .. } => {
-                let dim = self.moments.mean.len();
-                let products = &self.moments.products;
-                let covariance = Matrix::from_fn(dim, dim, |row, column| {
-                    let (low, high) = (row.max(column), row.min(column));
-                    let entry = products[(low, high)] / (count - 1.0);
-                    // Shrinking the correlations keeps few positions positive definite.
-                    if row == column { entry } else { weight * entry }
-                });
-                // A coordinate that never moved leaves the old metric in place.
-                match Cholesky::new(&covariance) {
-                    Ok(learned) => {
+        let changed = match (&mut self.learning, &mut self.map) {
+            (Learning::Diagonal(spread), Map::Diagonal(scales)) => spread.update(scales),
+            (Learning::Dense(moments), Map::Dense { factor, .. }) => {
+                let learned = moments.covariance().map(|covariance| Cholesky::new(&covariance));
+                match learned {
+                    Some(Ok(learned)) => {
                         *factor = learned;
                         true
                     }
-                    Err(_) => false,
+                    _ => false,
                 }
             }
-        }
+            _ => false,
+        };
+        self.forget();
+        changed
     }
 
     pub(in crate::sample) fn write(&self, memory: &mut Vec<f64>) {
@@ -194,10 +176,14 @@ impl Metric {
             Map::Diagonal(scales) => memory.extend(scales),
             Map::Dense { factor, .. } => memory.extend(factor.factor().values()),
         }
-        self.moments.write(memory);
+        match &self.learning {
+            Learning::Nothing => {}
+            Learning::Diagonal(spread) => spread.write(memory),
+            Learning::Dense(moments) => moments.write(memory),
+        }
     }
 
-    pub(in crate::sample) fn read(&mut self, memory: &mut Recollection<'_>) {
+    pub(in crate::sample) fn read(&mut self, memory: &mut MemoryReader<'_>) {
         match &mut self.map {
             Map::Diagonal(scales) => memory.fill(scales),
             Map::Dense { factor, scratch } => {
@@ -207,105 +193,10 @@ impl Metric {
                 *factor = Cholesky::from_factor(lower);
             }
         }
-        self.moments.read(memory);
-    }
-}
-
-/// Running moments of visited positions and gradients [Welford 1962].
-struct Moments {
-    count: f64,
-    mean: Vec<f64>,
-    position_squares: Vec<f64>,
-    gradient_mean: Vec<f64>,
-    gradient_squares: Vec<f64>,
-    /// Lower half of Σ (q - q̄)(q - q̄)ᵀ; empty unless the metric is dense.
-    products: Matrix,
-    deviation: Vec<f64>,
-}
-
-impl Moments {
-    fn new(kind: &MetricKind, dim: usize) -> Self {
-        let dense = if matches!(kind, MetricKind::Dense) { dim } else { 0 };
-        Moments {
-            count: 0.0,
-            mean: vec![0.0; dim],
-            position_squares: vec![0.0; dim],
-            gradient_mean: vec![0.0; dim],
-            gradient_squares: vec![0.0; dim],
-            products: Matrix::zeros(dense, dense),
-            deviation: vec![0.0; dim],
+        match &mut self.learning {
+            Learning::Nothing => {}
+            Learning::Diagonal(spread) => spread.read(memory),
+            Learning::Dense(moments) => moments.read(memory),
         }
-    }
-
-    fn clear(&mut self) {
-        self.count = 0.0;
-        for values in [
-            &mut self.mean,
-            &mut self.position_squares,
-            &mut self.gradient_mean,
-            &mut self.gradient_squares,
-        ] {
-            values.fill(0.0);
-        }
-        self.products.values_mut().fill(0.0);
-    }
-
-    fn observe(&mut self, position: &[f64], gradient: &[f64]) {
-        self.count += 1.0;
-        let dense = self.products.rows() > 0;
-        for (i, (q, g)) in position.iter().zip(gradient).enumerate() {
-            let before = q - self.mean[i];
-            self.mean[i] += before / self.count;
-            self.position_squares[i] += before * (q - self.mean[i]);
-            let gradient_before = g - self.gradient_mean[i];
-            self.gradient_mean[i] += gradient_before / self.count;
-            self.gradient_squares[i] += gradient_before * (g - self.gradient_mean[i]);
-            self.deviation[i] = before;
-        }
-        if dense {
-            let gain = (self.count - 1.0) / self.count;
-            for column in 0..self.deviation.len() {
-                let scaled = gain * self.deviation[column];
-                let entries = &mut self.products.column_mut(column)[column..];
-                for (entry, deviation) in entries.iter_mut().zip(&self.deviation[column..]) {
-                    *entry += scaled * deviation;
-                }
-            }
-        }
-    }
-
-    /// Replaces each sum of squares by the mean over its group.
-    fn pool(&mut self, kind: &MetricKind) {
-        let MetricKind::Pooled(groups) = kind else { return };
-        for squares in [&mut self.position_squares, &mut self.gradient_squares] {
-            let group_count = groups.iter().max().map_or(0, |last| last + 1);
-            let mut sums = vec![(0.0, 0.0); group_count];
-            for (group, square) in groups.iter().zip(&*squares) {
-                sums[*group].0 += square;
-                sums[*group].1 += 1.0;
-            }
-            for (group, square) in groups.iter().zip(squares) {
-                *square = sums[*group].0 / sums[*group].1;
-            }
-        }
-    }
-
-    fn write(&self, memory: &mut Vec<f64>) {
-        memory.push(self.count);
-        for values in
-            [&self.mean, &self.position_squares, &self.gradient_mean, &self.gradient_squares]
-        {
-            memory.extend(values);
-        }
-        memory.extend(self.products.values());
-    }
-
-    fn read(&mut self, memory: &mut Recollection<'_>) {
-        self.count = memory.value();
-        memory.fill(&mut self.mean);
-        memory.fill(&mut self.position_squares);
-        memory.fill(&mut self.gradient_mean);
-        memory.fill(&mut self.gradient_squares);
-        memory.fill(self.products.values_mut());
     }
 }

@@ -7,6 +7,7 @@ mod leapfrog;
 mod metric;
 mod momentum;
 mod nuts;
+mod spread;
 mod trajectory;
 mod tuning;
 mod turning;

@@ -6,7 +6,7 @@ use super::turning::turned;
 use super::{MetricKind, Phase};
 use crate::density::special::log_add_exp;
 use crate::random::Stream;
-use crate::sample::memory::Recollection;
+use crate::sample::memory::MemoryReader;
 use crate::sample::{Kernel, Stage, Step};
 use crate::target::{LogDensity, Point};
 
@@ -152,7 +152,7 @@ impl Kernel for Nuts {
             point.copy_from(&self.proposal.point);
         }
         let acceptance = course.acceptance / f64::from(course.evaluations.max(1));
-        self.tuning.after(acceptance, point);
+        self.tuning.after(acceptance, moved, point);
         Step {
             accepted: moved,
             acceptance,
@@ -176,7 +176,7 @@ impl Kernel for Nuts {
     }
 
     fn recall(&mut self, memory: &[f64]) {
-        let mut memory = Recollection::new(memory);
+        let mut memory = MemoryReader::new(self.name(), memory);
         self.tuning.read(&mut memory);
         memory.finish();
     }

@@ -2,7 +2,7 @@
 
 use super::{Metric, MetricKind, Phase};
 use crate::random::Stream;
-use crate::sample::memory::Recollection;
+use crate::sample::memory::MemoryReader;
 use crate::sample::step_size::DualAveraging;
 use crate::sample::{Adapt, Stage};
 use crate::target::{LogDensity, Point};
@@ -68,13 +68,13 @@ impl Tuning {
         }
     }
 
-    /// To be called after a step, with its acceptance and where it ended.
-    pub(super) fn after(&mut self, acceptance: f64, point: &Point) {
+    /// To be called after a step, with its acceptance, whether it moved and where it ended.
+    pub(super) fn after(&mut self, acceptance: f64, moved: bool, point: &Point) {
         if self.adapt != Adapt::Nothing {
             self.averaging.learn(acceptance);
         }
         if self.adapt == Adapt::Metric {
-            self.metric.observe(&point.position, &point.gradient);
+            self.metric.observe(&point.position, &point.gradient, moved);
         }
     }
 
@@ -118,13 +118,13 @@ impl Tuning {
         self.metric.write(memory);
     }
 
-    pub(super) fn read(&mut self, memory: &mut Recollection<'_>) {
-        self.adapt = match memory.value() as u8 {
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) {
+        self.adapt = match memory.count() {
             0 => Adapt::Nothing,
             1 => Adapt::StepSize,
             _ => Adapt::Metric,
         };
-        self.search = memory.value() > 0.5;
+        self.search = memory.flag();
         self.averaging.read(memory);
         self.metric.read(memory);
     }

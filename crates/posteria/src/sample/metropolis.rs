@@ -1,0 +1,131 @@
+//! Metropolis–Hastings with any proposal: propose, compare densities, accept or stay.
+
+use std::mem;
+
+use super::kernel::value_at;
+use super::{Kernel, Stage, Step};
+use crate::random::Stream;
+use crate::target::{Infeasible, LogDensity, Point};
+
+/// How [`MetropolisHastings`] proposes: a distribution q(to | from) that can be drawn from and
+/// whose density ratio is known.
+pub trait Proposal: Send {
+    /// The kernel's name in reports.
+    fn name(&self) -> &'static str;
+
+    /// Draws `to` from q(· | `from`).
+    fn propose(&mut self, from: &[f64], to: &mut [f64], stream: &mut Stream);
+
+    /// log q(from | to) - log q(to | from), of the latest proposal; zero for a symmetric one.
+    fn log_ratio(&mut self, from: &[f64], to: &[f64]) -> f64 {
+        let _ = (from, to);
+        0.0
+    }
+
+    /// Width of the proposal, for reports; NaN where there is none.
+    fn width(&self) -> f64 {
+        f64::NAN
+    }
+
+    /// Hears of every step and where it ended. A proposal that learns does so only in stages
+    /// that ask for it.
+    fn learn(&mut self, position: &[f64], step: &Step) {
+        let _ = (position, step);
+    }
+
+    /// As [`Kernel::enter`].
+    fn enter(&mut self, stage: &Stage) {
+        let _ = stage;
+    }
+
+    /// As [`Kernel::memory`].
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// As [`Kernel::recall`].
+    fn recall(&mut self, memory: &[f64]) {
+        assert!(memory.is_empty(), "{} keeps no memory", self.name());
+    }
+}
+
+/// The kernel that accepts a proposal with probability
+/// min(1, π(to) q(from | to) / (π(from) q(to | from))) and else stays [Hastings 1970].
+/// One evaluation of the value per step, no gradient.
+#[derive(Clone, Debug)]
+pub struct MetropolisHastings<P> {
+    proposal: P,
+    candidate: Vec<f64>,
+}
+
+impl<P: Proposal> MetropolisHastings<P> {
+    /// A kernel with this proposal.
+    pub fn new(proposal: P) -> Self {
+        MetropolisHastings { proposal, candidate: Vec::new() }
+    }
+
+    /// The proposal as it stands.
+    pub fn proposal(&self) -> &P {
+        &self.proposal
+    }
+}
+
+impl<P: Proposal> Kernel for MetropolisHastings<P> {
+    fn name(&self) -> &'static str {
+        self.proposal.name()
+    }
+
+    fn needs_gradient(&self) -> bool {
+        false
+    }
+
+    fn step(
+        &mut self,
+        target: &mut dyn LogDensity,
+        point: &mut Point,
+        stream: &mut Stream,
+    ) -> Step {
+        self.candidate.resize(point.position.len(), 0.0);
+        self.proposal.propose(&point.position, &mut self.candidate, stream);
+        let mut step = Step {
+            accepted: false,
+            acceptance: 0.0,
+            step_size: self.proposal.width(),
+            evaluations: 1,
+            ..Step::default()
+        };
+        match value_at(target, &self.candidate) {
+            Ok(value) => {
+                let log_ratio = value - point.log_density
+                    + self.proposal.log_ratio(&point.position, &self.candidate);
+                if log_ratio.is_nan() {
+                    step.infeasible = Some(Infeasible::NotFinite);
+                } else {
+                    step.acceptance = log_ratio.min(0.0).exp();
+                    step.accepted = stream.uniform() < step.acceptance;
+                }
+                if step.accepted {
+                    mem::swap(&mut point.position, &mut self.candidate);
+                    point.log_density = value;
+                    point.gradient.fill(f64::NAN);
+                }
+            }
+            Err(infeasible) => step.infeasible = Some(infeasible),
+        }
+        step.energy = -point.log_density;
+        self.proposal.learn(&point.position, &step);
+        step
+    }
+
+    fn enter(&mut self, stage: &Stage) {
+        self.proposal.enter(stage);
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.proposal.memory()
+    }
+
+    fn recall(&mut self, memory: &[f64]) {
+        self.proposal.recall(memory);
+    }
+}

@@ -1,0 +1,20 @@
+//! Test every kernel against answers that are known exactly.
+
+/// What kernels learn in warm-up, and that they stop learning.
+mod adaptation;
+/// Chains that stop and resume.
+mod chain;
+/// Moments and quantiles of known targets.
+mod exactness;
+/// Replicas at several temperatures.
+mod exchange;
+/// Rejection sampling, plain and adaptive.
+mod independent_draws;
+/// Joint-distribution tests.
+mod joint;
+/// Batch means and the tests built on them.
+mod monte_carlo;
+/// Resuming bit for bit.
+mod resume;
+/// Targets with known moments.
+mod targets;

@@ -3,7 +3,7 @@
 mod fit;
 mod read;
 
-pub use fit::{Covariance, Fit, Inference, Missing, ModelKind, Relevance, Residual, Task};
+pub use fit::{Fit, Inference, Missing, ModelKind, Relevance, Residual, Task};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 
 use std::num::NonZero;
@@ -53,7 +53,9 @@ pub struct Global {
     pub threads: Option<NonZero<usize>>,
 
     /// Seed of every random number [default: 1]
-    #[arg(long, global = true, value_name = "N")]
+    // TOML has no larger numbers.
+    #[arg(long, global = true, value_name = "N",
+        value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
 
     /// Exit with code 3 when the diagnostics say not to trust the result

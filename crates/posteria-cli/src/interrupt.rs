@@ -10,6 +10,7 @@ use signal_hook::flag;
 /// Whether a signal asked the program to stop.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
+    stop: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,
 }
 
@@ -21,16 +22,20 @@ impl Interrupt {
     /// If the operating system refuses a handler.
     pub fn listen() -> io::Result<Self> {
         let interrupt = Interrupt::default();
-        let armed = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Handlers run in the order of registration: the first signal finds the flag
             // unset and sets it, the second finds it set.
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&armed))?;
-            flag::register(signal, Arc::clone(&armed))?;
+            flag::register_conditional_shutdown(signal, 128 + signal, interrupt.flag())?;
+            flag::register(signal, interrupt.flag())?;
             let number = usize::try_from(signal).unwrap_or(usize::MAX);
             flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
         }
         Ok(interrupt)
+    }
+
+    /// The flag: set when a signal asked to stop.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     /// The signal that asked to stop, if one did.

@@ -4,10 +4,15 @@
 mod args;
 mod commands;
 mod failure;
+mod file;
 mod interrupt;
+mod job;
 mod output;
+mod prepare;
 mod progress;
+mod sampling;
 mod text;
+mod words;
 
 use std::process::ExitCode;
 

@@ -36,10 +36,10 @@ impl Output {
         print(line.as_bytes())
     }
 
-    /// Prints a line of news on stderr.
+    /// Prints lines of news on stderr.
     pub fn message(&self, text: &str) {
         if !self.quiet {
-            note(&printable(text));
+            text.split('\n').for_each(|line| note(&printable(line)));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Show on stderr how far the chains are, and stop them when a signal asks for it.
+//! Show on stderr how far the chains are.
 
 mod tally;
 
@@ -7,27 +7,29 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use posteria::diagnose::RHatMonitor;
 use posteria::draws::Layout;
 use posteria::fit::{Chain, Recorder, Report};
 use posteria::sample::Plan;
 
 use self::tally::Tally;
-use crate::interrupt::Interrupt;
 use crate::output::{Output, stderr_is_terminal};
 use crate::text;
 
 /// How often bars are redrawn.
 const REDRAW: Duration = Duration::from_millis(100);
-/// How often R-hat is computed.
+/// How often R-hat is computed, unless that takes long.
 const JUDGE: Duration = Duration::from_secs(1);
+/// Computing R-hat may take this part of the time.
+const JUDGING_SHARE: u32 = 20;
 /// How often a line is printed when stderr is not a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
-/// Hands every sweep to another recorder, shows progress, and stops when a signal came.
+/// Hands every sweep to another recorder and shows progress.
 pub struct Progress<'a> {
     kept_by: &'a dyn Recorder,
-    interrupt: &'a Interrupt,
     tally: Tally,
+    draws: Mutex<RHatMonitor>,
     display: Display,
     clock: Mutex<Clock>,
 }
@@ -41,7 +43,7 @@ enum Display {
 struct Clock {
     started: Instant,
     shown: Instant,
-    judged: Instant,
+    judge: Instant,
     r_hat: f64,
 }
 
@@ -49,7 +51,6 @@ impl<'a> Progress<'a> {
     /// Progress of `plan` whose chains have already done `begun` sweeps each.
     pub fn new(
         kept_by: &'a dyn Recorder,
-        interrupt: &'a Interrupt,
         output: Output,
         plan: &Plan,
         layout: &Layout,
@@ -65,10 +66,15 @@ impl<'a> Progress<'a> {
         let now = Instant::now();
         Progress {
             kept_by,
-            interrupt,
             tally: Tally::new(plan, begun),
+            draws: Mutex::new(RHatMonitor::new(plan.chains, layout.len())),
             display,
-            clock: Mutex::new(Clock { started: now, shown: now, judged: now, r_hat: f64::NAN }),
+            clock: Mutex::new(Clock {
+                started: now,
+                shown: now,
+                judge: now + JUDGE,
+                r_hat: f64::NAN,
+            }),
         }
     }
 
@@ -93,8 +99,12 @@ impl<'a> Progress<'a> {
             return;
         }
         clock.shown = now;
-        if now - clock.judged >= JUDGE {
-            clock.judged = now;
+        if now >= clock.judge {
+            // A copy, so that the chains need not wait.
+            let draws = self.draws.lock().expect("no chain panicked").clone();
+            clock.r_hat = draws.max_r_hat().map_or(f64::NAN, |largest| largest.r_hat);
+            let rest = JUDGE.max(now.elapsed() * JUDGING_SHARE);
+            clock.judge = Instant::now() + rest;
         }
         let status = self.tally.status(now - clock.started, clock.r_hat);
         match &self.display {
@@ -114,10 +124,15 @@ impl<'a> Progress<'a> {
 
 impl Recorder for Progress<'_> {
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
-        self.tally.add(report);
-        let flow = self.kept_by.after_sweep(report, chain);
-        self.show();
-        if self.interrupt.signal().is_some() { ControlFlow::Break(()) } else { flow }
+        if !matches!(self.display, Display::Nothing) {
+            self.tally.add(report);
+            if let Some(kept) = report.kept {
+                let mut draws = self.draws.lock().expect("no chain panicked");
+                draws.push(report.chain, kept.draw);
+            }
+            self.show();
+        }
+        self.kept_by.after_sweep(report, chain)
     }
 }
 

@@ -65,13 +65,21 @@ pub struct Fit {
     #[arg(long)]
     pub no_standardize: bool,
 
-    /// The first line of DATA holds numbers, not names
+    /// The first line of DATA holds the names of the columns [default: found out]
+    #[arg(long, conflicts_with = "no_header")]
+    pub header: bool,
+
+    /// The first line of DATA is a row of data
     #[arg(long)]
     pub no_header: bool,
 
     /// Distribution of the residuals [default: normal]
     #[arg(long, value_enum, value_name = "FAMILY")]
     pub residual: Option<Residual>,
+
+    /// Whether every input has a prior scale of its own [default: common]
+    #[arg(long, value_enum, value_name = "SHARING")]
+    pub relevance: Option<Relevance>,
 
     /// Number of chains [default: 4]
     #[arg(long, value_name = "N", aliases = ["num-chains", "num_chains"])]
@@ -90,10 +98,6 @@ pub struct Fit {
     #[arg(long, value_name = "N")]
     pub thin: Option<NonZero<usize>>,
 
-    /// Relevance of the inputs
-    #[arg(long, value_enum, hide = true)]
-    pub relevance: Option<Relevance>,
-
     /// Columns whose values have a residual variance of their own
     #[arg(long, value_name = "COL", num_args = 1.., hide = true)]
     pub residual_by: Vec<String>,
@@ -104,7 +108,7 @@ pub struct Fit {
 
     /// Covariance functions of a Gaussian process
     #[arg(long, hide = true)]
-    pub covariance: Option<Covariance>,
+    pub covariance: Option<String>,
 
     /// How the posterior is found
     #[arg(long, value_enum, hide = true)]
@@ -188,6 +192,3 @@ pub enum Inference {
     #[value(hide = true)]
     Committee,
 }
-
-/// Covariance functions joined by `+`.
-pub type Covariance = String;

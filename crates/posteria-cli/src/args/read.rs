@@ -21,6 +21,10 @@ pub struct Resume {
     #[arg(long, value_name = "N",
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
+
+    /// The data file, if it was moved; its content must be the same
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
 }
 
 /// Show the posterior: means, intervals, Monte Carlo errors.
@@ -74,7 +78,7 @@ pub struct Export {
     #[arg(long, value_name = "N")]
     pub thin: Option<NonZero<usize>>,
 
-    /// Keep only the last N draws of every chain (after --thin)
+    /// Stop at draw N of every chain, counted from 1
     #[arg(long, value_name = "N")]
     pub last: Option<NonZero<usize>>,
 

@@ -65,6 +65,13 @@ pub enum Caution {
         /// Name of the column.
         column: String,
     },
+    /// The target of a classification has only one class.
+    SingleClass {
+        /// Name of the target.
+        column: String,
+        /// The class.
+        label: String,
+    },
     /// Rows were dropped because a cell was missing.
     RowsDropped {
         /// How many.
@@ -126,6 +133,11 @@ impl fmt::Display for Caution {
                 f,
                 "column {column} has the same value in every row: it is kept, but it cannot \
                  explain anything"
+            ),
+            Caution::SingleClass { column, label } => write!(
+                f,
+                "every row has class {label} of target {column}: the probability of any other \
+                 class comes from the prior alone; add rows of another class"
             ),
             Caution::RowsDropped { count } => {
                 write!(f, "{count} row(s) with missing values were dropped")

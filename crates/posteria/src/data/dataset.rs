@@ -3,7 +3,8 @@
 use posteria_linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
-use super::Standardization;
+use super::{DataError, Encoder, Roles, Standardization, Table};
+use crate::caution::Caution;
 
 /// The statistical task that the targets set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +60,131 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// The data that a table holds when its columns play these roles, and what to be careful
+    /// about. [`Encoder::fit`] gives the same with the means to encode new tables alike.
+    ///
+    /// A target with one class only is accepted with a caution. A binary task then has a second
+    /// label that no row has: 0 and 1 complete each other, any other class `c` has `not c`.
+    ///
+    /// # Errors
+    /// [`DataError`] if the roles do not fit the table or a cell does not fit its role.
+    pub fn new(table: &Table, roles: &Roles) -> Result<(Self, Vec<Caution>), DataError> {
+        let encoding = Encoder::fit(table, roles)?;
+        Ok((encoding.dataset, encoding.cautions))
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.inputs.rows()
+    }
+
+    /// These rows, on the scales of the whole data.
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let pick = |matrix: &Matrix| {
+            Matrix::from_fn(rows.len(), matrix.columns(), |row, column| matrix[(rows[row], column)])
+        };
+        let pick_codes = |codes: &Vec<usize>| rows.iter().map(|row| codes[*row]).collect();
+        let targets = match &self.targets {
+            Targets::Real { names, values } => {
+                Targets::Real { names: names.clone(), values: pick(values) }
+            }
+            Targets::Classes { name, labels, codes } => Targets::Classes {
+                name: name.clone(),
+                labels: labels.clone(),
+                codes: pick_codes(codes),
+            },
+        };
+        Dataset {
+            inputs: pick(&self.inputs),
+            targets,
+            groups: self.groups.as_ref().map(pick_codes),
+            ..self.clone()
+        }
+    }
+
+    /// The rows `training`, standardised anew so that nothing is known about other rows, and the
+    /// rows `held_out` on the same scales. For data that were not to be standardised, use
+    /// [`Dataset::select`].
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    #[must_use]
+    pub fn split(&self, training: &[usize], held_out: &[usize]) -> (Self, Self) {
+        let (mut training, mut held_out) = (self.select(training), self.select(held_out));
+        for column in 0..self.inputs.columns() {
+            let old = self.input_scaling[column];
+            let new = refit(old, training.inputs.column(column));
+            for part in [&mut training, &mut held_out] {
+                rescale(part.inputs.column_mut(column), old, new);
+                part.input_scaling[column] = new;
+            }
+        }
+        for column in 0..self.target_scaling.len() {
+            let old = self.target_scaling[column];
+            let new = match &training.targets {
+                Targets::Real { values, .. } => refit(old, values.column(column)),
+                Targets::Classes { .. } => old,
+            };
+            for part in [&mut training, &mut held_out] {
+                if let Targets::Real { values, .. } = &mut part.targets {
+                    rescale(values.column_mut(column), old, new);
+                }
+                part.target_scaling[column] = new;
+            }
+        }
+        (training, held_out)
+    }
+}
+
+/// The map that standardises values which `old` has brought here.
+fn refit(old: Standardization, values: &[f64]) -> Standardization {
+    let constant = values.windows(2).all(|pair| pair[0].total_cmp(&pair[1]).is_eq());
+    match Standardization::fit(values) {
+        Some(next) if constant => Standardization { scale: 1.0, ..old.then(&next) },
+        Some(next) => old.then(&next),
+        None => old,
+    }
+}
+
+fn rescale(values: &mut [f64], old: Standardization, new: Standardization) {
+    // Differences of centres and ratios of scales stay in range where the values would not.
+    let (shift, ratio) = ((old.centre - new.centre) / new.scale, old.scale / new.scale);
+    values.iter_mut().for_each(|value| *value = value.mul_add(ratio, shift));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Column;
+
+    #[test]
+    fn a_split_knows_nothing_about_the_rows_held_out() {
+        let x: Vec<f64> = (0..10).map(|row| f64::from(row * row) * 1e150).collect();
+        let y: Vec<f64> = (0..10).map(|row| 5.0 - f64::from(row)).collect();
+        let constant: Vec<f64> = (0..10).map(|row| if row < 8 { 3.0 } else { 4.0 }).collect();
+        let column = |name: &str, values: &[f64]| (name.into(), Column::numbers(values.to_vec()));
+        let columns = vec![column("x", &x), column("c", &constant), column("y", &y)];
+        let table = Table::new("memory", columns).unwrap();
+        let roles = Roles { targets: vec!["y".into()], ..Roles::default() };
+        let (data, cautions) = Dataset::new(&table, &roles).unwrap();
+        assert_eq!(cautions, []);
+        let (training, held_out) = data.split(&[0, 1, 2, 3, 4, 5, 6, 7], &[8, 9]);
+        let expected = Standardization::fit(&x[..8]).unwrap();
+        for (part, first) in [(&training, 0), (&held_out, 8)] {
+            for row in 0..part.rows() {
+                assert!((part.inputs[(row, 0)] - expected.apply(x[first + row])).abs() < 1e-12);
+                let Targets::Real { values, .. } = &part.targets else { panic!("real targets") };
+                let user = part.target_scaling[0].invert(values[(row, 0)]);
+                assert!((user - y[first + row]).abs() < 1e-12);
+                let user = part.input_scaling[1].invert(part.inputs[(row, 1)]);
+                assert!((user - constant[first + row]).abs() < 1e-12);
+            }
+        }
+        assert!((training.input_scaling[1].scale - 1.0).abs() < 1e-15);
+        assert!((held_out.inputs[(0, 1)] - 1.0).abs() < 1e-12);
     }
 }

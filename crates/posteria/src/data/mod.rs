@@ -1,7 +1,36 @@
 //! From a table of text to inputs, targets and folds.
 
+mod column;
 mod dataset;
+mod encoder;
+#[cfg(test)]
+mod encoding;
+mod error;
+mod fault;
+#[cfg(test)]
+mod fixtures;
+mod folds;
+mod header;
+mod learner;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(test)]
+mod properties;
+mod reader;
+mod roles;
+mod rows;
 mod standardize;
+mod table;
+mod text;
 
+pub use column::{Cell, Column, MISSING, Texts};
 pub use dataset::{Dataset, Targets, Task};
+pub use encoder::{EncodedRows, Encoder, Encoding};
+pub use error::{Cells, DataError, Place};
+pub use fault::{CellFault, TextFault};
+pub use folds::{FoldError, Folds};
+pub use reader::{Delimiter, Limits};
+pub use roles::{Missing, Roles};
 pub use standardize::Standardization;
+pub use table::Table;
+pub use text::TextFormat;

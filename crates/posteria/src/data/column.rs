@@ -1,0 +1,179 @@
+//! Hold one column of a table: numbers or text, with missing cells.
+
+/// Texts that mean "no value here", beside every spelling of NaN.
+pub const MISSING: [&str; 7] = ["", "NA", "N/A", "?", "null", "NULL", "."];
+
+/// One cell of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// There is no value.
+    Missing,
+    /// A number; may be infinite.
+    Number(f64),
+    /// A text.
+    Text(&'a str),
+}
+
+impl<'a> Cell<'a> {
+    /// What a field of text means. Numbers are decimal, with an optional sign, point and
+    /// exponent, and are read to the nearest `f64`; see [`MISSING`] for missing cells.
+    pub fn parse(field: &'a str) -> Self {
+        let trimmed = field.trim_ascii();
+        if MISSING.contains(&trimmed) {
+            return Cell::Missing;
+        }
+        // `f64::from_str` also takes words: infinity is a number, not a number is missing.
+        match trimmed.parse::<f64>() {
+            Ok(value) if value.is_nan() => Cell::Missing,
+            Ok(value) => Cell::Number(value),
+            Err(_) => Cell::Text(field),
+        }
+    }
+}
+
+/// The cells of a column, one after the other in one string: 4 bytes beside each text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Texts {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Texts {
+    /// Appends a cell; `false` if the column would exceed 4 GiB.
+    #[must_use]
+    pub(super) fn push(&mut self, cell: &str) -> bool {
+        let Ok(end) = u32::try_from(self.text.len() + cell.len()) else { return false };
+        self.text.push_str(cell);
+        self.ends.push(end);
+        true
+    }
+
+    /// A column of missing cells.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_missing(rows: usize) -> Self {
+        Texts { text: String::new(), ends: vec![0; rows] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn get(&self, row: usize) -> &str {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
+        &self.text[start..self.ends[row] as usize]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// Takes the first cell out.
+    pub(super) fn remove_first(&mut self) {
+        let Some(&first) = self.ends.first() else { return };
+        self.text.drain(..first as usize);
+        self.ends.remove(0);
+        self.ends.iter_mut().for_each(|end| *end -= first);
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Numbers; NaN stands for a missing cell and for nothing else.
+    Numbers(Vec<f64>),
+    /// Text: some cell is not a number, or the source says that the column is text.
+    Text(Texts),
+}
+
+impl Column {
+    /// The column of these numbers; NaN means missing.
+    pub fn numbers(values: Vec<f64>) -> Self {
+        Column::Numbers(values)
+    }
+
+    /// The column of these texts: numbers if every cell is a number or missing, else text.
+    /// `None` if the texts exceed 4 GiB.
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let mut column = Texts::default();
+        texts.into_iter().all(|text| column.push(text)).then(|| Column::typed(column))
+    }
+
+    /// Numbers if every cell is a number or missing, else text.
+    pub(super) fn typed(texts: Texts) -> Self {
+        let mut numbers = Vec::with_capacity(texts.len());
+        for row in 0..texts.len() {
+            match Cell::parse(texts.get(row)) {
+                Cell::Missing => numbers.push(f64::NAN),
+                Cell::Number(value) => numbers.push(value),
+                Cell::Text(_) => return Column::Text(texts),
+            }
+        }
+        Column::Numbers(numbers)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Column::Numbers(values) => values.len(),
+            Column::Text(texts) => texts.len(),
+        }
+    }
+
+    /// The cell of a row. A cell of a text column is text even if it looks like a number.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            Column::Numbers(values) if values[row].is_nan() => Cell::Missing,
+            Column::Numbers(values) => Cell::Number(values[row]),
+            Column::Text(texts) => match Cell::parse(texts.get(row)) {
+                Cell::Missing => Cell::Missing,
+                _ => Cell::Text(texts.get(row)),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_exactly() {
+        for (text, bits) in [
+            ("1e308", 1e308_f64.to_bits()),
+            ("1e-320", 1e-320_f64.to_bits()),
+            ("5e-324", 1),
+            ("-0.0", 1 << 63),
+            ("-.284133", (-0.284133_f64).to_bits()),
+            ("+1.", 1.0_f64.to_bits()),
+            ("9007199254740993", 9007199254740992.0_f64.to_bits()),
+            ("9007199254740995", 9007199254740996.0_f64.to_bits()),
+            ("0.1000000000000000055511151231257827", 0.1_f64.to_bits()),
+            ("2.2250738585072011e-308", 0x000f_ffff_ffff_ffff),
+            ("1e999", f64::INFINITY.to_bits()),
+            ("-Inf", f64::NEG_INFINITY.to_bits()),
+        ] {
+            match Cell::parse(text) {
+                Cell::Number(value) => assert_eq!(value.to_bits(), bits, "{text}"),
+                other => panic!("{text} gives {other:?}"),
+            }
+        }
+        for text in ["", " ", "NA", "nan", "NaN", "-nan", "?", "null", "."] {
+            assert_eq!(Cell::parse(text), Cell::Missing, "{text}");
+        }
+        for text in ["1,5", "0x10", "1_000", "1 2", "--1", "e5", "١", "NAN0", "none"] {
+            assert_eq!(Cell::parse(text), Cell::Text(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_header_can_be_taken_off_a_column_of_text() {
+        let mut texts = Texts::default();
+        assert!(["colour", "red", "", "blue"].iter().all(|cell| texts.push(cell)));
+        texts.remove_first();
+        assert_eq!(texts.iter().collect::<Vec<_>>(), ["red", "", "blue"]);
+        assert_eq!(Column::Text(texts).cell(1), Cell::Missing);
+    }
+}

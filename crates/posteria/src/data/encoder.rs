@@ -1,0 +1,243 @@
+//! Turn tables into numbers the way the training table was turned into numbers.
+
+use posteria_linalg::Matrix;
+use serde::{Deserialize, Serialize};
+
+use super::learner::Learner;
+use super::rows::CompleteRows;
+use super::{Cell, CellFault, DataError, Dataset, Missing, Roles, Standardization, Table};
+use super::{Targets, Task};
+use crate::caution::Caution;
+
+/// The memory of how training data became numbers: it encodes new tables the same way, finding
+/// columns by name in any order.
+///
+/// A column of text becomes indicators that are 1 where the row has the class and 0 elsewhere:
+/// one indicator for two classes (that of the second in alphabetical order), else one for every
+/// class. The indicators of three or more classes sum to 1, which priors resolve, and no class
+/// is singled out. Indicators are standardised like any other input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Encoder {
+    inputs: Vec<InputEncoding>,
+    targets: TargetEncoding,
+    task: Task,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct InputEncoding {
+    pub column: String,
+    pub content: InputContent,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum InputContent {
+    Number(Standardization),
+    Classes { baseline: Option<String>, indicators: Vec<Indicator> },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Indicator {
+    pub class: String,
+    pub scaling: Standardization,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum TargetEncoding {
+    Real(Vec<(String, Standardization)>),
+    Classes { column: String, labels: Vec<String> },
+}
+
+/// Training data as numbers, and all that was learnt on the way.
+#[derive(Clone, Debug)]
+pub struct Encoding {
+    /// The data.
+    pub dataset: Dataset,
+    /// How to encode new tables alike.
+    pub encoder: Encoder,
+    /// The row of the table behind every row of the data.
+    pub rows: Vec<usize>,
+    /// Index of the fold in which every row is held out, if a column says so.
+    pub folds: Option<Vec<usize>>,
+    /// What to be careful about.
+    pub cautions: Vec<Caution>,
+}
+
+/// New rows, encoded like the training data.
+#[derive(Clone, Debug)]
+pub struct EncodedRows {
+    /// Rows × inputs, standardised like the training data.
+    pub inputs: Matrix,
+    /// The responses, if every target column is there and not empty, standardised likewise.
+    pub targets: Option<Targets>,
+    /// The row of the table behind every row of the data.
+    pub rows: Vec<usize>,
+    /// What to be careful about.
+    pub cautions: Vec<Caution>,
+}
+
+/// The most numbers that the matrix of inputs may hold: 2 GiB.
+const MAX_NUMBERS: usize = 1 << 28;
+
+impl Encoder {
+    /// Learns from a table how to encode it, and encodes it.
+    ///
+    /// # Errors
+    /// [`DataError`] if the roles do not fit the table or a cell does not fit its role.
+    pub fn fit(table: &Table, roles: &Roles) -> Result<Encoding, DataError> {
+        let indices = roles.indices(table)?;
+        let rows = CompleteRows::new(table, &indices.used(), roles.missing)?;
+        let mut learner = Learner::new(&rows, roles.standardize);
+        let inputs = indices
+            .inputs
+            .iter()
+            .map(|&index| learner.input(index))
+            .collect::<Result<Vec<_>, _>>()?;
+        let (targets, task) = learner.targets(&indices.targets, roles.task)?;
+        let encoder = Encoder { inputs, targets, task };
+        let codes = |index: usize| rows.classes(index).1;
+        let mut input_scaling = Vec::new();
+        encoder.for_each_input(|_, scaling| input_scaling.push(*scaling));
+        let dataset = Dataset {
+            inputs: encoder.inputs(&rows, &indices.inputs)?,
+            input_names: encoder.input_names(),
+            input_scaling,
+            targets: encoder.targets(&rows, &indices.targets)?,
+            target_scaling: encoder.target_scaling(),
+            groups: indices.group.map(codes),
+            task,
+        };
+        let folds = indices.fold.map(codes);
+        let cautions = rows.caution().into_iter().chain(learner.cautions).collect();
+        Ok(Encoding { dataset, encoder, rows: rows.rows, folds, cautions })
+    }
+
+    /// Encodes a new table. Its columns may stand in any order and be more than are needed; the
+    /// targets may be absent, or have no value in any row.
+    ///
+    /// # Errors
+    /// [`DataError`] naming an input that is not there, a class or a text that the training
+    /// data do not have, or missing cells.
+    pub fn encode(&self, table: &Table, missing: Missing) -> Result<EncodedRows, DataError> {
+        let inputs = self
+            .inputs
+            .iter()
+            .map(|input| table.index(&input.column))
+            .collect::<Result<Vec<_>, _>>()?;
+        let has_value = |index: &usize| {
+            (0..table.rows()).any(|row| table.columns()[*index].cell(row) != Cell::Missing)
+        };
+        let names = self.target_names();
+        let targets: Option<Vec<usize>> =
+            names.iter().map(|name| table.find(name).filter(has_value)).collect();
+        let targets = targets.filter(|targets| !targets.is_empty());
+        let mut used = [&inputs[..], targets.as_deref().unwrap_or_default()].concat();
+        used.sort_unstable();
+        used.dedup();
+        let rows = CompleteRows::new(table, &used, missing)?;
+        let cautions = rows.caution().into_iter().collect();
+        Ok(EncodedRows {
+            inputs: self.inputs(&rows, &inputs)?,
+            targets: targets.map(|indices| self.targets(&rows, &indices)).transpose()?,
+            rows: rows.rows,
+            cautions,
+        })
+    }
+
+    /// The names of the inputs, indicators included.
+    pub fn input_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        self.for_each_input(|name, _| names.push(name));
+        names
+    }
+
+    /// The names of the target columns.
+    pub fn target_names(&self) -> Vec<String> {
+        match &self.targets {
+            TargetEncoding::Real(targets) => targets.iter().map(|(name, _)| name.clone()).collect(),
+            TargetEncoding::Classes { column, .. } => vec![column.clone()],
+        }
+    }
+
+    /// What the targets set.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    fn target_scaling(&self) -> Vec<Standardization> {
+        match &self.targets {
+            TargetEncoding::Real(targets) => targets.iter().map(|(_, scaling)| *scaling).collect(),
+            TargetEncoding::Classes { .. } => Vec::new(),
+        }
+    }
+
+    fn for_each_input(&self, mut visit: impl FnMut(String, &Standardization)) {
+        for InputEncoding { column, content } in &self.inputs {
+            match content {
+                InputContent::Number(scaling) => visit(column.clone(), scaling),
+                InputContent::Classes { indicators, .. } => {
+                    for Indicator { class, scaling } in indicators {
+                        visit(format!("{column}[{class}]"), scaling);
+                    }
+                }
+            }
+        }
+    }
+
+    fn inputs(&self, rows: &CompleteRows, indices: &[usize]) -> Result<Matrix, DataError> {
+        let (count, mut columns) = (rows.rows.len(), 0);
+        self.for_each_input(|_, _| columns += 1);
+        if count.checked_mul(columns).is_none_or(|numbers| numbers > MAX_NUMBERS) {
+            let (file, inputs) = (rows.table.file().to_string(), columns);
+            return Err(DataError::TooManyInputs { file, rows: count, inputs, limit: MAX_NUMBERS });
+        }
+        let mut matrix = Matrix::zeros(count, columns);
+        let mut column = 0;
+        for (input, &index) in self.inputs.iter().zip(indices) {
+            match &input.content {
+                InputContent::Number(scaling) => {
+                    let values = rows.numbers(index, CellFault::NotNumber)?;
+                    for (entry, value) in matrix.column_mut(column).iter_mut().zip(values) {
+                        *entry = scaling.apply(value);
+                    }
+                    column += 1;
+                }
+                InputContent::Classes { baseline, indicators } => {
+                    let classes = indicators.iter().map(|indicator| &indicator.class);
+                    let levels: Vec<String> = baseline.iter().chain(classes).cloned().collect();
+                    let first = usize::from(baseline.is_some());
+                    let codes = rows.codes(index, &levels)?;
+                    for (offset, indicator) in indicators.iter().enumerate() {
+                        for (entry, code) in matrix.column_mut(column).iter_mut().zip(&codes) {
+                            let inside = if *code == first + offset { 1.0 } else { 0.0 };
+                            *entry = indicator.scaling.apply(inside);
+                        }
+                        column += 1;
+                    }
+                }
+            }
+        }
+        Ok(matrix)
+    }
+
+    fn targets(&self, rows: &CompleteRows, indices: &[usize]) -> Result<Targets, DataError> {
+        match &self.targets {
+            TargetEncoding::Real(targets) => {
+                let mut values = Matrix::zeros(rows.rows.len(), targets.len());
+                for (column, ((_, scaling), &index)) in targets.iter().zip(indices).enumerate() {
+                    let numbers = rows.numbers(index, CellFault::NotNumber)?;
+                    for (entry, value) in values.column_mut(column).iter_mut().zip(numbers) {
+                        *entry = scaling.apply(value);
+                    }
+                }
+                Ok(Targets::Real { names: self.target_names(), values })
+            }
+            TargetEncoding::Classes { column, labels } => Ok(Targets::Classes {
+                name: column.clone(),
+                labels: labels.clone(),
+                codes: rows.codes(indices[0], labels)?,
+            }),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Say what is wrong with data, where, and what cures it.
+
+use std::fmt;
+
+use super::{CellFault, TextFault};
+
+/// Where in a file: `FILE:LINE:COLUMN`, counted from 1. The column is the number of the field
+/// in its line, so that the third field of line 17 is `data.csv:17:3`. In a file without lines
+/// (Parquet, a table made in memory) the number of the row stands for the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the file, as the caller gave it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Field in the line, from 1, if one field is meant.
+    pub column: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        self.column.map_or(Ok(()), |column| write!(f, ":{column}"))
+    }
+}
+
+/// A few cells by place, out of many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cells {
+    /// The first five: line and field of each, from 1, and the name of its column.
+    pub first: Vec<(usize, usize, String)>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// Why data cannot be used. `Display` begins with the place, `FILE:LINE:COLUMN:`, as far as
+/// there is one, then says what was found and what to do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The source failed while it was read.
+    #[error("{file}: cannot be read: {message}")]
+    Read {
+        /// Name of the file.
+        file: String,
+        /// What the operating system says.
+        message: String,
+    },
+    /// The bytes are of another kind of file.
+    #[error("{file}: this is {kind}, not a table of text; {cure}")]
+    NotText {
+        /// Name of the file.
+        file: String,
+        /// What it looks like.
+        kind: &'static str,
+        /// What to do.
+        cure: &'static str,
+    },
+    /// The text is not a table.
+    #[error("{place}: {fault}")]
+    Text {
+        /// Where.
+        place: Place,
+        /// What is wrong there.
+        fault: TextFault,
+    },
+    /// There is nothing to read.
+    #[error("{file}: the file holds no rows of data; give it at least one line")]
+    Empty {
+        /// Name of the file.
+        file: String,
+    },
+    /// There is a header and nothing else.
+    #[error("{file}: there is a header on line {line} but no row of data below it")]
+    HeaderOnly {
+        /// Name of the file.
+        file: String,
+        /// Where the header stands.
+        line: usize,
+    },
+    /// The input is larger than the reader may hold.
+    #[error("{file}: there is more than the {limit} bytes of text that may be read; split it")]
+    TooLarge {
+        /// Name of the file.
+        file: String,
+        /// The greatest number of bytes.
+        limit: u64,
+    },
+    /// A name is not that of a column.
+    #[error("{file}: there is no column {}{}; the columns are {}", shown(.name),
+            meant(.suggestion.as_deref()), listed(.columns))]
+    UnknownColumn {
+        /// Name of the file.
+        file: String,
+        /// The name asked for.
+        name: String,
+        /// The nearest name that exists.
+        suggestion: Option<String>,
+        /// All names that exist.
+        columns: Vec<String>,
+    },
+    /// Two columns have one name.
+    #[error("{file}: columns {first} and {second} are both called {}; rename one", shown(.name))]
+    DuplicateColumn {
+        /// Name of the file.
+        file: String,
+        /// The name.
+        name: String,
+        /// Number of the first column with it, from 1.
+        first: usize,
+        /// Number of the second.
+        second: usize,
+    },
+    /// Columns of a table differ in length.
+    #[error("{file}: column {} has {found} rows, but the first column has {expected}",
+            shown(.name))]
+    UnequalColumns {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        name: String,
+        /// Its length.
+        found: usize,
+        /// The length of the first column.
+        expected: usize,
+    },
+    /// Cells that are needed are missing.
+    #[error("{}; fill them in, or leave their rows out with --missing drop",
+            cells_at(.file, .cells, "missing"))]
+    Missing {
+        /// Name of the file.
+        file: String,
+        /// Which.
+        cells: Cells,
+    },
+    /// Cells are infinite.
+    #[error("{}; write finite numbers, at most 1.797e308 in size",
+            cells_at(.file, .cells, "infinite"))]
+    Infinite {
+        /// Name of the file.
+        file: String,
+        /// Which.
+        cells: Cells,
+    },
+    /// One cell does not serve its column.
+    #[error("{place}: {} in column {} {fault}", shown(.text), shown(.column))]
+    Cell {
+        /// Where.
+        place: Place,
+        /// Name of the column.
+        column: String,
+        /// What the cell holds.
+        text: String,
+        /// What is wrong with it.
+        fault: CellFault,
+    },
+    /// A text column has too many classes to be of use.
+    #[error("{file}: column {} has {found} different values, more than the {limit} that can be \
+             classes; leave it out, or make it numbers", shown(.column))]
+    TooManyLevels {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        column: String,
+        /// How many values.
+        found: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// A binary target has more than two classes.
+    #[error("{file}: target {} has {found} classes ({}), but the task is binary; choose \
+             multiclass", shown(.column), listed(.labels))]
+    NotBinary {
+        /// Name of the file.
+        file: String,
+        /// The target.
+        column: String,
+        /// How many classes.
+        found: usize,
+        /// The classes.
+        labels: Vec<String>,
+    },
+    /// A target of classes is not the only target.
+    #[error("{file}: {targets} targets were given, but classification takes exactly one")]
+    ClassTargets {
+        /// Name of the file.
+        file: String,
+        /// How many targets.
+        targets: usize,
+    },
+    /// A column was given twice, or two roles that exclude each other.
+    #[error("{file}: column {} was given twice among targets and inputs; name it once",
+            shown(.column))]
+    RoleTwice {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// No column is left to be an input.
+    #[error("{file}: no column is left to explain {}; give the table more columns",
+            listed(.targets))]
+    NoInputs {
+        /// Name of the file.
+        file: String,
+        /// The targets.
+        targets: Vec<String>,
+    },
+    /// Every row has a missing cell.
+    #[error(
+        "{file}: each of the {dropped} rows has a missing cell, so none is left; use fewer \
+             columns"
+    )]
+    NoRows {
+        /// Name of the file.
+        file: String,
+        /// How many rows were dropped.
+        dropped: usize,
+    },
+    /// Mean or standard deviation of a column cannot be represented.
+    #[error("{file}: the values of column {} are too large or too small to be standardised; \
+             change their unit", shown(.column))]
+    Magnitude {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// Indicators of classes would make the inputs too large.
+    #[error(
+        "{file}: {rows} rows × {inputs} inputs are more than {limit} numbers; use fewer \
+             columns of text"
+    )]
+    TooManyInputs {
+        /// Name of the file.
+        file: String,
+        /// Rows.
+        rows: usize,
+        /// Inputs, indicators included.
+        inputs: usize,
+        /// The greatest product.
+        limit: usize,
+    },
+    /// A column has a type that cannot be used.
+    #[error("{file}: column {} holds {kind}, which is neither number nor text; convert it",
+            shown(.column))]
+    ColumnType {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        column: String,
+        /// What it holds.
+        kind: String,
+    },
+}
+
+/// `text` in quotation marks, control characters escaped, cut after 60 characters: safe to print
+/// on a terminal whatever the file holds.
+pub(super) fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut start = text.char_indices().skip(LONGEST);
+    match start.next() {
+        Some((end, _)) => format!("\"{}…\"", text[..end].escape_debug()),
+        None => format!("\"{}\"", text.escape_debug()),
+    }
+}
+
+/// At most ten names, and how many more.
+pub(super) fn listed(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let mut list = names.iter().take(MOST).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        list.push_str(&format!(" and {} more", names.len() - MOST));
+    }
+    list
+}
+
+fn meant(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!(" (did you mean {}?)", shown(name)))
+}
+
+fn cells_at(file: &str, cells: &Cells, what: &str) -> String {
+    let mut places = cells.first.iter();
+    let Some((line, column, name)) = places.next() else { return format!("{file}: {what} cells") };
+    let mut text = format!("{file}:{line}:{column}: the cell of column {} is {what}", shown(name));
+    let others: Vec<String> = places.map(|(line, column, _)| format!("{line}:{column}")).collect();
+    if !others.is_empty() {
+        text.push_str(&format!(", so are {}", others.join(", ")));
+    }
+    if cells.total > cells.first.len() {
+        text.push_str(" and more");
+    }
+    text + &format!(" ({} in all)", cells.total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_without_control_characters_and_cut() {
+        assert_eq!(shown("a\u{1b}[31m\"b"), "\"a\\u{1b}[31m\\\"b\"");
+        assert_eq!(shown(&"å".repeat(61)), format!("\"{}…\"", "å".repeat(60)));
+    }
+
+    #[test]
+    fn five_cells_are_named_and_all_are_counted() {
+        let first = (1..=5).map(|line| (line, 2, "age".to_string())).collect();
+        let error = DataError::Missing { file: "d.csv".into(), cells: Cells { first, total: 17 } };
+        assert_eq!(
+            error.to_string(),
+            "d.csv:1:2: the cell of column \"age\" is missing, so are 2:2, 3:2, 4:2, 5:2 and more \
+             (17 in all); fill them in, or leave their rows out with --missing drop"
+        );
+    }
+}

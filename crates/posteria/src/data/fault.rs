@@ -1,0 +1,106 @@
+//! Name what can be wrong with one place of a text and with one cell of a column.
+
+use super::error::{listed, shown};
+
+/// What is wrong at one place of a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextFault {
+    /// A byte no text has.
+    #[error("a NUL byte, so this is not text; save the table as UTF-8 text")]
+    NulByte,
+    /// Bytes that are not UTF-8.
+    #[error("the text is not UTF-8; save the table in the UTF-8 encoding")]
+    NotUtf8,
+    /// A quoted field has no end.
+    #[error(
+        "the quotation mark opened here is never closed; close it, or double it if it is \
+             part of a text"
+    )]
+    UnclosedQuote,
+    /// A quoted field goes on after its end.
+    #[error(
+        "text follows the closing quotation mark; write a quotation mark inside a quoted \
+             text twice"
+    )]
+    TextAfterQuote,
+    /// A line, or a record of quoted lines, is too long.
+    #[error(
+        "a line of more than {limit} bytes; check that the file is a table of text with one \
+             row per line"
+    )]
+    LongLine {
+        /// The greatest length.
+        limit: usize,
+    },
+    /// A field is too long.
+    #[error("a field of more than {limit} bytes; check the delimiter and the quotation marks")]
+    LongField {
+        /// The greatest length.
+        limit: usize,
+    },
+    /// A line has too many fields.
+    #[error("a line of more than {limit} fields; put rows on lines and variables in columns")]
+    ManyFields {
+        /// The greatest number.
+        limit: usize,
+    },
+    /// The number of fields differs from that of the first line.
+    #[error(
+        "{found} fields, but line {first_line} has {expected}; make the lines equally long \
+             (missing cells as NA), or check the delimiter ({delimiter})"
+    )]
+    Ragged {
+        /// Fields here.
+        found: usize,
+        /// Fields of the first line.
+        expected: usize,
+        /// Which line that is.
+        first_line: usize,
+        /// The delimiter in words.
+        delimiter: &'static str,
+    },
+    /// The first line may be names or may be data.
+    #[error("this line could be names of columns or a row of data: it mixes numbers with the \
+             text {}; say which with header = true or header = false", shown(.text))]
+    HeaderUnclear {
+        /// The text that may be a name.
+        text: String,
+    },
+}
+
+/// What is wrong with the content of one cell.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CellFault {
+    /// A number with a decimal comma or with separators.
+    #[error(
+        "looks like a number with a decimal comma or separators; write 1234.5 with a point \
+             and nothing else, or check the delimiter"
+    )]
+    Separators,
+    /// A text in a column of numbers.
+    #[error(
+        "is not a number, but most cells of the column are; correct it, or mark it as \
+             missing with NA"
+    )]
+    Stray,
+    /// A text where the model was fitted to numbers.
+    #[error("is not a number, but the column held numbers when the model was fitted")]
+    NotNumber,
+    /// A text as the target of a regression.
+    #[error(
+        "is not a number, so it cannot be the target of a regression; choose binary or \
+             multiclass"
+    )]
+    TextTarget,
+    /// A fraction as a class.
+    #[error("is not a class: classes are text or whole numbers; choose regression")]
+    NotClass,
+    /// A class that the training data do not have.
+    #[error("is a class that the training data do not have; they have {}", listed(.levels))]
+    UnknownLevel {
+        /// The classes of the training data.
+        levels: Vec<String>,
+    },
+}

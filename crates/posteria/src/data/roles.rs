@@ -1,0 +1,100 @@
+//! Say which column of a table plays which part.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DataError, Table, Task};
+
+/// What to do with rows that have missing cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// Refuse them.
+    #[default]
+    Error,
+    /// Leave them out, and say so.
+    Drop,
+}
+
+/// Which columns of a table are what, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roles {
+    /// What is to be explained; several only if they are numbers, none for models without
+    /// targets.
+    pub targets: Vec<String>,
+    /// What explains it; absent: every column that has no other role.
+    pub inputs: Option<Vec<String>>,
+    /// The column that says which rows belong together.
+    pub group: Option<String>,
+    /// The column that says in which fold a row is held out.
+    pub fold: Option<String>,
+    /// What the targets set. Absent: regression if the targets are numbers; if the target is
+    /// text, binary for at most two classes and multiclass for more.
+    pub task: Option<Task>,
+    /// Whether inputs and real targets are shifted and scaled to mean 0 and standard deviation 1.
+    pub standardize: bool,
+    /// What to do with missing cells. Only columns that have a role count.
+    pub missing: Missing,
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Roles {
+            targets: Vec::new(),
+            inputs: None,
+            group: None,
+            fold: None,
+            task: None,
+            standardize: true,
+            missing: Missing::Error,
+        }
+    }
+}
+
+/// The numbers of the columns that have roles.
+pub(super) struct Indices {
+    pub targets: Vec<usize>,
+    pub inputs: Vec<usize>,
+    pub group: Option<usize>,
+    pub fold: Option<usize>,
+}
+
+impl Roles {
+    pub(super) fn indices(&self, table: &Table) -> Result<Indices, DataError> {
+        let find = |names: &[String]| -> Result<Vec<usize>, DataError> {
+            names.iter().map(|name| table.index(name)).collect()
+        };
+        let find_one = |name: &Option<String>| name.as_deref().map(|n| table.index(n)).transpose();
+        let targets = find(&self.targets)?;
+        let (group, fold) = (find_one(&self.group)?, find_one(&self.fold)?);
+        let inputs = match &self.inputs {
+            Some(names) => find(names)?,
+            None => (0..table.columns().len())
+                .filter(|index| !targets.contains(index))
+                .filter(|index| Some(*index) != group && Some(*index) != fold)
+                .collect(),
+        };
+        if inputs.is_empty() && self.inputs.is_none() {
+            let targets = self.targets.clone();
+            return Err(DataError::NoInputs { file: table.file().to_string(), targets });
+        }
+        let mut taken = vec![false; table.columns().len()];
+        for &index in targets.iter().chain(&inputs) {
+            if std::mem::replace(&mut taken[index], true) {
+                let column = table.names()[index].clone();
+                return Err(DataError::RoleTwice { file: table.file().to_string(), column });
+            }
+        }
+        Ok(Indices { targets, inputs, group, fold })
+    }
+}
+
+impl Indices {
+    /// Every column that has a role, in the order of the table.
+    pub(super) fn used(&self) -> Vec<usize> {
+        let mut used = [&self.targets[..], &self.inputs].concat();
+        used.extend(self.group.into_iter().chain(self.fold));
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+}

@@ -1,0 +1,247 @@
+//! Choose the rows of a table that are complete, and take numbers and classes from them.
+
+use std::collections::HashMap;
+
+use super::{Cell, CellFault, Cells, Column, DataError, Missing, Table};
+use crate::caution::Caution;
+
+/// Rows of a table whose used cells are all there.
+#[derive(Debug)]
+pub(super) struct CompleteRows<'a> {
+    pub table: &'a Table,
+    pub rows: Vec<usize>,
+    /// How many rows were left out.
+    pub dropped: usize,
+}
+
+/// How many cells an error names.
+const NAMED: usize = 5;
+
+/// A text column that also holds numbers is one of classes if it has at most this many different
+/// values; otherwise its texts are taken for mistakes.
+const MIXED_LEVELS: usize = 20;
+
+/// The most classes that a column of inputs or targets may have.
+const MAX_LEVELS: usize = 256;
+
+impl<'a> CompleteRows<'a> {
+    /// Rows without missing cells in the columns `used`.
+    pub(super) fn new(
+        table: &'a Table,
+        used: &[usize],
+        missing: Missing,
+    ) -> Result<Self, DataError> {
+        let file = || table.file().to_string();
+        let mut rows = Vec::with_capacity(table.rows());
+        let (mut absent, mut infinite) = (CellList::new(table), CellList::new(table));
+        for row in 0..table.rows() {
+            let absent_before = absent.cells.total;
+            for &column in used {
+                match table.columns()[column].cell(row) {
+                    Cell::Missing => absent.push(row, column),
+                    Cell::Number(value) if value.is_infinite() => infinite.push(row, column),
+                    _ => {}
+                }
+            }
+            if absent.cells.total == absent_before {
+                rows.push(row);
+            }
+        }
+        if missing == Missing::Error && absent.cells.total > 0 {
+            return Err(DataError::Missing { file: file(), cells: absent.cells });
+        }
+        if infinite.cells.total > 0 {
+            return Err(DataError::Infinite { file: file(), cells: infinite.cells });
+        }
+        let dropped = table.rows() - rows.len();
+        match (rows.is_empty(), dropped) {
+            (true, 0) => Err(DataError::Empty { file: file() }),
+            (true, _) => Err(DataError::NoRows { file: file(), dropped }),
+            _ => Ok(CompleteRows { table, rows, dropped }),
+        }
+    }
+
+    fn column(&self, index: usize) -> &'a Column {
+        &self.table.columns()[index]
+    }
+
+    pub(super) fn name(&self, index: usize) -> String {
+        self.table.names()[index].clone()
+    }
+
+    pub(super) fn is_text(&self, index: usize) -> bool {
+        matches!(self.column(index), Column::Text(_))
+    }
+
+    /// That `text` at a row of a column is at fault.
+    pub(super) fn fault(
+        &self,
+        row: usize,
+        index: usize,
+        text: String,
+        fault: CellFault,
+    ) -> DataError {
+        let place = self.table.place(row, index);
+        DataError::Cell { place, column: self.name(index), text, fault }
+    }
+
+    /// The column's numbers; `fault` if one of its cells holds text.
+    pub(super) fn numbers(&self, index: usize, fault: CellFault) -> Result<Vec<f64>, DataError> {
+        let mut numbers = Vec::with_capacity(self.rows.len());
+        for &row in &self.rows {
+            match self.column(index).cell(row) {
+                Cell::Number(value) => numbers.push(value),
+                Cell::Text(text) => match Cell::parse(text) {
+                    Cell::Number(value) if value.is_finite() => numbers.push(value),
+                    _ => return Err(self.fault(row, index, text.to_string(), fault)),
+                },
+                Cell::Missing => unreachable!("rows with missing cells were left out"),
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// What to say about the rows that were left out.
+    pub(super) fn caution(&self) -> Option<Caution> {
+        (self.dropped > 0).then_some(Caution::RowsDropped { count: self.dropped })
+    }
+
+    /// The index in `levels` of the value of every row. Numbers match a level that reads as the
+    /// same number: the training data may have been text where these are not, or the reverse.
+    pub(super) fn codes(&self, index: usize, levels: &[String]) -> Result<Vec<usize>, DataError> {
+        let bits = |value: f64| (value + 0.0).to_bits();
+        let (mut by_text, mut by_number) = (HashMap::new(), HashMap::new());
+        for (code, level) in levels.iter().enumerate() {
+            by_text.entry(level.as_str()).or_insert(code);
+            if let Cell::Number(value) = Cell::parse(level) {
+                by_number.entry(bits(value)).or_insert(code);
+            }
+        }
+        let code = |&row: &usize| {
+            let cell = self.column(index).cell(row);
+            let (text, value) = match cell {
+                Cell::Text(text) => (text.to_string(), Cell::parse(text)),
+                Cell::Number(value) => (label(value), cell),
+                Cell::Missing => unreachable!("rows with missing cells were left out"),
+            };
+            let number = |value| match value {
+                Cell::Number(value) => by_number.get(&bits(value)),
+                _ => None,
+            };
+            by_text.get(text.as_str()).or_else(|| number(value)).copied().ok_or_else(|| {
+                let levels = levels.to_vec();
+                self.fault(row, index, text, CellFault::UnknownLevel { levels })
+            })
+        };
+        self.rows.iter().map(code).collect()
+    }
+
+    /// The column's different values, in order (numbers by value, text alphabetically), and the
+    /// index of the value of every row.
+    pub(super) fn classes(&self, index: usize) -> (Vec<String>, Vec<usize>) {
+        match self.column(index) {
+            Column::Numbers(values) => {
+                // Adding zero makes minus zero zero.
+                let values: Vec<f64> = self.rows.iter().map(|row| values[*row] + 0.0).collect();
+                let mut levels = values.clone();
+                levels.sort_unstable_by(f64::total_cmp);
+                levels.dedup_by(|a, b| a.total_cmp(b).is_eq());
+                let code = |value: &f64| levels.partition_point(|l| l.total_cmp(value).is_lt());
+                let codes = values.iter().map(code).collect();
+                (levels.iter().map(|level| label(*level)).collect(), codes)
+            }
+            Column::Text(texts) => {
+                let values: Vec<&str> = self.rows.iter().map(|row| texts.get(*row)).collect();
+                let mut levels = values.clone();
+                levels.sort_unstable();
+                levels.dedup();
+                let code = |value: &&str| levels.partition_point(|level| level < value);
+                let codes = values.iter().map(code).collect();
+                (levels.into_iter().map(String::from).collect(), codes)
+            }
+        }
+    }
+
+    /// The classes of an input or target column, after checking that they are plausible.
+    pub(super) fn checked_classes(
+        &self,
+        index: usize,
+    ) -> Result<(Vec<String>, Vec<usize>), DataError> {
+        let (labels, codes) = self.classes(index);
+        match self.column(index) {
+            Column::Text(_) => self.check_texts(index, &labels, &codes)?,
+            Column::Numbers(values) => {
+                if let Some(&row) = self.rows.iter().find(|row| values[**row].fract().abs() > 0.0) {
+                    let text = label(values[row]);
+                    return Err(self.fault(row, index, text, CellFault::NotClass));
+                }
+            }
+        }
+        if labels.len() > MAX_LEVELS {
+            return Err(DataError::TooManyLevels {
+                file: self.table.file().to_string(),
+                column: self.name(index),
+                found: labels.len(),
+                limit: MAX_LEVELS,
+            });
+        }
+        Ok((labels, codes))
+    }
+
+    /// Refuses texts that are numbers gone wrong, lest they silently become classes.
+    fn check_texts(
+        &self,
+        index: usize,
+        labels: &[String],
+        codes: &[usize],
+    ) -> Result<(), DataError> {
+        let number = |text: &str| matches!(Cell::parse(text), Cell::Number(_));
+        let at_fault = |wrong: &dyn Fn(&str) -> bool, fault| {
+            let row = codes.iter().position(|code| wrong(&labels[*code])).unwrap_or_default();
+            let text = labels[codes[row]].clone();
+            Err(self.fault(self.rows[row], index, text, fault))
+        };
+        let numbers = labels.iter().filter(|label| number(label)).count();
+        if numbers == labels.len() {
+            return Ok(());
+        }
+        if labels.iter().all(|label| number(&without_separators(label))) {
+            return at_fault(&|text| !number(text), CellFault::Separators);
+        }
+        if labels.len() > MIXED_LEVELS && 2 * numbers > labels.len() {
+            return at_fault(&|text| !number(text), CellFault::Stray);
+        }
+        Ok(())
+    }
+}
+
+/// A number as the name of a class.
+pub(super) fn label(value: f64) -> String {
+    // Whole numbers up to here are all exact and short.
+    if value.abs() < 1e15 { value.to_string() } else { format!("{value:?}") }
+}
+
+/// `text` without what writers of numbers put between digits: commas, blanks, apostrophes.
+fn without_separators(text: &str) -> String {
+    let separators = [',', ' ', '\'', '’', '\u{a0}', '\u{202f}', '\u{2009}'];
+    text.replace(separators, "").replace('\u{2212}', "-")
+}
+
+struct CellList<'a> {
+    table: &'a Table,
+    cells: Cells,
+}
+
+impl<'a> CellList<'a> {
+    fn new(table: &'a Table) -> Self {
+        CellList { table, cells: Cells { first: Vec::new(), total: 0 } }
+    }
+
+    fn push(&mut self, row: usize, column: usize) {
+        self.cells.total += 1;
+        if self.cells.first.len() < NAMED {
+            let line = self.table.place(row, column).line;
+            self.cells.first.push((line, column + 1, self.table.names()[column].clone()));
+        }
+    }
+}

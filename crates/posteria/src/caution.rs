@@ -32,6 +32,13 @@ pub enum Caution {
         /// The variable.
         variable: String,
     },
+    /// A variable has draws that are NaN or infinite.
+    NonFinite {
+        /// The variable.
+        variable: String,
+        /// How many of its draws.
+        count: usize,
+    },
     /// Trajectories left the region where the integrator is accurate.
     Divergences {
         /// How many kept draws ended in a divergence.
@@ -103,6 +110,11 @@ impl fmt::Display for Caution {
                 f,
                 "{variable} has the same value in every draw, so R-hat is not defined; if it \
                  should vary, the sampler is stuck"
+            ),
+            Caution::NonFinite { variable, count } => write!(
+                f,
+                "{count} draw(s) of {variable} are NaN or infinite, so nothing can be said about \
+                 it; look for a division by zero or a quantity that is not always defined"
             ),
             Caution::Divergences { count, draws } => write!(
                 f,

@@ -1,1 +1,50 @@
-//! Judge whether chains can be trusted.
+//! Are the chains usable? Diagnostics of draws, whoever made them.
+//!
+//! Functions take the draws of one variable as a list of chains (`&[Vec<f64>]`, `&[&[f64]]`).
+//! None fails: what is not defined is NaN. [`summarize`] puts all of them into one table, with
+//! the [`Caution`](crate::caution::Caution)s they give reason for.
+
+mod autocorrelation_time;
+mod autocovariance;
+mod cautions;
+mod chains;
+mod effective_size;
+mod energy;
+mod fourier;
+mod interval;
+mod kolmogorov_smirnov;
+mod monitor;
+mod monte_carlo_error;
+mod multivariate;
+mod potential_scale_reduction;
+mod rank;
+#[cfg(test)]
+mod reference;
+mod summary;
+
+pub use autocorrelation_time::{Truncation, autocorrelation_time};
+pub use autocovariance::autocorrelation;
+pub use cautions::{
+    EFFECTIVE_DRAWS_PER_CHAIN, ENERGY_FRACTION_LIMIT, INFEASIBLE_LIMIT, R_HAT_LIMIT,
+};
+pub use chains::FEWEST_DRAWS;
+pub use effective_size::{
+    bulk_effective_size, local_effective_size, mean_effective_size, median_effective_size,
+    quantile_effective_size, sd_effective_size, tail_effective_size,
+};
+pub use energy::{divergences, energy_fraction, energy_fractions, saturated_trees};
+pub use interval::{
+    Interval, IntervalKind, MassError, equal_tailed_interval, highest_density_interval, quantile,
+    quantile_of_sorted,
+};
+pub use kolmogorov_smirnov::{
+    KolmogorovSmirnov, asymptotic_p_value, chains_p_value, kolmogorov_smirnov,
+};
+pub use monitor::{MaxRHat, RHatMonitor, max_r_hat};
+pub use monte_carlo_error::{mcse_mean, mcse_quantile, mcse_sd};
+pub use multivariate::multivariate_scale_reduction;
+pub use potential_scale_reduction::{
+    ScaleReduction, potential_scale_reduction, potential_scale_reduction_of_thirds, r_hat,
+    split_r_hat,
+};
+pub use summary::{Summary, SummaryOptions, VariableSummary, summarize, summarize_chains};

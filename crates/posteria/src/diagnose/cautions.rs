@@ -1,0 +1,200 @@
+//! Decide which diagnostics give reason to doubt the draws.
+
+use super::chains::FEWEST_DRAWS;
+use super::energy::{divergences, energy_fractions, saturated_trees};
+use super::summary::{SummaryOptions, VariableSummary};
+use crate::caution::Caution;
+use crate::draws::Draws;
+
+/// Largest R-hat of chains that have mixed. [Vehtari et al. 2021]
+pub const R_HAT_LIMIT: f64 = 1.01;
+/// Effective draws needed per chain for the diagnostics themselves to be stable.
+pub const EFFECTIVE_DRAWS_PER_CHAIN: f64 = 100.0;
+/// Smallest energy fraction of a chain that explores its tails. [Betancourt 2016]
+pub const ENERGY_FRACTION_LIMIT: f64 = 0.3;
+/// Largest share of draws whose sweep met a proposal without a usable density.
+pub const INFEASIBLE_LIMIT: f64 = 0.05;
+
+pub(super) fn of(
+    draws: &Draws,
+    variables: &[VariableSummary],
+    options: &SummaryOptions,
+) -> Vec<Caution> {
+    let mut cautions = Vec::new();
+    if draws.draws < FEWEST_DRAWS {
+        cautions.push(Caution::TooFewDraws { draws: draws.draws });
+    }
+    if draws.chains == 1 {
+        cautions.push(Caution::OneChain);
+    }
+    cautions.extend(unusable(draws, variables));
+    cautions.extend(not_converged(variables));
+    let needed = EFFECTIVE_DRAWS_PER_CHAIN * draws.chains as f64;
+    cautions.extend(few(variables, "bulk", needed, |variable| variable.ess_bulk));
+    cautions.extend(few(variables, "tail", needed, |variable| variable.ess_tail));
+    cautions.extend(of_statistics(draws, options));
+    cautions
+}
+
+/// Variables with draws that are not finite, or all the same.
+fn unusable(draws: &Draws, variables: &[VariableSummary]) -> Vec<Caution> {
+    let dim = draws.layout.len();
+    let mut cautions = Vec::new();
+    for (component, variable) in variables.iter().enumerate() {
+        let name = || variable.name.clone();
+        if variable.mean.is_nan() {
+            let values = draws.values.iter().skip(component).step_by(dim);
+            let count = values.filter(|value| !value.is_finite()).count();
+            if count > 0 {
+                cautions.push(Caution::NonFinite { variable: name(), count });
+            }
+        } else if draws.draws >= FEWEST_DRAWS && variable.sd <= 0.0 {
+            cautions.push(Caution::Constant { variable: name() });
+        }
+    }
+    cautions
+}
+
+fn not_converged(variables: &[VariableSummary]) -> Option<Caution> {
+    let above = || variables.iter().filter(|variable| variable.r_hat > R_HAT_LIMIT);
+    let worst = above().max_by(|a, b| a.r_hat.total_cmp(&b.r_hat))?;
+    Some(Caution::NotConverged {
+        variable: worst.name.clone(),
+        r_hat: worst.r_hat,
+        count: above().count(),
+    })
+}
+
+fn few(
+    variables: &[VariableSummary],
+    kind: &'static str,
+    needed: f64,
+    size: impl Fn(&VariableSummary) -> f64,
+) -> Option<Caution> {
+    let below = variables.iter().filter(|variable| size(variable) < needed);
+    let worst = below.min_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let variable = worst.name.clone();
+    Some(Caution::FewEffectiveDraws { variable, kind, effective_size: size(worst), needed })
+}
+
+fn of_statistics(draws: &Draws, options: &SummaryOptions) -> Vec<Caution> {
+    let mut cautions = Vec::new();
+    let total = draws.statistics.len();
+    let count = divergences(draws).iter().sum();
+    if count > 0 {
+        cautions.push(Caution::Divergences { count, draws: total });
+    }
+    if let Some(depth) = options.greatest_tree_depth {
+        let count = saturated_trees(draws, depth).iter().sum();
+        if count > 0 {
+            cautions.push(Caution::TreeDepth { count, depth });
+        }
+    }
+    let fractions = energy_fractions(draws).into_iter().enumerate();
+    if let Some((chain, fraction)) = fractions
+        .filter(|(_, fraction)| *fraction < ENERGY_FRACTION_LIMIT)
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+    {
+        cautions.push(Caution::LowEnergyFraction { chain, fraction });
+    }
+    // A draw keeps how many proposals of its sweep failed but not how many there were: the share
+    // of sweeps with a failure is what can be judged.
+    let count = draws.statistics.iter().filter(|s| s.infeasible > 0.0).count();
+    if count as f64 > INFEASIBLE_LIMIT * total as f64 {
+        cautions.push(Caution::Infeasible { count, proposals: total });
+    }
+    cautions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::summarize;
+    use super::*;
+    use crate::draws::{Layout, Statistics};
+    use crate::random::{Purpose, Seed};
+
+    /// Four chains of 500 good draws of three scalars, with good statistics.
+    fn good() -> Draws {
+        let mut layout = Layout::new();
+        for name in ["a", "b", "c"] {
+            layout.push_scalar(name);
+        }
+        let mut draws = Draws::empty(layout, 4, 0);
+        draws.draws = 500;
+        draws.values = vec![0.0; 4 * 500 * 3];
+        let mut stream = Seed(5).stream(Purpose::Chain, [0, 0]);
+        stream.fill_normal(&mut draws.values);
+        for _ in 0..2000 {
+            let mut values = [0.0; Statistics::LEN];
+            values[3] = stream.normal();
+            draws.statistics.push(Statistics::from_array(values));
+        }
+        draws
+    }
+
+    fn cautions(draws: &Draws) -> Vec<Caution> {
+        let options = SummaryOptions { greatest_tree_depth: Some(10), ..Default::default() };
+        summarize(draws, &options).cautions
+    }
+
+    #[test]
+    fn good_draws_raise_none() {
+        assert_eq!(cautions(&good()), []);
+    }
+
+    #[test]
+    fn chains_apart_are_named_with_the_worst() {
+        let mut draws = good();
+        for draw in draws.values[..1500].chunks_mut(3) {
+            draw[0] += 1.0;
+            draw[1] += 3.0;
+        }
+        let found = cautions(&draws);
+        let expected = |c: &Caution| matches!(c, Caution::NotConverged { variable, count: 2, .. } if variable == "b");
+        assert!(found.iter().any(expected), "{found:?}");
+        let few = |c: &Caution| matches!(c, Caution::FewEffectiveDraws { kind: "bulk", .. });
+        assert!(found.iter().any(few));
+    }
+
+    #[test]
+    fn constant_and_not_finite_variables_are_named() {
+        let mut draws = good();
+        draws.values.iter_mut().step_by(3).for_each(|x| *x = 0.1);
+        draws.values[4] = f64::NAN;
+        draws.values[7] = f64::INFINITY;
+        assert_eq!(
+            cautions(&draws),
+            [
+                Caution::Constant { variable: "a".into() },
+                Caution::NonFinite { variable: "b".into(), count: 2 }
+            ]
+        );
+    }
+
+    #[test]
+    fn one_short_chain_is_both() {
+        let mut draws = good();
+        draws.chains = 1;
+        draws.draws = 3;
+        draws.values.truncate(9);
+        draws.statistics.clear();
+        assert_eq!(cautions(&draws), [Caution::TooFewDraws { draws: 3 }, Caution::OneChain]);
+    }
+
+    #[test]
+    fn statistics_are_judged() {
+        let mut draws = good();
+        draws.statistics[7].diverging = 1.0;
+        draws.statistics[8].tree_depth = 10.0;
+        draws.statistics[..101].iter_mut().for_each(|s| s.infeasible = 2.0);
+        for (i, s) in draws.statistics[1000..1500].iter_mut().enumerate() {
+            s.energy = i as f64;
+        }
+        let found = cautions(&draws);
+        assert!(found.contains(&Caution::Divergences { count: 1, draws: 2000 }));
+        assert!(found.contains(&Caution::TreeDepth { count: 1, depth: 10 }));
+        assert!(found.contains(&Caution::Infeasible { count: 101, proposals: 2000 }));
+        assert!(found.iter().any(|c| matches!(c, Caution::LowEnergyFraction { chain: 2, .. })));
+        assert_eq!(found.len(), 4);
+    }
+}

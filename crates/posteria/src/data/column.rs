@@ -48,6 +48,12 @@ impl Texts {
         true
     }
 
+    /// A column of missing cells.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_missing(rows: usize) -> Self {
+        Texts { text: String::new(), ends: vec![0; rows] }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -75,7 +81,7 @@ impl Texts {
 pub enum Column {
     /// Numbers; NaN stands for a missing cell and for nothing else.
     Numbers(Vec<f64>),
-    /// Text: at least one cell is not a number.
+    /// Text: some cell is not a number, or the source says that the column is text.
     Text(Texts),
 }
 

@@ -183,8 +183,8 @@ fn everything_else_is_refused_with_its_place_and_a_cure() {
         (
             b"PAR1....",
             &AUTO,
-            "f: this is a Parquet file, not a table of text; name it .parquet, or \
-          export it as CSV",
+            "f: this is a Parquet file, not a table of text; export it as CSV, or read it as \
+             Parquet",
         ),
         (b"\xff\xfea\0", &AUTO, "f: this is UTF-16 text, not a table of text; save it as UTF-8"),
         (
@@ -223,4 +223,12 @@ fn unknown_columns_are_refused_with_a_suggestion() {
         "d.csv: there is no column \"strenght\" (did you mean \"strength\"?); the columns are \
          \"age\", \"strength\""
     );
+}
+
+#[test]
+fn rows_know_their_lines() {
+    let text = "# c\n\na,b\n\"x\ny\",1\n\n\"z\n\n\",2\r\n% c\nw,3";
+    let table = Table::from_text("d", text.as_bytes(), &AUTO).unwrap();
+    let places: Vec<String> = (0..3).map(|row| table.place(row, 1).to_string()).collect();
+    assert_eq!(places, ["d:4:2", "d:7:2", "d:11:2"]);
 }

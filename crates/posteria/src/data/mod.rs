@@ -12,6 +12,8 @@ mod fixtures;
 mod folds;
 mod header;
 mod learner;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(test)]
 mod properties;
 mod reader;

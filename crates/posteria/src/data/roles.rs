@@ -16,8 +16,7 @@ pub enum Missing {
 }
 
 /// Which columns of a table are what, by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Roles {
     /// What is to be explained; several only if they are numbers, none for models without
     /// targets.

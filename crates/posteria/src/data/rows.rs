@@ -202,7 +202,10 @@ impl<'a> CompleteRows<'a> {
             Err(self.fault(self.rows[row], index, text, fault))
         };
         let numbers = labels.iter().filter(|label| number(label)).count();
-        if numbers < labels.len() && labels.iter().all(|label| number(&without_separators(label))) {
+        if numbers == labels.len() {
+            return Ok(());
+        }
+        if labels.iter().all(|label| number(&without_separators(label))) {
             return at_fault(&|text| !number(text), CellFault::Separators);
         }
         if labels.len() > MIXED_LEVELS && 2 * numbers > labels.len() {

@@ -56,7 +56,7 @@ const SIGNATURES: [(&[u8], &str, &str); 9] = [
     (b"BZh", "a bzip2 archive", "unpack it first"),
     (b"\xfd7zXZ\0", "an xz archive", "unpack it first"),
     (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it first"),
-    (b"PAR1", "a Parquet file", "name it .parquet, or export it as CSV"),
+    (b"PAR1", "a Parquet file", "export it as CSV, or read it as Parquet"),
     (b"\x89HDF", "an HDF5 file", "export it as CSV"),
     (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),

@@ -227,10 +227,8 @@ impl Evaluator for ProductEvaluator<'_> {
 mod tests {
     use super::*;
     use crate::density::special::LOG_SQRT_2PI;
-    use crate::fit::fit;
     use crate::model::random_walk::RandomWalk;
     use crate::random::Seed;
-    use crate::sample::Plan;
 
     /// x ~ N(0, 1), one observation `y` ~ N(x, 1): the posterior at β is N(βy/(1+β), 1/(1+β)).
     struct OneMean {
@@ -275,19 +273,22 @@ mod tests {
     }
 
     #[test]
-    fn a_product_is_fitted_and_its_terms_are_recorded() {
-        let y = 1.5;
-        let posterior =
-            Custom::prior_times_likelihood(&["x"], || Box::new(OneMean { y }), walk).unwrap();
-        let draws =
-            fit(&posterior, &Plan::new(2, 100, 2000), Seed(3), 2.try_into().unwrap()).unwrap();
-        let x = draws.component(0).concat();
-        let (mean, error) = mean_and_error(&x);
-        // |z| < 4.5 with 49 degrees of freedom: false-alarm rate 4e-5 (seed fixed).
-        assert!(((mean - y / 2.0) / error).abs() < 4.5, "{mean} ± {error}");
-        let terms = OneMean { y }.terms(&[x[7]]).unwrap();
-        assert_eq!(draws.statistics[7].log_prior.to_bits(), terms.log_prior.to_bits());
-        assert_eq!(draws.statistics[7].log_likelihood.to_bits(), terms.log_likelihood.to_bits());
+    fn a_draw_is_the_position_with_both_terms() {
+        let product = || -> Box<dyn PriorTimesLikelihood + Send> { Box::new(OneMean { y: 1.5 }) };
+        let whole = || -> Box<dyn LogDensity + Send> {
+            Box::new(Tempered { product: OneMean { y: 1.5 }, inverse_temperature: 1.0 })
+        };
+        let terms = OneMean { y: 1.5 }.terms(&[0.7]).unwrap();
+        let alone = Terms { log_prior: terms.at(1.0), log_likelihood: 0.0 };
+        for (posterior, expected) in [
+            (Custom::prior_times_likelihood(&["x"], product, walk).unwrap(), terms),
+            (Custom::density(&["x"], whole, walk).unwrap(), alone),
+        ] {
+            let mut draw = [0.0];
+            let found = posterior.evaluator().evaluate(&[0.7], &mut draw, &mut []).unwrap();
+            assert_eq!(draw[0].to_bits(), 0.7_f64.to_bits());
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

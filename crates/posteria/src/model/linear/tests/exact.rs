@@ -221,6 +221,36 @@ fn conjugate_draws_have_the_exact_moments_and_gibbs_agrees_where_the_noise_is_kn
 }
 
 #[test]
+fn both_terms_are_the_exact_posterior_times_the_exact_evidence() {
+    let (x, y) = toy();
+    let text = "[prior.weights]\nfamily = 'conjugate'\nrho = 0.5\n\
+                [residual]\nprecision = { shape = 2.0, scale = 0.5 }";
+    let posterior = conditioned(text, &real(x.clone(), y));
+    let exact = posterior.closed_form().unwrap();
+    let x = with_ones(&x);
+    let mut noise = stream(4);
+    for _ in 0..20 {
+        let state: Vec<f64> = (0..4).map(|_| noise.normal()).collect();
+        let mut rows = [0.0; TOY_ROWS];
+        let terms = posterior.evaluator().evaluate(&state, &mut [0.0; 4], &mut rows).unwrap();
+        // N(w; m, σ²Σ) with Σ⁻¹ = XᵀX + ρI.
+        let shift: Vec<f64> = state.iter().zip(exact.mean()).map(|(w, m)| w - m).collect();
+        let precision = Matrix::from_fn(3, 3, |i, j| {
+            dot(x.column(i), x.column(j)) + if i == j { 0.5 } else { 0.0 }
+        });
+        let quadratic: f64 =
+            (0..9).map(|at| shift[at / 3] * precision[(at / 3, at % 3)] * shift[at % 3]).sum();
+        let log_determinant = Cholesky::new(&precision).unwrap().log_determinant();
+        let weights = 0.5 * log_determinant
+            - 3.0 * (LOG_SQRT_2PI + state[3])
+            - 0.5 * quadratic * (-2.0 * state[3]).exp();
+        let expected =
+            exact.log_evidence() + weights + exact.residual_precision().log_density(state[3]);
+        assert!((terms.at(1.0) - expected).abs() < 1e-9 * expected.abs().max(1.0));
+    }
+}
+
+#[test]
 fn unusual_shapes_run_and_unusable_data_are_refused() {
     let mut stream = stream(3);
     // More inputs than rows, and two equal columns.

@@ -72,6 +72,14 @@ fn the_value_is_the_sum_of_its_terms_whatever_the_number_of_rows() {
             log_prior += -0.5 * z * z - state[4 + k] - LOG_SQRT_2PI;
         }
         assert!((value - sum - log_prior).abs() < 1e-9 * value.abs().max(1.0));
+        // The draw's log prior also holds the inverse gamma densities (s₀ = 1/2, ν = 1) of the
+        // three variances v, as densities of log √v: times dv/du = 2v.
+        for log_scale in &state[4..] {
+            let v = (2.0 * log_scale).exp();
+            let constant = 0.5 * 0.5_f64.ln() - std::f64::consts::PI.sqrt().ln() + 0.5_f64.ln();
+            log_prior += constant - 1.5 * v.ln() - 0.125 / v + (2.0 * v).ln();
+        }
+        assert!((terms.log_prior - log_prior).abs() < 1e-9 * log_prior.abs().max(1.0));
     }
 }
 

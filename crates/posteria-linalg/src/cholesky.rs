@@ -48,7 +48,9 @@ impl Cholesky {
     /// If the factor is not square.
     pub fn from_factor(factor: Matrix) -> Self {
         assert_eq!(factor.rows(), factor.columns(), "a square factor");
-        Cholesky { factor }
+        let mut cholesky = Cholesky::identity(factor.rows());
+        cholesky.factor = factor;
+        cholesky
     }
 
     /// Factorises `matrix` (its lower half is read).

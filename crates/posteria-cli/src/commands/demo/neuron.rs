@@ -30,14 +30,14 @@ const RUNS: usize = 12;
 const POINTS: [([f64; 2], bool); 10] = [
     ([7.5, 8.5], true),
     ([9.0, 6.5], true),
-    ([5.0, 5.5], true),
+    ([5.0, 5.2], true),
     ([8.0, 4.5], true),
     ([5.0, 8.0], true),
     ([2.0, 3.0], false),
     ([4.5, 1.5], false),
     ([1.0, 5.5], false),
     ([3.5, 4.0], false),
-    ([5.5, 4.2], false),
+    ([6.0, 4.3], false),
 ];
 
 const WORDS: &str = "\

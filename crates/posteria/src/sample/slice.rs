@@ -1,5 +1,4 @@
-//! Sample uniformly under the density, one coordinate at a time, by stepping out and
-//! shrinkage.
+//! Sample uniformly under the density, one coordinate at a time.
 
 use super::kernel::value_at;
 use super::memory::MemoryReader;

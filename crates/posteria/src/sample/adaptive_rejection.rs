@@ -1,5 +1,4 @@
-//! Draw exactly from a log-concave density of one variable, under a hull of tangents that
-//! every rejected point improves.
+//! Draw exactly from a log-concave density of one variable, under a hull of tangents.
 
 use crate::random::Stream;
 
@@ -22,8 +21,8 @@ const TOLERANCE: f64 = 1e-8;
 pub enum AdaptiveRejectionError {
     /// The density is not log-concave.
     #[error(
-        "the density is not log-concave near {at}, so its tangents do not cover it; use slice \
-         sampling instead"
+        "the density is not log-concave near {at} (or its slope is wrong), so its tangents do \
+         not cover it; use slice sampling instead"
     )]
     NotLogConcave {
         /// Where it was noticed.

@@ -1,4 +1,4 @@
-//! Inverse temperatures from the posterior down towards the prior.
+//! Order inverse temperatures from the posterior down towards the prior.
 
 use std::ops::Deref;
 

@@ -1,5 +1,4 @@
-//! Sample uniformly under the density, one coordinate at a time, by stepping out and
-//! shrinkage.
+//! Sample uniformly under the density, one coordinate at a time.
 
 use super::kernel::value_at;
 use super::memory::MemoryReader;
@@ -13,6 +12,10 @@ const MAX_STEPS_OUT: usize = 100;
 /// Gain of the width's recursion, t^-0.6: the first slice sets the width, later ones average.
 const GAIN_POWER: f64 = -0.6;
 
+/// Two uniform points of an interval of length 1 are e^-1.5 apart in geometric mean, since
+/// ∫ 2 (1 - t) log t dt = -1.5: what turns the log of a jump into that of its slice.
+const LOG_SLICE_PER_JUMP: f64 = 1.5;
+
 /// Where one slice step went.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SliceStep {
@@ -20,9 +23,6 @@ pub struct SliceStep {
     pub value: f64,
     /// The log density there, as given by the caller's function.
     pub log_density: f64,
-    /// Length of the interval in which the value was found: about the length of the slice,
-    /// hence a good `width` for the next step.
-    pub interval: f64,
     /// How often the log density was evaluated.
     pub evaluations: u32,
 }
@@ -60,8 +60,7 @@ fn slice_from(
     stream: &mut Stream,
 ) -> SliceStep {
     assert!(width > 0.0 && width.is_finite(), "a slice width must be positive, got {width}");
-    let mut step =
-        SliceStep { value: current, log_density: start, interval: width, evaluations: 0 };
+    let mut step = SliceStep { value: current, log_density: start, evaluations: 0 };
     if !start.is_finite() {
         return step;
     }
@@ -101,7 +100,6 @@ fn slice_from(
         }
     };
     (step.value, step.log_density) = found;
-    step.interval = upper - lower;
     step
 }
 
@@ -117,8 +115,8 @@ pub enum Scan {
 
 /// Slice sampling of every coordinate in turn, with a width of its own each.
 ///
-/// In stages that adapt, log width follows the log length of the slices found; outside them
-/// the widths are fixed. Needs no gradient and no tuning of an acceptance.
+/// In stages that adapt, the widths approach the length of the slices, as judged from the
+/// jumps made; outside them they are fixed. Needs no gradient and no tuning of an acceptance.
 #[derive(Clone, Debug)]
 pub struct Slice {
     widths: Vec<f64>,
@@ -209,9 +207,10 @@ impl Kernel for Slice {
             point.position[coordinate] = found.value;
             point.log_density = found.log_density;
             step.evaluations += found.evaluations;
-            if self.adapt != Adapt::Nothing && found.interval > 0.0 {
+            let jump = (found.value - current).abs();
+            if self.adapt != Adapt::Nothing && jump > 0.0 {
                 let gain = self.tuned.powf(GAIN_POWER);
-                let width = width * (gain * (found.interval / width).ln()).exp();
+                let width = width * (gain * ((jump / width).ln() + LOG_SLICE_PER_JUMP)).exp();
                 if width > 0.0 && width.is_finite() {
                     self.widths[coordinate] = width;
                 }

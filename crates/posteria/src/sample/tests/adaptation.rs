@@ -54,9 +54,10 @@ fn slice_widths_grow_and_shrink_to_the_size_of_the_slices() {
         for _ in 0..500 {
             slice.step(&mut target, &mut point, &mut stream);
         }
-        // A slice of a normal is 2 sd √(2 e) long, e exponential: about 200 to 300 here.
+        // A slice of a normal is 2 sd √(2 e) long, e exponential; in geometric mean 212 here.
+        // The recursion's noise at its end is some 15 %.
         let width = slice.widths()[0];
-        assert!((100.0..500.0).contains(&width), "from {start} to {width}");
+        assert!((130.0..350.0).contains(&width), "from {start} to {width}");
     }
 }
 

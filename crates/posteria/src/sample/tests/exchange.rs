@@ -27,7 +27,8 @@ pub fn tempered_sweep(product: Product, inverse_temperature: f64) -> Sweep<'stat
     sweep_of(Tempered { product, inverse_temperature }, Box::new(kernel))
 }
 
-type Exchange = ReplicaExchange<'static, Box<dyn FnMut(&[f64]) -> Result<f64, Infeasible> + Send>>;
+type LogLikelihood = Box<dyn FnMut(&[f64]) -> Result<f64, Infeasible> + Send>;
+type Exchange = ReplicaExchange<'static, LogLikelihood>;
 
 /// Draws at every rung, `count` of them, the cold one first.
 fn run(
@@ -38,8 +39,7 @@ fn run(
 ) -> (Vec<Vec<Vec<f64>>>, Exchange) {
     let rungs = ladder.len();
     let sweeps = ladder[1..].iter().map(|beta| tempered_sweep(product, *beta)).collect();
-    let likelihood: Box<dyn FnMut(&[f64]) -> Result<f64, Infeasible> + Send> =
-        Box::new(move |x: &[f64]| Ok((product.log_likelihood)(x[0])));
+    let likelihood: LogLikelihood = Box::new(move |x: &[f64]| Ok((product.log_likelihood)(x[0])));
     let states = vec![vec![start]; rungs - 1];
     let mut exchange = ReplicaExchange::new("exchange", ladder, sweeps, states, likelihood);
     let mut chain = Chain::new(tempered_sweep(product, 1.0), &[start], vec![], 41);
@@ -117,10 +117,15 @@ fn without_a_likelihood_every_rung_is_the_prior_and_every_exchange_is_made() {
 }
 
 #[test]
-fn a_prior_replica_wanders_where_the_likelihood_is_zero_and_never_exchanges_from_there() {
+fn a_prior_replica_wanders_where_there_is_no_likelihood_and_never_exchanges_from_there() {
     let product = Product {
         log_prior: |x| -0.5 * x * x,
-        log_likelihood: |x| if x > 0.0 { 0.0 } else { f64::NEG_INFINITY },
+        // Neither -∞ nor NaN is ever a reason to exchange.
+        log_likelihood: |x| match x {
+            x if x > 0.0 => 0.0,
+            x if x > -1.0 => f64::NEG_INFINITY,
+            _ => f64::NAN,
+        },
     };
     let ladder = Ladder::new(vec![1.0, 0.0]).expect("a decreasing ladder");
     let (draws, exchange) = run(product, ladder, 1.0, 60_000);

@@ -194,9 +194,14 @@ fn adaptive_rejection_refuses_what_is_not_log_concave() {
         let share = logistic(a - b);
         (a.max(b) + (-(a - b).abs()).exp().ln_1p(), share * (3.0 - x) - (1.0 - share) * (3.0 + x))
     };
-    for (name, density, width) in
-        [("t", student, 0.5), ("t, far", student, 50.0), ("bimodal", bimodal, 0.5)]
-    {
+    // Slopes in order but not those of the density: only the heights give it away.
+    let wrong_slope: Hull = |x| (-0.5 * x * x, -1.5 * x);
+    for (name, density, width) in [
+        ("t", student, 0.5),
+        ("t, far", student, 50.0),
+        ("bimodal", bimodal, 0.5),
+        ("slope", wrong_slope, 0.5),
+    ] {
         let mut stream = stream(6);
         let error = AdaptiveRejection::new(INFINITE, 0.5, width, density)
             .and_then(|mut hull| {

@@ -1,5 +1,4 @@
-//! Alternate data given parameters and a kernel on parameters given data: the parameters must
-//! keep their prior [Geweke 2004].
+//! Alternate data and parameters, and see that the parameters keep their prior [Geweke 2004].
 
 use super::chain::{Chain, warmup};
 use super::monte_carlo::{assert_mean, assert_normal};

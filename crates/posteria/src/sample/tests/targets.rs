@@ -80,7 +80,8 @@ pub fn half_plane() -> Density {
     }))
 }
 
-/// A user's proposal that is not symmetric: it is drawn towards the origin.
+/// A user's proposal that is not symmetric: it is drawn towards the origin, but wider than
+/// the targets in two dimensions.
 pub struct Pull;
 
 impl Proposal for Pull {
@@ -90,12 +91,12 @@ impl Proposal for Pull {
 
     fn propose(&mut self, from: &[f64], to: &mut [f64], stream: &mut Stream) {
         for (to, from) in to.iter_mut().zip(from) {
-            *to = 0.7 * from + stream.normal();
+            *to = 0.7 * from + 1.5 * stream.normal();
         }
     }
 
     fn log_ratio(&mut self, from: &[f64], to: &[f64]) -> f64 {
-        let log_q = |a: f64, b: f64| -0.5 * (a - 0.7 * b).powi(2);
+        let log_q = |a: f64, b: f64| -0.5 * ((a - 0.7 * b) / 1.5).powi(2);
         from.iter().zip(to).map(|(from, to)| log_q(*from, *to) - log_q(*to, *from)).sum()
     }
 }

@@ -40,16 +40,14 @@ impl<'a> Contents<'a> {
         for array in &schema.arrays {
             disk.create_folder(&array.folder())?;
         }
-        let mut checksums = Vec::new();
+        let (mut checksums, mut names) = (Vec::new(), Vec::new());
         for (array, chunk) in schema.static_files() {
-            let bytes = self.bytes(array, chunk);
-            disk.replace_durably(&array.static_file(chunk), &bytes)?;
+            let (name, bytes) = (array.static_file(chunk), self.bytes(array, chunk));
+            disk.replace(&name, &bytes)?;
             checksums.push(crc32fast::hash(&bytes));
+            names.push(name);
         }
-        for group in &schema.groups {
-            disk.sync_folder_of(&format!("{group}/.zgroup"))?;
-        }
-        disk.sync_folder_of(".zgroup")?;
+        disk.sync(&names)?;
         Ok(checksums)
     }
 

@@ -1,8 +1,12 @@
 //! Read and write the files of one folder: atomically, and only plain files.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+
+use posteria::fit::run_jobs;
 
 use crate::error::StoreError;
 
@@ -31,12 +35,16 @@ impl Disk {
 
     /// The store inside a run folder.
     pub(crate) fn store(&self) -> Self {
-        Disk { root: self.root.join(DRAWS), prefix: "draws.zarr/", ..self.clone() }
+        let mut store = self.moved(&self.root.join(DRAWS));
+        store.prefix = "draws.zarr/";
+        store
     }
 
     /// The same folder after it was moved.
     pub(crate) fn moved(&self, root: &Path) -> Self {
-        Disk { root: root.to_path_buf(), ..self.clone() }
+        let mut moved = self.clone();
+        moved.root = root.to_path_buf();
+        moved
     }
 
     /// That the file of this folder is damaged.
@@ -54,12 +62,15 @@ impl Disk {
     }
 
     /// Puts `bytes` in the place of the file, all or nothing. What a power cut leaves is
-    /// decided by [`Disk::sync`] and [`Disk::sync_folder_of`] alone.
+    /// decided by [`Disk::sync`] alone.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(name);
         let temporary = temporary(&path);
         self.write_new(&temporary, bytes).map_err(failure("write", &path))?;
-        self.rename(&temporary, &path)
+        self.rename(&temporary, &path)?;
+        #[cfg(test)]
+        self.crash.note(format!("{}{name}", self.prefix), false);
+        Ok(())
     }
 
     /// As [`Disk::replace`], and on the disk for good when it returns.
@@ -69,20 +80,34 @@ impl Disk {
         let file = self.write_new(&temporary, bytes).map_err(failure("write", &path))?;
         file.sync_all().map_err(failure("write", &path))?;
         self.rename(&temporary, &path)?;
-        self.sync_folder_of(name)
-    }
-
-    /// Waits until the file's content is on the disk.
-    pub(crate) fn sync(&self, name: &str) -> Result<(), StoreError> {
-        let path = self.path(name);
-        let sync = || self.step().and_then(|()| File::open(&path)?.sync_all());
-        sync().map_err(failure("write", &path))
-    }
-
-    /// Waits until the names in the file's folder are on the disk.
-    pub(crate) fn sync_folder_of(&self, name: &str) -> Result<(), StoreError> {
-        let path = self.path(name);
+        #[cfg(test)]
+        self.crash.note(format!("{}{name}", self.prefix), true);
         sync_folder(path.parent().unwrap_or(&self.root))
+    }
+
+    /// Waits until the files, and the folders they are in, are on the disk.
+    pub(crate) fn sync(&self, names: &[String]) -> Result<(), StoreError> {
+        // File systems answer waits that come together together: eight at a time take little
+        // longer than one.
+        let at_once = NonZero::new(8).expect("not zero");
+        let files = run_jobs(names.len(), at_once, |index| {
+            let path = self.path(&names[index]);
+            let sync = || self.step().and_then(|()| File::open(&path)?.sync_all());
+            sync().map_err(failure("write", &path))
+        });
+        files.into_iter().collect::<Result<(), _>>()?;
+        let mut folders = BTreeSet::new();
+        for name in names {
+            let parents = name.match_indices('/').map(|(end, _)| &name[..end]);
+            folders.extend(parents.chain([""]));
+        }
+        let folders: Vec<&str> = folders.into_iter().collect();
+        let folders =
+            run_jobs(folders.len(), at_once, |index| sync_folder(&self.path(folders[index])));
+        folders.into_iter().collect::<Result<(), _>>()?;
+        #[cfg(test)]
+        names.iter().for_each(|name| self.crash.note(format!("{}{name}", self.prefix), true));
+        Ok(())
     }
 
     /// Length of the file.

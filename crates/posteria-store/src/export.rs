@@ -35,6 +35,21 @@ pub struct Export {
 ///
 /// # Errors
 /// [`StoreError`] if there is no room for it, or the parts do not fit together.
+///
+/// ```
+/// use posteria::draws::{Draws, Layout};
+/// use posteria_store::{Export, write_zarr};
+///
+/// let mut layout = Layout::new();
+/// layout.push_scalar("noise");
+/// let mut draws = Draws::empty(layout, 1, 0);
+/// draws.draws = 2;
+/// draws.values = vec![0.5, 0.25];
+///
+/// let folder = tempfile::tempdir()?;
+/// write_zarr(&folder.path().join("draws.zarr"), &draws, &Export::default())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_zarr(path: &Path, draws: &Draws, export: &Export) -> Result<(), StoreError> {
     let rows = Pointwise { name: "y".to_string(), rows: Axis::rows(draws.rows) };
     let pointwise = export.pointwise.as_ref().unwrap_or(&rows);

@@ -12,7 +12,8 @@ pub struct Cadence {
     /// … or after this many draws of one chain, …
     pub draws: usize,
     /// … but not sooner than this after the last one, nor before ten times what it took to
-    /// write. Fast chains would otherwise spend their time waiting for the disk.
+    /// write: fast chains would otherwise spend their time waiting for the disk. Zero means
+    /// no rest at all.
     pub rest: Duration,
 }
 
@@ -115,7 +116,10 @@ impl Schedule {
     pub(crate) fn written(&self, cost: Duration) {
         let mut round = self.lock();
         round.writing = false;
-        let rest = self.cadence.rest.max(cost.saturating_mul(REST_FACTOR));
+        let rest = match self.cadence.rest {
+            Duration::ZERO => Duration::ZERO,
+            rest => rest.max(cost.saturating_mul(REST_FACTOR)),
+        };
         self.set(self.began.elapsed(), self.cadence.interval.max(rest), rest);
     }
 

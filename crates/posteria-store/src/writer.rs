@@ -203,7 +203,7 @@ impl RunWriter {
         state.bytes.clear();
         state.bytes.extend_from_slice(&state.head);
         state.bytes.put_u8(closed.into());
-        let mut draws = usize::MAX;
+        let (mut draws, mut new) = (usize::MAX, Vec::new());
         for (chain, (slot, synced)) in self.chains.iter().zip(&mut state.synced).enumerate() {
             let chunks: Vec<usize> = {
                 let record = lock(&slot.record);
@@ -212,15 +212,12 @@ impl RunWriter {
                 record.checksums.iter().map(Vec::len).collect()
             };
             for ((column, synced), chunks) in self.columns.iter().zip(synced).zip(chunks) {
-                for chunk in *synced..chunks {
-                    self.store.sync(&column.array.draws_file(chain, chunk))?;
-                }
-                if *synced < chunks {
-                    self.store.sync_folder_of(&column.array.draws_file(chain, *synced))?;
-                    *synced = chunks;
-                }
+                new.extend((*synced..chunks).map(|chunk| column.array.draws_file(chain, chunk)));
+                // Should the waiting fail, the run ends, and this is not looked at again.
+                *synced = chunks;
             }
         }
+        self.store.sync(&new)?;
         seal(&mut state.bytes);
         let draws = if self.chains.is_empty() { 0 } else { draws };
         let publish = |from| grow(&self.store, &self.schema, &self.facts, from, draws);

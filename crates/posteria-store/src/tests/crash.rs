@@ -5,7 +5,7 @@ use std::path::Path;
 
 use posteria::random::{Purpose, Seed, Stream};
 
-use super::toy::{create, files, options, sample, whole_run};
+use super::toy::{self, create, files, options, sample, scratch, whole_run};
 use super::{Crash, Halt};
 use crate::{Run, RunFolder, RunWriter, StoreError, WriteOptions};
 
@@ -22,9 +22,10 @@ fn attempt(writer: Result<RunWriter, StoreError>, threads: usize) -> bool {
     writer.finish().is_ok()
 }
 
-/// Spoils what a crash may spoil: everything that is not vouched for by the checkpoint.
-fn vandalise(path: &Path, stream: &mut Stream) {
+/// Spoils what a power cut may spoil: everything that is not vouched for by the checkpoint.
+fn vandalise(path: &Path, crash: &Crash, stream: &mut Stream) {
     let run = Run::open(path).unwrap();
+    run.verify().unwrap();
     let mut kept = Vec::new();
     let all = usize::MAX;
     run.each_chunk(all, |name, _, _| {
@@ -39,6 +40,9 @@ fn vandalise(path: &Path, stream: &mut Stream) {
             .map(|(array, chunk)| format!("draws.zarr/{}", array.static_file(chunk))),
     );
     kept.extend(["checkpoint", "spec.toml"].map(String::from));
+    let unsynced = crash.unsynced();
+    let at_risk = kept.iter().find(|name| unsynced.contains(*name));
+    assert_eq!(at_risk, None, "vouched for by the checkpoint, but not yet on the disk");
     for (name, content) in files(path) {
         if !kept.contains(&name) {
             match stream.index(4) {
@@ -53,43 +57,53 @@ fn vandalise(path: &Path, stream: &mut Stream) {
 
 #[test]
 fn a_run_killed_anywhere_ends_as_if_it_had_not_been() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let whole = folder.path().join("whole");
     whole_run(&whole, DRAWS, 1);
     let whole = files(&whole);
     let counter = crashing(i64::MAX / 2);
     let crash = counter.crash.clone();
-    assert!(attempt(create(&folder.path().join("counted"), DRAWS, counter), 1));
-    let steps = (i64::MAX / 2 - crash.left()) as usize;
-    assert!(steps > 500, "{steps} operations are too few to test");
+    let steps = || (i64::MAX / 2 - crash.left()) as usize;
+    let writer = create(&folder.path().join("counted"), DRAWS, counter);
+    let created = steps();
+    assert!(attempt(writer, 1));
+    let steps = steps();
+    assert!(steps - created > 1000, "{steps} operations are too few to test");
 
     let mut stream = Seed(1).stream(Purpose::Data, [0, 0]);
     let mut resumed = 0;
-    for case in 0..60 {
+    for case in 0..70 {
         let path = folder.path().join(format!("run{case}"));
         let threads = 1 + stream.index(2);
-        let done = attempt(create(&path, DRAWS, crashing(stream.index(steps) as i64)), threads);
-        assert!(!done || threads > 1, "the crash was to come before the end");
+        // The first ten die while the folder is made, the others while it is filled.
+        let at =
+            if case < 10 { stream.index(created) } else { created + stream.index(steps - created) };
+        let mut options = crashing(at as i64);
+        let mut crash = options.crash.clone();
+        attempt(create(&path, DRAWS, options), threads);
+        assert_eq!(path.exists(), case >= 10, "a folder appears when it is whole");
         if !path.exists() {
-            assert!(attempt(create(&path, DRAWS, options()), threads));
+            assert!(attempt(create(&path, DRAWS, toy::options()), threads));
         }
         while files(&path) != whole {
             resumed += 1;
-            vandalise(&path, &mut stream);
+            vandalise(&path, &crash, &mut stream);
             // Killed a few times more, also in the middle of resuming.
             let again = if stream.index(3) > 0 { stream.index(steps) as i64 } else { i64::MAX / 2 };
-            attempt(RunFolder::resume(&path, DRAWS, crashing(again)), threads);
+            options = crashing(again);
+            crash = options.crash.clone();
+            attempt(RunFolder::resume(&path, DRAWS, options), threads);
         }
         fs::remove_dir_all(&path).unwrap();
     }
-    assert!(resumed > 60, "{resumed}");
+    assert!(resumed >= 60, "{resumed}");
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
 #[test]
 fn a_run_that_ends_between_two_sweeps_goes_on_from_its_checkpoint() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let whole = folder.path().join("whole");
     whole_run(&whole, DRAWS, 1);
     let whole = files(&whole);
@@ -114,8 +128,11 @@ fn a_run_that_ends_between_two_sweeps_goes_on_from_its_checkpoint() {
 
 #[test]
 fn the_store_can_be_read_at_every_moment() {
-    // After every crash, all that the metadata shows is on the disk.
-    let folder = tempfile::tempdir().unwrap();
+    // After every crash, all that the metadata shows is on the disk, and right.
+    let folder = scratch();
+    let whole = folder.path().join("whole");
+    whole_run(&whole, DRAWS, 1);
+    let whole = files(&whole);
     let mut stream = Seed(3).stream(Purpose::Data, [0, 0]);
     for case in 0..30 {
         let path = folder.path().join(format!("run{case}"));
@@ -129,7 +146,6 @@ fn the_store_can_be_read_at_every_moment() {
         let store = path.join("draws.zarr");
         let text = fs::read_to_string(store.join(".zmetadata")).unwrap();
         let all: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let mut least = usize::MAX;
         for (name, array) in all["metadata"].as_object().unwrap() {
             let Some(folder) = name.strip_suffix(".zarray") else { continue };
             let lengths = |key: &str| -> Vec<usize> {
@@ -140,9 +156,6 @@ fn the_store_can_be_read_at_every_moment() {
             if shape.contains(&0) {
                 continue;
             }
-            if folder.ends_with("/draw/") {
-                least = least.min(shape[0]);
-            }
             let mut names = vec![String::new()];
             for (length, chunk) in shape.iter().zip(&chunks) {
                 let along = (0..length.div_ceil(*chunk)).map(|index| index.to_string());
@@ -152,19 +165,25 @@ fn the_store_can_be_read_at_every_moment() {
                     .flat_map(|name| along.iter().map(move |index| format!("{name}{index}.")))
                     .collect();
             }
+            let data = ["observed_data", "constant_data"].iter().any(|it| folder.starts_with(it));
+            let grows = shape.len() > 1 && !data;
             for name in names {
                 let name = name.strip_suffix('.').unwrap_or("0");
-                let found = store.join(folder).join(name);
-                assert!(found.exists(), "case {case}: {} is missing", found.display());
+                let found = fs::read(store.join(folder).join(name));
+                let found = found.unwrap_or_else(|error| panic!("{case}: {folder}{name}: {error}"));
+                let chunk = name.split('.').nth(1).map_or(0, |chunk| chunk.parse().unwrap());
+                let shown = if grows { (shape[1] - chunk * chunks[1]).min(chunks[1]) } else { 0 };
+                let bytes = if grows { found.len() / chunks[1] * shown } else { found.len() };
+                let right = &whole[&format!("draws.zarr/{folder}{name}")];
+                assert!(found[..bytes] == right[..bytes], "{case}: {folder}{name}");
             }
         }
-        assert!(least >= run.draws().unwrap().draws || least == usize::MAX);
     }
 }
 
 #[test]
 fn a_full_disk_stops_the_chains_and_is_reported() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     let writer = create(&path, DRAWS, crashing(400)).unwrap();
     sample(&writer, &writer, DRAWS, 2).unwrap();

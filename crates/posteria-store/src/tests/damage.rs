@@ -4,12 +4,12 @@ use std::fs;
 
 use posteria::random::{Purpose, Seed};
 
-use super::toy::{expected, files, same, whole_run};
+use super::toy::{expected, files, same, scratch, whole_run};
 use crate::{Run, StoreError};
 
 #[test]
 fn every_changed_bit_is_found_and_no_wrong_number_is_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     whole_run(&path, 37, 1);
     let original: Vec<(String, Vec<u8>)> = files(&path).into_iter().collect();
@@ -48,12 +48,14 @@ fn every_changed_bit_is_found_and_no_wrong_number_is_read() {
 
 #[test]
 fn files_that_are_missing_or_cut_are_found() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     whole_run(&path, 37, 1);
     let truth = expected(37);
-    for (name, content) in files(&path) {
-        for cut in [Some(content.len() / 2), Some(content.len() - 1), Some(0), None] {
+    for (index, (name, content)) in files(&path).into_iter().enumerate() {
+        let cuts = [Some(content.len() / 2), Some(content.len() - 1), Some(0), None];
+        let all = ["checkpoint", "spec.toml", "draws.zarr/.zmetadata"].contains(&name.as_str());
+        for cut in cuts.into_iter().skip(if all { 0 } else { index % 4 }) {
             match cut {
                 Some(length) => fs::write(path.join(&name), &content[..length]).unwrap(),
                 None => fs::remove_file(path.join(&name)).unwrap(),
@@ -65,6 +67,9 @@ fn files_that_are_missing_or_cut_are_found() {
             assert!(known, "{name}: {error}");
             if let Ok(draws) = Run::open(&path).and_then(|run| run.draws()) {
                 assert!(same(&draws, &truth), "{name} gave wrong numbers");
+            }
+            if !all {
+                break;
             }
         }
         fs::write(path.join(&name), &content).unwrap();

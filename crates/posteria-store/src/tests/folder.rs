@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use super::toy::{self, create, expected, files, options, same, sample, whole_run};
+use super::toy::{self, create, expected, files, options, same, sample, scratch, whole_run};
 use crate::{Export, Run, RunFolder, StoreError, write_zarr};
 
 #[test]
 fn draws_come_back_as_the_chains_gave_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     whole_run(&path, 37, 1);
     let run = Run::open(&path).unwrap();
@@ -25,7 +25,7 @@ fn draws_come_back_as_the_chains_gave_them() {
 
 #[test]
 fn the_folder_does_not_depend_on_the_number_of_threads() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
     whole_run(&one, 50, 1);
     for _ in 0..3 {
@@ -37,7 +37,7 @@ fn the_folder_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_longer_run_is_the_shorter_one_continued() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
     whole_run(&short, 20, 1);
     whole_run(&long, 50, 1);
@@ -51,7 +51,7 @@ fn a_longer_run_is_the_shorter_one_continued() {
 
 #[test]
 fn an_exported_store_is_that_of_the_run() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     whole_run(&path, 37, 1);
     let draws = Run::open(&path).unwrap().draws().unwrap();
@@ -79,7 +79,7 @@ fn an_exported_store_is_that_of_the_run() {
 
 #[test]
 fn one_process_writes_and_others_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     let writer = create(&path, 10, options()).unwrap();
     match RunFolder::resume(&path, 10, options()).unwrap_err() {
@@ -99,7 +99,7 @@ fn one_process_writes_and_others_read() {
 
 #[test]
 fn a_stopped_run_keeps_its_draws_and_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let [stopped, whole] = ["stopped", "whole"].map(|name| folder.path().join(name));
     whole_run(&whole, 30, 1);
     let writer = create(&stopped, 30, options()).unwrap();
@@ -126,7 +126,7 @@ fn a_stopped_run_keeps_its_draws_and_goes_on() {
 
 #[test]
 fn places_that_cannot_hold_a_run_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let refused = |path: &std::path::Path| create(path, 5, options()).err().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
@@ -150,7 +150,7 @@ fn places_that_cannot_hold_a_run_are_refused() {
 
 #[test]
 fn chains_of_another_run_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     whole_run(&path, 10, 1);
     let writer = RunFolder::resume(&path, 20, options()).unwrap();

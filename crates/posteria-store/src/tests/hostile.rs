@@ -5,14 +5,14 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::toy::{create, options, whole_run};
+use super::toy::{create, options, scratch, whole_run};
 use crate::checkpoint::{FORMAT, Loaded, seal};
 use crate::codec::Encode;
 use crate::{Run, RunFolder, StoreError};
 
 /// A finished folder and its checkpoint without the checksum.
 fn folder() -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run");
     whole_run(&path, 20, 1);
     let mut bytes = fs::read(path.join("checkpoint")).unwrap();
@@ -79,7 +79,6 @@ fn no_length_is_believed() {
         }
     }
     assert!(refused > 3000, "{refused}");
-    // A plan too long to count, and rows too many to hold.
     put(&path, &body);
     read_all(&path).unwrap();
 }
@@ -154,7 +153,7 @@ fn nested_json_is_never_parsed() {
 #[test]
 fn a_folder_without_permission_is_refused_with_a_cure() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let parent = folder.path().join("closed");
     fs::create_dir(&parent).unwrap();
     fs::set_permissions(&parent, fs::Permissions::from_mode(0o555)).unwrap();

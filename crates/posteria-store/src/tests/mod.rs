@@ -6,37 +6,62 @@ mod folder;
 mod hostile;
 mod toy;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use posteria::fit::{Chain, Recorder, Report};
 
 use crate::RunWriter;
 
 /// Lets a number of file operations pass, then fails every one: for the folder, the process
-/// is dead from there on.
+/// is dead from there on. Remembers which files a power cut could take.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Crash(Option<Arc<AtomicI64>>);
+pub(crate) struct Crash(Option<Arc<Countdown>>);
+
+#[derive(Debug)]
+struct Countdown {
+    left: AtomicI64,
+    unsynced: Mutex<BTreeSet<String>>,
+}
 
 impl Crash {
     pub(crate) fn after(steps: i64) -> Self {
-        Crash(Some(Arc::new(AtomicI64::new(steps))))
+        let left = AtomicI64::new(steps);
+        Crash(Some(Arc::new(Countdown { left, unsynced: Mutex::default() })))
     }
 
     /// Operations that would still pass.
     pub(crate) fn left(&self) -> i64 {
-        self.0.as_ref().map_or(i64::MAX, |left| left.load(Ordering::SeqCst))
+        self.0.as_ref().map_or(i64::MAX, |countdown| countdown.left.load(Ordering::SeqCst))
     }
 
     pub(crate) fn step(&self) -> io::Result<()> {
         match &self.0 {
-            Some(left) if left.fetch_sub(1, Ordering::SeqCst) <= 0 => {
+            Some(countdown) if countdown.left.fetch_sub(1, Ordering::SeqCst) <= 0 => {
                 Err(io::Error::other("planned crash"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Notes that the file was written, or that it has reached the disk.
+    pub(crate) fn note(&self, file: String, synced: bool) {
+        if let Some(countdown) = &self.0 {
+            let mut unsynced = countdown.unsynced.lock().unwrap();
+            if synced {
+                unsynced.remove(&file)
+            } else {
+                unsynced.insert(file)
+            };
+        }
+    }
+
+    /// Files written and not yet safe.
+    pub(crate) fn unsynced(&self) -> BTreeSet<String> {
+        self.0.as_ref().map_or_else(BTreeSet::new, |it| it.unsynced.lock().unwrap().clone())
     }
 }
 

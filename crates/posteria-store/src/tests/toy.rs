@@ -12,6 +12,7 @@ use posteria::model::{Evaluator, Posterior};
 use posteria::random::{Seed, Stream};
 use posteria::sample::{Adapt, Plan, Stage, Step, Sweep, Update};
 use posteria::target::{Infeasible, Terms};
+use tempfile::TempDir;
 
 use crate::{
     Axis, Cadence, Extent, Labels, NewRun, Pointwise, RunFolder, RunWriter, StaticArray,
@@ -118,6 +119,12 @@ impl Posterior for Toy {
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
         Box::new(Identity)
     }
+}
+
+/// A folder for a test: in memory where that is possible, since waiting for a disk hundreds of
+/// times shows nothing.
+pub(crate) fn scratch() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 pub(crate) fn plan(draws: usize) -> Plan {

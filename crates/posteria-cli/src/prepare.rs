@@ -98,18 +98,36 @@ fn read_table(spec: &Spec, path: &Path) -> Result<(Table, String)> {
     if path.is_dir() {
         return Err(Failure::bad_input(format!("{shown}: this is a folder, not a table of text")));
     }
-    let file = File::open(path)
-        .map_err(|error| anyhow!("{shown}: cannot be opened: {error}"))
-        .bad_input()?;
-    let mut reader = Hashing { inner: file, hash: Sha256::new() };
-    let format = TextFormat { header: spec.data.header, ..TextFormat::default() };
-    let table = Table::from_text(&shown, &mut reader, &format).bad_input()?;
+    let open = || {
+        let opened = File::open(path).map_err(|e| anyhow!("{shown}: cannot be opened: {e}"));
+        opened.bad_input()
+    };
+    let mut reader = Hashing { inner: open()?, hash: Sha256::new() };
+    let table = if path.extension().is_some_and(|ending| ending == "parquet") {
+        read_parquet(&shown, open()?)?
+    } else {
+        let format = TextFormat { header: spec.data.header, ..TextFormat::default() };
+        Table::from_text(&shown, &mut reader, &format).bad_input()?
+    };
     // The digest is of the whole file, also of what the table did not need.
     io::copy(&mut reader, &mut io::sink())
         .with_context(|| format!("{shown}: cannot be read"))
         .bad_input()?;
     let digest = reader.hash.finalize();
     Ok((table, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(shown: &str, file: File) -> Result<Table> {
+    Table::from_parquet(shown, file).bad_input()
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(shown: &str, _: File) -> Result<Table> {
+    Err(Failure::bad_input(format!(
+        "{shown}: this posteria was built without Parquet; export the table as CSV, or build with \
+         --features parquet"
+    )))
 }
 
 /// Digests what is read through it: the digest is of the very bytes that were used.

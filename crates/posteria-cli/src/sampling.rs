@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use posteria::caution::Caution;
 use posteria::data::{Dataset, Targets};
-use posteria::diagnose::{Summary, SummaryOptions, divergences, summarize};
+use posteria::diagnose::{SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
 use posteria::fit;
 use posteria::sample::Plan;
@@ -93,25 +93,27 @@ pub fn sample(
     // What stopped the chains comes first: a full disk explains why they did not finish.
     let kept = writer.finish().running()?;
     outcome.running()?;
+    let run = open(path)?;
     if let (false, Some(signal)) = (kept.complete, interrupt.signal()) {
-        let shown = path.display();
-        return Err(Failure::Interrupted {
-            signal,
-            advice: format!(
-                "{} per chain are kept; continue with: posteria resume {shown}",
-                text::count(kept.draws, "draw")
-            ),
-        });
+        let counts = run.chain_draws();
+        let [fewest, most] =
+            [counts.iter().min(), counts.iter().max()].map(|it| it.copied().unwrap_or(0));
+        let kept = if fewest == most {
+            format!("{} of every chain are kept", text::count(most, "draw"))
+        } else {
+            format!("{fewest} to {} of every chain are kept", text::count(most, "draw"))
+        };
+        let advice = format!("{kept}; continue with: posteria resume {}", path.display());
+        return Err(Failure::Interrupted { signal, advice });
     }
-    let draws = Run::open(path).and_then(|run| run.draws()).running()?;
+    let draws = run.draws_of_variables().running()?;
     Ok(FitReport::new(prepared, path, &draws, seconds))
 }
 
 impl FitReport {
     /// Summarises the draws at `path`.
     pub fn new(prepared: &Prepared, path: &Path, draws: &Draws, seconds: f64) -> Self {
-        let Summary { cautions, variables } = summarize(draws, &SummaryOptions::default());
-        let summary = Summary { cautions, variables };
+        let summary = summarize(draws, &SummaryOptions::default());
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Caution::to_string);

@@ -26,7 +26,12 @@ struct Report {
 /// Runs `posteria export`.
 pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
     let run = open(&arguments.run)?;
-    let draws = chosen(run.draws().map_err(store_failure)?, arguments)?;
+    let draws = match arguments.format {
+        ExportFormat::Json | ExportFormat::Zarr => run.draws(),
+        // These formats have no place for the log likelihoods of rows.
+        ExportFormat::Csv | ExportFormat::StanCsv => run.draws_of_variables(),
+    };
+    let draws = chosen(draws.map_err(store_failure)?, arguments)?;
     let out = place(arguments)?;
     let files = match arguments.format {
         ExportFormat::Csv => vec![write(&out, |writer| write_csv(&draws, writer))?],

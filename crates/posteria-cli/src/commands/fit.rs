@@ -66,7 +66,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     }
     let prepared = prepare(spec, &table)?;
     if present.iter().all(|&draws| draws >= wanted) {
-        let draws = run.draws().running()?;
+        let draws = run.draws_of_variables().running()?;
         context.output.message(&format!(
             "{} is complete: every chain has {}; extend it with --draws N",
             path.display(),

@@ -14,7 +14,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Draws> {
     if let [folder] = paths
         && folder.is_dir()
     {
-        return open(folder)?.draws().map_err(store_failure);
+        return open(folder)?.draws_of_variables().map_err(store_failure);
     }
     let sources = paths.iter().map(|path| Ok((path.display().to_string(), open_file(path)?)));
     read_draws(sources.collect::<Result<Vec<_>>>()?).bad_input()

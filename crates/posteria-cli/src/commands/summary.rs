@@ -14,7 +14,7 @@ use crate::text::{self, decimals_for, fixed};
 /// Runs `posteria summary`.
 pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
     let run = open(&arguments.run)?;
-    let draws = run.draws().map_err(crate::sampling::store_failure)?;
+    let draws = run.draws_of_variables().map_err(crate::sampling::store_failure)?;
     let status = run.status().running()?;
     if !status.complete {
         let going_on = if status.locked { "still being written" } else { "not complete" };

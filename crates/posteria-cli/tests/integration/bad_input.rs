@@ -55,6 +55,7 @@ fn columns_and_files_that_are_not_there_are_named() {
         ("fit data.csv --target y --inputs a q", vec!["no column \"q\""]),
         ("fit data.csv --target y --inputs a y", vec!["\"y\"", "twice"]),
         ("fit absent.csv --target y", vec!["absent.csv", "cannot be opened"]),
+        ("fit data.parquet --target y", vec!["data.parquet"]),
         ("fit folder --target y", vec!["folder", "this is a folder"]),
         ("fit data.csv --target y --spec absent.toml", vec!["absent.toml"]),
         ("fit data.csv --target y --model mlp", vec!["mlp", "not available in this version"]),

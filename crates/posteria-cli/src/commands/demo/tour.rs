@@ -48,7 +48,7 @@ pub fn run(context: &Context) -> Result<()> {
     let prepared = prepare(spec, &table)?;
     let run_folder = folder.join("run");
     let report = fit::run(&prepared, &run_folder, context)?;
-    let draws = open(&run_folder)?.draws().running()?;
+    let draws = open(&run_folder)?.draws_of_variables().running()?;
     let found = summarize(&draws, &SummaryOptions::default());
     let truths = SLOPES
         .iter()

@@ -79,7 +79,7 @@ impl Words {
         }
         let thinned = match self.thin {
             1 => String::new(),
-            thin => format!(" of every {thin}th sweep"),
+            thin => format!(", one in {thin} sweeps"),
         };
         line(
             "sampling",

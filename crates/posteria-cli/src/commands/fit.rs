@@ -68,7 +68,8 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     if present.iter().all(|&draws| draws >= wanted) {
         let draws = run.draws_of_variables().running()?;
         context.output.message(&format!(
-            "{} is complete: every chain has {}; extend it with --draws N",
+            "{} is complete: every chain has {}, and {wanted} were asked for; extend it with \
+             --draws N",
             path.display(),
             text::count(draws.draws, "draw")
         ));

@@ -6,31 +6,20 @@ use posteria::draws::Draws;
 use super::Context;
 use super::foreign;
 use crate::args;
-use crate::failure::{Classify, Result};
+use crate::failure::Result;
 use crate::output::{Table, heading};
-use crate::sampling::open;
 use crate::text::{self, decimals_for, fixed};
 
 /// Runs `posteria summary`.
 pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
-    let run = open(&arguments.run)?;
-    let draws = run.draws_of_variables().map_err(crate::sampling::store_failure)?;
-    let status = run.status().running()?;
-    if !status.complete {
-        let going_on = if status.locked { "still being written" } else { "not complete" };
-        context.output.message(&format!(
-            "this run is {going_on}: {} of {} per chain so far",
-            draws.draws,
-            text::count(run.extent().draws, "draw")
-        ));
-    }
+    let draws = foreign::read_run(&arguments.run, context)?;
     let summary = summarize(&draws, &SummaryOptions::default());
     report(&summary, &draws, context, posterior_table)
 }
 
 /// Runs `posteria diagnose`.
 pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
-    let draws = foreign::read(&arguments.paths)?;
+    let draws = foreign::read(&arguments.paths, context)?;
     let summary = summarize(&draws, &SummaryOptions::default());
     report(&summary, &draws, context, convergence_table)
 }

@@ -107,3 +107,43 @@ impl ChainTally {
         words
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use posteria::sample::Step;
+
+    use super::*;
+
+    fn sweep(tally: &Tally, chain: usize, iteration: usize, acceptance: f64, diverging: bool) {
+        let proposal = Step { acceptance, diverging, evaluations: 3, ..Step::default() };
+        // An exact draw proposes nothing and must not count.
+        let steps = [proposal, Step::default()];
+        tally.add(&Report { chain, iteration, steps: &steps, kept: None });
+    }
+
+    #[test]
+    fn warmup_does_not_count_towards_the_draws() {
+        let tally = Tally::new(&Plan::new(2, 2, 8), &[0, 0]);
+        sweep(&tally, 0, 1, 0.25, true);
+        sweep(&tally, 0, 2, 0.75, true);
+        let warming = tally.chain(0);
+        assert_eq!(
+            (warming.divergences, warming.words().as_str()),
+            (2, "warm-up · accept 0.50 · 2 diverged")
+        );
+        sweep(&tally, 0, 3, 0.875, false);
+        sweep(&tally, 0, 4, 0.625, true);
+        assert_eq!(tally.chain(0).words(), "drawing · accept 0.75 · 1 diverged");
+        assert_eq!(tally.total().iteration, 4);
+        assert!((tally.fraction() - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_time_left_counts_only_what_was_done_since_the_start() {
+        // Twenty sweeps in all, eight done before: four in two seconds leave eight in four.
+        let tally = Tally::new(&Plan::new(2, 2, 8), &[8, 0]);
+        assert!(tally.seconds_left(Duration::from_secs(1)).is_nan());
+        sweep(&tally, 1, 4, 1.0, false);
+        assert!((tally.seconds_left(Duration::from_secs(2)) - 4.0).abs() < 1e-12);
+    }
+}

@@ -1,6 +1,6 @@
 //! Cholesky factorisation A = L Lᵀ, and what is computed from the factor.
 
-use crate::{Matrix, dot};
+use crate::{Matrix, add_scaled, dot};
 
 /// The matrix is not positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -100,9 +100,7 @@ impl Cholesky {
             let value = x[column];
             let entries = &self.factor.column(column)[column..];
             x[column] = value * entries[0];
-            for (x, entry) in x[column + 1..].iter_mut().zip(&entries[1..]) {
-                *x += entry * value;
-            }
+            add_scaled(&mut x[column + 1..], value, &entries[1..]);
         }
     }
 
@@ -119,9 +117,7 @@ impl Cholesky {
             let entries = &self.factor.column(column)[column..];
             let value = x[column] / entries[0];
             x[column] = value;
-            for (x, entry) in x[column + 1..].iter_mut().zip(&entries[1..]) {
-                *x -= entry * value;
-            }
+            add_scaled(&mut x[column + 1..], -value, &entries[1..]);
         }
     }
 

@@ -4,7 +4,9 @@
 mod cholesky;
 mod matrix;
 mod product;
+mod vector;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use matrix::Matrix;
-pub use product::{dot, matrix_vector, multiply, transposed_matrix_vector, transposed_multiply};
+pub use product::{matrix_vector, multiply, transposed_matrix_vector, transposed_multiply};
+pub use vector::{add_scaled, add_weighted, dot, end_products};

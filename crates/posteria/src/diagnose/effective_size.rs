@@ -160,13 +160,13 @@ mod tests {
 
     #[test]
     fn meets_the_known_value_of_an_autoregression() {
-        // S (1 - ρ) / (1 + ρ). Over 40 000 draws the estimate scatters by a few per cent (3 % in
-        // 200 replicates); 15 % is five times that.
-        for rho in [0.5, 0.9, -0.4] {
+        // S (1 - ρ) / (1 + ρ). Over 40 000 draws the estimate scatters by 3 % (6 % for ρ = 0.9),
+        // as 60 replicates showed; five times that is allowed.
+        for (rho, scatter) in [(0.5, 0.03), (0.9, 0.06), (-0.4, 0.03)] {
             let chains = autoregressive(4, 10_000, rho);
             let exact = 40_000.0 * (1.0 - rho) / (1.0 + rho);
             for value in [mean_effective_size(&chains), bulk_effective_size(&chains)] {
-                assert!((value / exact - 1.0).abs() < 0.15, "{rho}: {value} for {exact}");
+                assert!((value / exact - 1.0).abs() < 5.0 * scatter, "{rho}: {value} for {exact}");
             }
         }
     }
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn a_very_long_memory_uses_the_transforms() {
         // Beyond the lags that are summed one by one: exact 4·10⁴ · 0.005 / 1.995 = 100, whose
-        // estimate scatters by some 25 %.
+        // estimate scatters by 27 %; five times that above, and positive.
         let value = mean_effective_size(&autoregressive(4, 10_000, 0.995));
-        assert!((40.0..200.0).contains(&value), "{value}");
+        assert!((10.0..235.0).contains(&value), "{value}");
     }
 
     #[test]

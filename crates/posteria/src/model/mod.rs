@@ -1,5 +1,7 @@
 //! From a specification and data to a posterior that can be sampled.
 
+pub mod prior;
+
 use crate::draws::Layout;
 use crate::random::Stream;
 use crate::sample::Sweep;

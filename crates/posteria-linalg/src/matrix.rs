@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use faer::{MatMut, MatRef};
+
 /// A dense matrix of `f64`, column-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
@@ -65,6 +67,30 @@ impl Matrix {
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
+
+    /// Makes the matrix symmetric: the half above the diagonal becomes the mirror image of the
+    /// half below.
+    ///
+    /// # Panics
+    /// If the matrix is not square.
+    pub fn mirror_lower(&mut self) {
+        assert_eq!(self.rows, self.columns, "a square matrix");
+        for column in 1..self.columns {
+            for row in 0..column {
+                self.values[column * self.rows + row] = self.values[row * self.rows + column];
+            }
+        }
+    }
+
+    /// The matrix as the backend sees it.
+    pub(crate) fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.rows, self.columns)
+    }
+
+    /// The matrix as the backend writes it.
+    pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_mut(&mut self.values, self.rows, self.columns)
+    }
 }
 
 impl Index<(usize, usize)> for Matrix {
@@ -82,5 +108,32 @@ impl IndexMut<(usize, usize)> for Matrix {
     fn index_mut(&mut self, (row, column): (usize, usize)) -> &mut f64 {
         debug_assert!(row < self.rows);
         &mut self.values[column * self.rows + row]
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Entries between -1 and 1 from a small congruential generator.
+    pub(crate) fn random(rows: usize, columns: usize, seed: u64) -> Matrix {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        Matrix::from_fn(rows, columns, |_, _| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        })
+    }
+
+    #[test]
+    fn mirroring_copies_the_lower_half_up() {
+        let mut matrix = random(5, 5, 1);
+        let lower = matrix.clone();
+        matrix.mirror_lower();
+        for row in 0..5 {
+            for column in 0..5 {
+                let expected = lower[(row.max(column), row.min(column))];
+                assert_eq!(matrix[(row, column)].to_bits(), expected.to_bits());
+            }
+        }
     }
 }

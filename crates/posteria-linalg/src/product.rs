@@ -1,5 +1,8 @@
 //! Products of matrices and vectors, into the caller's buffers.
 
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, MatMut, MatRef, Par};
+
 use crate::{Matrix, add_scaled, dot};
 
 /// `out` ← A x.
@@ -9,8 +12,16 @@ use crate::{Matrix, add_scaled, dot};
 pub fn matrix_vector(a: &Matrix, x: &[f64], out: &mut [f64]) {
     assert!(x.len() == a.columns() && out.len() == a.rows(), "dimensions fit");
     out.fill(0.0);
-    for (column, &value) in x.iter().enumerate() {
-        add_scaled(out, value, a.column(column));
+    // Four columns at a time: `out` is loaded and stored once for the four.
+    let (blocks, rest) = x.as_chunks::<4>();
+    for (block, x) in blocks.iter().enumerate() {
+        let [a0, a1, a2, a3] = [0, 1, 2, 3].map(|lane| a.column(4 * block + lane));
+        for ((((out, a0), a1), a2), a3) in out.iter_mut().zip(a0).zip(a1).zip(a2).zip(a3) {
+            *out += (a0 * x[0] + a1 * x[1]) + (a2 * x[2] + a3 * x[3]);
+        }
+    }
+    for (lane, value) in rest.iter().enumerate() {
+        add_scaled(out, *value, a.column(4 * blocks.len() + lane));
     }
 }
 
@@ -30,9 +41,13 @@ pub fn transposed_matrix_vector(a: &Matrix, x: &[f64], out: &mut [f64]) {
 /// # Panics
 /// If the dimensions do not fit.
 pub fn multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
-    assert!(a.columns() == b.rows() && out.columns() == b.columns(), "dimensions fit");
-    for column in 0..b.columns() {
-        matrix_vector(a, b.column(column), out.column_mut(column));
+    let fits = a.columns() == b.rows() && out.rows() == a.rows() && out.columns() == b.columns();
+    assert!(fits, "dimensions fit");
+    if b.columns() == 1 {
+        // The backend's general product is slower for a single column.
+        matrix_vector(a, b.column(0), out.column_mut(0));
+    } else {
+        general(a.view(), b.view(), out.view_mut());
     }
 }
 
@@ -41,8 +56,125 @@ pub fn multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
 /// # Panics
 /// If the dimensions do not fit.
 pub fn transposed_multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
-    assert!(a.rows() == b.rows() && out.columns() == b.columns(), "dimensions fit");
-    for column in 0..b.columns() {
-        transposed_matrix_vector(a, b.column(column), out.column_mut(column));
+    let fits = a.rows() == b.rows() && out.rows() == a.columns() && out.columns() == b.columns();
+    assert!(fits, "dimensions fit");
+    if b.columns() == 1 {
+        transposed_matrix_vector(a, b.column(0), out.column_mut(0));
+    } else {
+        general(a.view().transpose(), b.view(), out.view_mut());
+    }
+}
+
+/// `out` ← A Bᵀ.
+///
+/// # Panics
+/// If the dimensions do not fit.
+pub fn multiply_transposed(a: &Matrix, b: &Matrix, out: &mut Matrix) {
+    let fits = a.columns() == b.columns() && out.rows() == a.rows() && out.columns() == b.rows();
+    assert!(fits, "dimensions fit");
+    general(a.view(), b.view().transpose(), out.view_mut());
+}
+
+/// `out` ← Aᵀ A, both halves.
+///
+/// # Panics
+/// If the dimensions do not fit.
+pub fn symmetric_rank_k(a: &Matrix, out: &mut Matrix) {
+    assert!(out.rows() == a.columns() && out.columns() == a.columns(), "dimensions fit");
+    triangular::matmul(
+        out.view_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        a.view().transpose(),
+        BlockStructure::Rectangular,
+        a.view(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    out.mirror_lower();
+}
+
+/// `out` ← A B by the backend, on this thread.
+pub(crate) fn general(a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    faer::linalg::matmul::matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::tests::random;
+
+    fn by_loops(a: &Matrix, b: &Matrix) -> Matrix {
+        Matrix::from_fn(a.rows(), b.columns(), |row, column| {
+            (0..a.columns()).map(|k| a[(row, k)] * b[(k, column)]).sum()
+        })
+    }
+
+    fn transpose(a: &Matrix) -> Matrix {
+        Matrix::from_fn(a.columns(), a.rows(), |row, column| a[(column, row)])
+    }
+
+    /// Sums of `terms` products of numbers below 1 agree to this.
+    fn assert_close(a: &Matrix, b: &Matrix, terms: usize) {
+        let tolerance = 4.0 * f64::EPSILON * (terms.max(1) as f64);
+        for (a, b) in a.values().iter().zip(b.values()) {
+            assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+        }
+    }
+
+    #[test]
+    fn products_agree_with_plain_loops() {
+        let sizes = [0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33, 70];
+        let shapes = sizes.into_iter().flat_map(|rows| sizes.map(|inner| (rows, inner)));
+        for (index, (rows, inner)) in shapes.chain([(200, 31), (31, 200)]).enumerate() {
+            let columns = [0, 1, 2, 6, 19][index % 5];
+            let a = random(rows, inner, 1);
+            let b = random(inner, columns, 2);
+            let expected = by_loops(&a, &b);
+            // A product must replace whatever the buffer held, NaN included.
+            let stale = Matrix::from_fn(rows, columns, |_, _| f64::NAN);
+            let mut out = stale.clone();
+            multiply(&a, &b, &mut out);
+            assert_close(&out, &expected, inner);
+            let mut out = stale.clone();
+            transposed_multiply(&transpose(&a), &b, &mut out);
+            assert_close(&out, &expected, inner);
+            let mut out = stale;
+            multiply_transposed(&a, &transpose(&b), &mut out);
+            assert_close(&out, &expected, inner);
+        }
+    }
+
+    #[test]
+    fn the_gram_matrix_is_symmetric_and_right() {
+        for (rows, columns) in [(0, 3), (1, 1), (5, 3), (3, 5), (40, 17), (200, 33), (20, 70)] {
+            let a = random(rows, columns, 3);
+            let mut gram = Matrix::from_fn(columns, columns, |_, _| f64::NAN);
+            symmetric_rank_k(&a, &mut gram);
+            assert_close(&gram, &by_loops(&transpose(&a), &a), rows);
+            assert_eq!(transpose(&gram), gram);
+        }
+    }
+
+    #[test]
+    fn a_dot_product_of_unequal_lengths_stops_at_the_shorter() {
+        let numbers: Vec<f64> = (1..=20).map(f64::from).collect();
+        for short in 1..20 {
+            for long in short..20 {
+                let expected: f64 = numbers[..short].iter().map(|x| x * x).sum();
+                let sums = [
+                    dot(&numbers[..short], &numbers[..long]),
+                    dot(&numbers[..long], &numbers[..short]),
+                ];
+                assert_eq!(sums.map(f64::to_bits), [expected.to_bits(); 2]);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "dimensions fit")]
+    fn a_product_into_too_few_rows_is_refused() {
+        multiply(&random(3, 2, 1), &random(2, 2, 1), &mut Matrix::zeros(2, 2));
     }
 }

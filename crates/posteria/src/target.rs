@@ -178,6 +178,25 @@ pub trait PriorTimesLikelihood {
     ) -> Result<Terms, Infeasible>;
 }
 
+impl<T: PriorTimesLikelihood + ?Sized> PriorTimesLikelihood for Box<T> {
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+
+    fn terms(&mut self, position: &[f64]) -> Result<Terms, Infeasible> {
+        (**self).terms(position)
+    }
+
+    fn terms_gradient(
+        &mut self,
+        position: &[f64],
+        inverse_temperature: f64,
+        gradient: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        (**self).terms_gradient(position, inverse_temperature, gradient)
+    }
+}
+
 /// A [`PriorTimesLikelihood`] at one inverse temperature: a [`LogDensity`] for any kernel.
 #[derive(Clone, Debug)]
 pub struct Tempered<T> {

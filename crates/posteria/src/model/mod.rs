@@ -1,10 +1,19 @@
 //! From a specification and data to a posterior that can be sampled.
 
+mod custom;
+mod error;
+pub mod linear;
 pub mod prior;
+pub mod spec;
+
+pub use custom::Custom;
+pub use error::ModelError;
+
+use std::sync::Arc;
 
 use crate::draws::Layout;
 use crate::random::Stream;
-use crate::sample::Sweep;
+use crate::sample::{Kernel, Sweep};
 use crate::target::{Infeasible, Terms};
 
 /// A model conditioned on one dataset: immutable, shared by all chains.
@@ -27,6 +36,9 @@ pub trait Posterior: Send + Sync {
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p>;
 }
 
+/// Builds the kernel that moves a block of the given dimension; called once per chain.
+pub type KernelFactory<'a> = Arc<dyn Fn(usize) -> Box<dyn Kernel> + Send + Sync + 'a>;
+
 /// Turns states into draws.
 pub trait Evaluator: Send {
     /// Writes the draw that `state` stands for (as [`Posterior::layout`] names it) and the log
@@ -41,3 +53,6 @@ pub trait Evaluator: Send {
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible>;
 }
+
+#[cfg(test)]
+mod random_walk;

@@ -1,0 +1,63 @@
+//! Say why a model cannot be conditioned on a dataset.
+
+use crate::data::Task;
+
+/// Why a model cannot be conditioned on a dataset.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The dataset has no rows.
+    #[error("the dataset has no rows; give at least one")]
+    NoRows,
+    /// The data set another task than the specification asks for.
+    #[error(
+        "the model is for {expected:?} but the targets set {found:?}; change `task` or the target"
+    )]
+    Task {
+        /// What the model is for.
+        expected: Task,
+        /// What the targets set.
+        found: Task,
+    },
+    /// Something this version cannot do.
+    #[error("{what} is not available in this version")]
+    NotAvailable {
+        /// What was asked for.
+        what: String,
+    },
+    /// A number of the dataset is NaN or infinite.
+    #[error(
+        "{column} is not finite in row {row} (counted from 0); drop the row or correct the value"
+    )]
+    NotFinite {
+        /// Name of the column.
+        column: String,
+        /// Index of the row.
+        row: usize,
+    },
+    /// Two parts of the dataset, or names and a density, do not fit together.
+    #[error("{what}: expected {expected}, found {found}")]
+    Length {
+        /// What has the wrong length.
+        what: String,
+        /// The length that would fit.
+        expected: usize,
+        /// Its length.
+        found: usize,
+    },
+    /// Two variables have the same name.
+    #[error("{name} is named twice; give every variable a name of its own")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// The posterior precision of the weights cannot be factorised.
+    #[error(
+        "the inputs are collinear beyond what the prior can settle (weight {pivot}); \
+         drop an input or raise rho"
+    )]
+    NotPositiveDefinite {
+        /// Index of the failing pivot.
+        pivot: usize,
+    },
+}

@@ -1,0 +1,104 @@
+//! Check the linear models against exact answers, their priors and themselves.
+
+mod conversion;
+mod exact;
+mod joint_distribution;
+mod logistic;
+mod prior;
+
+use std::sync::Arc;
+
+use posteria_linalg::Matrix;
+
+use super::{Linear, LinearPosterior};
+use crate::data::{Dataset, Standardization, Targets, Task};
+use crate::model::KernelFactory;
+use crate::model::random_walk::RandomWalk;
+use crate::model::spec::Spec;
+use crate::random::{Purpose, Seed, Stream};
+
+/// |z| of a mean over 50 batches passes this by chance with probability 5e-5 (t with 49
+/// degrees of freedom); seeds are fixed.
+const FAR: f64 = 4.5;
+
+fn stream(index: u64) -> Stream {
+    Seed(2024).stream(Purpose::Data, [index, 0])
+}
+
+fn model(text: &str) -> Linear {
+    Linear::new(&Spec::from_toml(text).unwrap()).unwrap()
+}
+
+fn walk() -> KernelFactory<'static> {
+    Arc::new(|_| Box::new(RandomWalk { width: 0.8, repetitions: 20 }))
+}
+
+/// Inputs x0, x1, … as they are, nothing standardised.
+fn inputs(inputs: Matrix, targets: Targets, task: Task) -> Dataset {
+    let count = inputs.columns();
+    Dataset {
+        inputs,
+        input_names: (0..count).map(|k| format!("x{k}")).collect(),
+        input_scaling: vec![Standardization::IDENTITY; count],
+        target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
+        targets,
+        groups: None,
+        task,
+    }
+}
+
+fn real(x: Matrix, y: Vec<f64>) -> Dataset {
+    let mut values = Matrix::zeros(y.len(), 1);
+    values.column_mut(0).copy_from_slice(&y);
+    inputs(x, Targets::Real { names: vec!["y".into()], values }, Task::Regression)
+}
+
+fn classes(x: Matrix, codes: Vec<usize>) -> Dataset {
+    let labels = vec!["no".into(), "yes".into()];
+    inputs(x, Targets::Classes { name: "y".into(), labels, codes }, Task::Binary)
+}
+
+fn conditioned(text: &str, data: &Dataset) -> LinearPosterior {
+    model(text).condition(data, walk()).unwrap()
+}
+
+fn random_matrix(rows: usize, columns: usize, stream: &mut Stream) -> Matrix {
+    Matrix::from_fn(rows, columns, |_, _| stream.normal())
+}
+
+/// The z score of the mean of `values` against `expected`, from 50 batch means. `error` is the
+/// standard error of `expected` itself.
+fn z_score(values: &[f64], expected: f64, error: f64) -> f64 {
+    let size = values.len() / 50;
+    let means: Vec<f64> =
+        values.chunks_exact(size).map(|batch| batch.iter().sum::<f64>() / size as f64).collect();
+    let count = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / count;
+    let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean - expected) / (variance / count + error * error).sqrt()
+}
+
+/// Columns of numbers that grow row by row.
+struct Table(Vec<Vec<f64>>);
+
+impl Table {
+    fn collect(rows: usize, mut row: impl FnMut() -> Vec<f64>) -> Self {
+        let mut columns = Vec::new();
+        for _ in 0..rows {
+            let row = row();
+            columns.resize(row.len(), Vec::with_capacity(rows));
+            for (column, value) in columns.iter_mut().zip(row) {
+                column.push(value);
+            }
+        }
+        Table(columns)
+    }
+
+    fn assert_means(&self, expected: &[f64], what: &str) {
+        assert_eq!(self.0.len(), expected.len());
+        for (index, (column, expected)) in self.0.iter().zip(expected).enumerate() {
+            let z = z_score(column, *expected, 0.0);
+            assert!(z.abs() < FAR, "{what}: quantity {index} is {z} errors from {expected}");
+        }
+    }
+}

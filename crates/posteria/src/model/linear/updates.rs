@@ -1,0 +1,187 @@
+//! Draw every block of a regression from its full conditional.
+
+use posteria_linalg::{Cholesky, Matrix, NotPositiveDefinite, matrix_vector};
+
+use super::closed_form::ClosedForm;
+use super::coefficients::{Coefficients, GroupScale};
+use super::posterior::Regression;
+use crate::random::Stream;
+use crate::sample::{Step, Update};
+use crate::target::Infeasible;
+
+/// The state stays: its conditional is not usable.
+fn stay(infeasible: Infeasible) -> Step {
+    Step { accepted: false, acceptance: 0.0, infeasible: Some(infeasible), ..Step::default() }
+}
+
+/// All coefficients at once: given scales and noise they are normal with precision
+/// βτXᵀX + diag(1/a_k²) and mean its inverse times βτXᵀy.
+pub(super) struct WeightsUpdate<'p> {
+    regression: &'p Regression,
+    coefficients: &'p Coefficients,
+    inverse_temperature: f64,
+    residual_slot: usize,
+    precisions: Vec<f64>,
+    precision: Matrix,
+    cholesky: Cholesky,
+    draw: Vec<f64>,
+}
+
+impl<'p> WeightsUpdate<'p> {
+    pub(super) fn new(
+        regression: &'p Regression,
+        coefficients: &'p Coefficients,
+        inverse_temperature: f64,
+    ) -> Self {
+        let dim = coefficients.count;
+        WeightsUpdate {
+            regression,
+            coefficients,
+            inverse_temperature,
+            residual_slot: coefficients.state_len,
+            precisions: vec![0.0; dim],
+            precision: Matrix::zeros(dim, dim),
+            cholesky: Cholesky::identity(dim),
+            draw: vec![0.0; dim],
+        }
+    }
+}
+
+impl Update for WeightsUpdate<'_> {
+    fn name(&self) -> &str {
+        "weights"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        let power = self.inverse_temperature * (-2.0 * state[self.residual_slot]).exp();
+        self.coefficients.precisions(state, &mut self.precisions);
+        for (slot, gram) in
+            self.precision.values_mut().iter_mut().zip(self.regression.gram.values())
+        {
+            *slot = power * gram;
+        }
+        for (i, precision) in self.precisions.iter().enumerate() {
+            self.precision[(i, i)] += precision;
+        }
+        if let Err(NotPositiveDefinite { pivot }) = self.cholesky.factorize(&self.precision) {
+            return stay(Infeasible::NotPositiveDefinite { pivot });
+        }
+        // L⁻ᵀ(L⁻¹ βτXᵀy + z) has the mean and the covariance.
+        for (slot, moment) in self.draw.iter_mut().zip(&self.regression.moment) {
+            *slot = power * moment;
+        }
+        self.cholesky.solve_lower(&mut self.draw);
+        for slot in &mut self.draw {
+            *slot += stream.normal();
+        }
+        self.cholesky.solve_lower_transposed(&mut self.draw);
+        if !self.draw.iter().sum::<f64>().is_finite() {
+            return stay(Infeasible::NotFinite);
+        }
+        state[..self.draw.len()].copy_from_slice(&self.draw);
+        Step::default()
+    }
+}
+
+/// The scale of every group of coefficients given its members.
+pub(super) struct ScalesUpdate<'p> {
+    pub(super) coefficients: &'p Coefficients,
+}
+
+impl Update for ScalesUpdate<'_> {
+    fn name(&self) -> &str {
+        "weight_scales"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        let mut step = Step::default();
+        for group in &self.coefficients.groups {
+            let GroupScale::Sampled(slot, prior) = group.scale else {
+                continue;
+            };
+            let members = &state[group.members.clone()];
+            let sum_of_squares = members.iter().map(|w| w * w).sum();
+            let log_scale = prior.draw(members.len() as f64, sum_of_squares, stream);
+            if log_scale.is_finite() {
+                state[slot] = log_scale;
+            } else {
+                step = stay(Infeasible::NotFinite);
+            }
+        }
+        step
+    }
+}
+
+/// The residual scale given the coefficients.
+pub(super) struct ResidualUpdate<'p> {
+    x: &'p Matrix,
+    regression: &'p Regression,
+    inverse_temperature: f64,
+    count: usize,
+    slot: usize,
+    outputs: Vec<f64>,
+}
+
+impl<'p> ResidualUpdate<'p> {
+    pub(super) fn new(
+        x: &'p Matrix,
+        regression: &'p Regression,
+        coefficients: &Coefficients,
+        inverse_temperature: f64,
+    ) -> Self {
+        ResidualUpdate {
+            x,
+            regression,
+            inverse_temperature,
+            count: coefficients.count,
+            slot: coefficients.state_len,
+            outputs: vec![0.0; x.rows()],
+        }
+    }
+}
+
+impl Update for ResidualUpdate<'_> {
+    fn name(&self) -> &str {
+        "residual_scale"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        // From the residuals themselves: moments would cancel where the fit is close.
+        matrix_vector(self.x, &state[..self.count], &mut self.outputs);
+        let targets = &self.regression.targets;
+        let misfit: f64 = targets.iter().zip(&self.outputs).map(|(y, f)| (y - f).powi(2)).sum();
+        let rows = self.inverse_temperature * targets.len() as f64;
+        let squares = if rows > 0.0 { self.inverse_temperature * misfit } else { 0.0 };
+        let log_scale = self.regression.residual.draw(rows, squares, stream);
+        if !log_scale.is_finite() {
+            return stay(Infeasible::NotFinite);
+        }
+        state[self.slot] = log_scale;
+        Step::default()
+    }
+}
+
+/// An independent draw of everything from the conjugate posterior.
+pub(super) struct ConjugateUpdate {
+    pub(super) closed_form: Result<ClosedForm, NotPositiveDefinite>,
+}
+
+impl Update for ConjugateUpdate {
+    fn name(&self) -> &str {
+        "weights"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        match &self.closed_form {
+            Ok(closed_form) => {
+                let last = state.len() - 1;
+                let (weights, residual) = state.split_at_mut(last);
+                residual[0] = closed_form.draw(weights, stream);
+                Step::default()
+            }
+            Err(NotPositiveDefinite { pivot }) => {
+                stay(Infeasible::NotPositiveDefinite { pivot: *pivot })
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Describe where the rows come from and what their columns are.
+
+use std::fmt;
+
+use serde::de::{SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// `[data]`: where the rows come from and what the columns are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataSpec {
+    /// File of the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Target columns; one name may stand without brackets.
+    #[serde(deserialize_with = "one_or_more")]
+    pub target: Vec<String>,
+    /// Input columns; all that are neither target nor group if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<String>>,
+    /// Column of the group: rows that belong together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Whether inputs and real targets are shifted and scaled to mean 0 and deviation 1.
+    pub standardize: bool,
+    /// Whether the first line names the columns; decided by its content if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// What to do about missing values.
+    pub missing: MissingPolicy,
+    /// SHA-256 of the file, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// Number of rows that were used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
+}
+
+impl Default for DataSpec {
+    fn default() -> Self {
+        DataSpec {
+            path: None,
+            target: Vec::new(),
+            inputs: None,
+            group: None,
+            standardize: true,
+            header: None,
+            missing: MissingPolicy::Error,
+            sha256: None,
+            rows: None,
+        }
+    }
+}
+
+/// What to do about missing values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingPolicy {
+    /// Refuse the table and name the cells.
+    #[default]
+    Error,
+    /// Drop the rows, and say how many.
+    Drop,
+}
+
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct OneOrMore;
+
+    impl<'de> Visitor<'de> for OneOrMore {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "the name of a column or a list of names")
+        }
+
+        fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Vec<String>, E> {
+            Ok(vec![name.into()])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, names: A) -> Result<Vec<String>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(names))
+        }
+    }
+
+    deserializer.deserialize_any(OneOrMore)
+}

@@ -1,0 +1,82 @@
+//! Say what is wrong with a specification, where, and what to do.
+
+/// What is wrong with a specification.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// The text is not a specification: not TOML, an unknown key, a value of another type.
+    #[error("line {line}, column {column}: {message}")]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong; an unknown key comes with the known ones.
+        message: String,
+    },
+    /// Something this version cannot do.
+    #[error("{what} is not available in this version")]
+    NotAvailable {
+        /// What was asked for.
+        what: String,
+    },
+    /// A section that the model does not have.
+    #[error("[{section}.{name}] is not known; known: {}", known.join(", "))]
+    UnknownSection {
+        /// Section above it.
+        section: &'static str,
+        /// Its name.
+        name: String,
+        /// The names that are known.
+        known: &'static [&'static str],
+    },
+    /// A number outside its range.
+    #[error("{key} = {value} in [{section}] must be {must_be}")]
+    OutOfRange {
+        /// Section of the key.
+        section: String,
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: f64,
+        /// The range.
+        must_be: &'static str,
+    },
+    /// A key that says nothing here, or excludes another.
+    #[error("{key} in [{section}] does not go together with {with}; leave one of them out")]
+    Conflict {
+        /// Section of the key.
+        section: String,
+        /// The key.
+        key: &'static str,
+        /// What it does not go together with.
+        with: &'static str,
+    },
+    /// A key that is needed.
+    #[error("[{section}] needs {key} with {with}")]
+    Missing {
+        /// Section of the key.
+        section: String,
+        /// The key.
+        key: &'static str,
+        /// What makes it needed.
+        with: &'static str,
+    },
+    /// The specification cannot be written as TOML.
+    #[error("the specification cannot be written: {message}")]
+    Write {
+        /// Why.
+        message: String,
+    },
+}
+
+impl SpecError {
+    pub(crate) fn out_of_range(
+        section: &str,
+        key: &'static str,
+        value: f64,
+        must_be: &'static str,
+    ) -> Self {
+        SpecError::OutOfRange { section: section.into(), key, value, must_be }
+    }
+}

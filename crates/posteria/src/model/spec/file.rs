@@ -1,0 +1,192 @@
+//! Read and write a specification as TOML, with the place of every error.
+
+use super::{ModelKind, Spec, SpecError};
+
+impl Spec {
+    /// Reads the text of a specification file.
+    ///
+    /// # Errors
+    /// [`SpecError::Syntax`] with line and column; [`SpecError::NotAvailable`] for a kind of
+    /// model that this version does not have.
+    ///
+    /// ```
+    /// use posteria::model::spec::Spec;
+    ///
+    /// let spec = Spec::from_toml("[data]\ntarget = ['y']\n[model]\nkind = 'linear'")?;
+    /// assert_eq!(spec.sampling.chains, 4);
+    /// let error = Spec::from_toml("[sampling]\nchain = 4").unwrap_err().to_string();
+    /// assert!(error.starts_with("line 2, column 1: unknown field `chain`"));
+    /// # Ok::<(), posteria::model::spec::SpecError>(())
+    /// ```
+    pub fn from_toml(text: &str) -> Result<Self, SpecError> {
+        let located = |error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let (line, column) = place(text, start);
+            SpecError::Syntax { line, column, message: error.message().to_string() }
+        };
+        // The kind first: what belongs to a model that is not there must not be called an
+        // unknown key.
+        let table: toml::Table = toml::from_str(text).map_err(located)?;
+        let kind = table.get("model").and_then(|model| model.get("kind")).and_then(|k| k.as_str());
+        let absent = [ModelKind::Mlp, ModelKind::Gp, ModelKind::Mixture, ModelKind::Pca];
+        if let Some(kind) = absent.into_iter().find(|absent| Some(absent.name()) == kind) {
+            return Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", kind.name()) });
+        }
+        toml::from_str(text).map_err(located)
+    }
+
+    /// The specification as TOML; [`Spec::from_toml`] reads it back unchanged.
+    ///
+    /// # Errors
+    /// [`SpecError::Write`] if a number does not exist in TOML (a seed beyond 2⁶³).
+    pub fn to_toml(&self) -> Result<String, SpecError> {
+        toml::to_string(self).map_err(|error| SpecError::Write { message: error.to_string() })
+    }
+}
+
+/// Line and column, both from 1, of the byte at `offset`.
+fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    // Columns count characters: continuation bytes of UTF-8 do not begin one.
+    let column = before[line_start..].iter().filter(|&&byte| byte & 0xC0 != 0x80).count() + 1;
+    (line, column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Task;
+
+    const TOY: &str = r#"
+[data]
+path = "toy.csv"
+target = "y"
+inputs = ["x1", "x2"]
+
+[model]
+kind = "linear"
+intercept = false
+
+[prior.weights]
+family = "independent"
+shape = 0.5
+rate_scale = 100.0
+
+[residual]
+precision = { shape = 2.0, scale = 5.0 }
+
+[sampling]
+chains = 2
+seed = 7
+"#;
+
+    #[test]
+    fn a_completed_specification_survives_writing_and_reading() {
+        for text in ["", TOY] {
+            let mut spec = Spec::from_toml(text).unwrap();
+            spec.complete(Task::Regression).unwrap();
+            let written = spec.to_toml().unwrap();
+            let read = Spec::from_toml(&written).unwrap();
+            assert_eq!(read, spec, "{written}");
+            let mut again = read.clone();
+            again.complete(Task::Regression).unwrap();
+            assert_eq!(again, read, "completing twice changes nothing");
+        }
+    }
+
+    #[test]
+    fn completing_writes_every_default() {
+        let mut spec = Spec::from_toml("[data]\ntarget = ['y']").unwrap();
+        spec.complete(Task::Regression).unwrap();
+        let text = spec.to_toml().unwrap();
+        for key in [
+            "standardize = true",
+            "missing = \"error\"",
+            "kind = \"linear\"",
+            "task = \"regression\"",
+            "intercept = true",
+            "[prior.weights]",
+            "sharing = \"common\"",
+            "[prior.intercept]",
+            "fixed = 10.0",
+            "scale_dof = 0.5",
+            "chains = 4",
+            "warmup = 1000",
+            "draws = 1000",
+            "thin = 1",
+            "seed = 1",
+        ] {
+            assert!(text.contains(key), "{key} is missing in\n{text}");
+        }
+        let mut spec = Spec::default();
+        spec.complete(Task::Binary).unwrap();
+        assert_eq!(spec.residual, None, "classes have no residual");
+    }
+
+    #[test]
+    fn errors_name_the_place_and_the_known_keys() {
+        let error = |text: &str| Spec::from_toml(text).unwrap_err().to_string();
+        let unknown = error("[data]\ntarget = ['y']\n\n[prior.weights]\nscael = 1.0");
+        assert!(unknown.starts_with("line 5, column 1: unknown field `scael`"), "{unknown}");
+        assert!(unknown.contains("`scale`") && unknown.contains("`rho`"), "{unknown}");
+        let variant = error("[model]\nkind = 'neural'");
+        assert!(variant.starts_with("line 2, column 8: "), "{variant}");
+        assert!(variant.contains("`linear`") && variant.contains("`mlp`"), "{variant}");
+        let kind = error("# ä\n[sampling]\nchains = 'four'");
+        assert!(kind.starts_with("line 3, column 10: invalid type"), "{kind}");
+        let section = error("[smapling]\nchains = 4");
+        assert!(section.contains("unknown field `smapling`"), "{section}");
+        assert!(error("[data\n").starts_with("line 1, column"));
+        assert!(error("[residual]\ndof = 'many'").contains("expected a number or \"unknown\""));
+    }
+
+    #[test]
+    fn what_is_not_built_is_said_to_be_so() {
+        let mlp = Spec::from_toml("[model]\nkind = 'mlp'\nhidden = 8").unwrap_err();
+        assert_eq!(mlp, SpecError::NotAvailable { what: "kind = \"mlp\"".into() });
+        for (text, what) in [
+            ("[prior.weights]\nfamily = 'laplace'", "family"),
+            ("[prior.weights]\ntop_dof = 1.0", "top_dof"),
+            ("[residual]\nfamily = 'student-t'", "residual"),
+            ("[residual]\nby = ['g']", "by"),
+            ("[model]\nbasis = { kind = 'gaussian', centres = [0.0], width = 1.0 }", "basis"),
+            ("[model]\ntask = 'multiclass'", "multiclass"),
+        ] {
+            let error = Spec::from_toml(text).unwrap().complete(Task::Regression).unwrap_err();
+            assert!(
+                matches!(&error, SpecError::NotAvailable { what: w } if w.contains(what)),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_out_of_range_and_keys_that_exclude_each_other_are_refused() {
+        for (text, says) in [
+            ("[sampling]\nchains = 0", "at least 1"),
+            ("[sampling]\nthin = 0", "at least 1"),
+            ("[prior.weights]\nscale = -1.0", "scale = -1 in [prior.weights] must be positive"),
+            ("[prior.weights]\ndof = nan", "positive"),
+            ("[prior.weights]\nfixed = inf", "positive"),
+            ("[prior.weights]\nfixed = 1.0\nscale = 1.0", "does not go together"),
+            ("[prior.weights]\nfamily = 'conjugate'", "needs rho"),
+            ("[prior.weights]\nfamily = 'conjugate'\nrho = 0.0", "positive"),
+            ("[prior.weights]\nrho = 0.1", "does not go together"),
+            ("[prior.weights]\nfamily = 'independent'\nshape = 1.0", "needs rate_scale"),
+            ("[prior.bias]\nfixed = 1.0", "known: weights, intercept"),
+            ("[model]\nintercept = false\n[prior.intercept]\nfixed = 1.0", "intercept = false"),
+            ("[residual]\nscale = 1.0\nprecision = { shape = 1.0, scale = 1.0 }", "precision"),
+            ("[residual]\ndof = 4.0", "does not go together"),
+            ("[prior.intercept]\nsharing = 'common'", "does not go together"),
+            (
+                "[prior.weights]\nfamily = 'conjugate'\nrho = 1.0\n[prior.intercept]\nfixed = 1.0",
+                "conjugate",
+            ),
+        ] {
+            let error = Spec::from_toml(text).unwrap().complete(Task::Regression).unwrap_err();
+            assert!(error.to_string().contains(says), "{text}: {error}");
+        }
+    }
+}

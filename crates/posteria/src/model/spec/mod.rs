@@ -1,0 +1,284 @@
+//! Describe a fit as data: what is in a specification file, with its defaults.
+//!
+//! A [`Spec`] is unchecked: every key may be absent and any number may stand anywhere. A model
+//! checks it ([`Linear::new`](super::linear::Linear::new)), and [`Spec::complete`] fills in
+//! what was left out, so that a saved specification repeats the fit whatever later defaults are.
+
+mod data;
+mod error;
+mod file;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use data::{DataSpec, MissingPolicy};
+pub use error::SpecError;
+
+use super::linear::Linear;
+use crate::data::Task;
+use crate::random::Seed;
+use crate::sample::Plan;
+
+/// A complete description of a fit; the content of a specification file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Version of posteria that wrote the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// `[data]`: where the rows come from and what the columns are.
+    pub data: DataSpec,
+    /// `[model]`: the kind of model.
+    pub model: ModelSpec,
+    /// `[prior.GROUP]`: the prior of every group of weights.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prior: BTreeMap<String, PriorSpec>,
+    /// `[residual]`: the distribution of a real target about the model's output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual: Option<ResidualSpec>,
+    /// `[sampling]`: chains, draws and seed.
+    pub sampling: SamplingSpec,
+}
+
+impl Spec {
+    /// Fills in every key that was left out and applies to a fit of this `task`, so that the
+    /// specification says everything the fit depends on.
+    ///
+    /// # Errors
+    /// [`SpecError`] if the specification is not valid.
+    pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
+        self.sampling.plan()?;
+        match self.model.kind {
+            ModelKind::Linear => Linear::new(self)?.complete(self, task),
+            other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
+        }
+    }
+}
+
+/// `[model]`: the kind of model and its shape.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelSpec {
+    /// The kind of model.
+    pub kind: ModelKind,
+    /// The task; set by the targets if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
+    /// Linear: whether there is an intercept; there is one if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intercept: Option<bool>,
+    /// Linear: functions of the input in place of the input itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<BasisSpec>,
+}
+
+/// The kind of model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelKind {
+    /// Linear and logistic regression.
+    #[default]
+    Linear,
+    /// Multilayer perceptron.
+    Mlp,
+    /// Gaussian process.
+    Gp,
+    /// Mixture of normal distributions.
+    Mixture,
+    /// Principal component analysis.
+    Pca,
+}
+
+impl ModelKind {
+    /// The kind as specification files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelKind::Linear => "linear",
+            ModelKind::Mlp => "mlp",
+            ModelKind::Gp => "gp",
+            ModelKind::Mixture => "mixture",
+            ModelKind::Pca => "pca",
+        }
+    }
+}
+
+/// `basis`: fixed functions of one input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BasisSpec {
+    /// Name of the functions, such as `gaussian`.
+    pub kind: String,
+    /// Where the functions are centred.
+    pub centres: Vec<f64>,
+    /// Their common width.
+    pub width: f64,
+}
+
+/// `[prior.GROUP]`: the prior of a group of weights, on the standardised scale.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PriorSpec {
+    /// Distribution of a weight given its scale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<PriorFamily>,
+    /// Which weights share a scale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// Standard deviation of the weights where it is known, in place of `scale` and `dof`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<f64>,
+    /// Standard deviation scale s₀ of the inverse gamma prior of the weights' variance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// Its degrees of freedom ν.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dof: Option<f64>,
+    /// Degrees of freedom of the level above; absent with two levels only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_dof: Option<f64>,
+    /// Conjugate family: precision of a weight in units of the noise precision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rho: Option<f64>,
+    /// Independent family: shape of the gamma prior of the weights' precision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<f64>,
+    /// Independent family: scale of that gamma prior (its mean is shape · scale).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_scale: Option<f64>,
+}
+
+/// Distribution of a weight given its scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorFamily {
+    /// Normal about zero.
+    Normal,
+    /// Laplace about zero.
+    Laplace,
+    /// Student's t about zero.
+    StudentT,
+    /// Normal with a precision that is `rho` times the noise precision.
+    Conjugate,
+    /// Normal with a precision that has a gamma prior.
+    Independent,
+}
+
+/// Which weights of a group share a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// One scale for all weights of the group.
+    Common,
+    /// One scale per input: automatic relevance determination.
+    PerInput,
+}
+
+/// `[residual]`: the distribution of a real target about the model's output, on the
+/// standardised scale.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResidualSpec {
+    /// The distribution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<ResidualFamily>,
+    /// Degrees of freedom of Student's t.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dof: Option<Dof>,
+    /// Columns whose values have a residual scale each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Vec<String>>,
+    /// Standard deviation scale s₀ of the inverse gamma prior of the residual variance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// Its degrees of freedom ν.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_dof: Option<f64>,
+    /// Gamma prior of the residual precision, in place of `scale` and `scale_dof`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<GammaSpec>,
+}
+
+/// Distribution of a real target about the model's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResidualFamily {
+    /// Normal.
+    Normal,
+    /// Student's t.
+    StudentT,
+    /// Laplace.
+    Laplace,
+    /// Normal with a variance of its own for every row.
+    PerCase,
+}
+
+/// Degrees of freedom: a number, or `"unknown"` to sample them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a number or \"unknown\"")]
+pub enum Dof {
+    /// Known.
+    Known(f64),
+    /// Sampled.
+    Unknown(Unknown),
+}
+
+/// The word `"unknown"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unknown {
+    /// Not known: to be sampled.
+    Unknown,
+}
+
+/// A gamma distribution by shape and scale; its mean is shape · scale.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GammaSpec {
+    /// Shape.
+    pub shape: f64,
+    /// Scale.
+    pub scale: f64,
+}
+
+/// `[sampling]`: how much to sample, and the seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SamplingSpec {
+    /// Number of chains.
+    pub chains: usize,
+    /// Sweeps of every chain that are discarded.
+    pub warmup: usize,
+    /// Draws kept of every chain.
+    pub draws: usize,
+    /// Sweeps per kept draw.
+    pub thin: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Default for SamplingSpec {
+    fn default() -> Self {
+        SamplingSpec { chains: 4, warmup: 1000, draws: 1000, thin: 1, seed: 1 }
+    }
+}
+
+impl SamplingSpec {
+    /// The plan that this section asks for.
+    ///
+    /// # Errors
+    /// [`SpecError::OutOfRange`] if there is nothing to sample.
+    pub fn plan(&self) -> Result<Plan, SpecError> {
+        for (key, value) in [("chains", self.chains), ("draws", self.draws), ("thin", self.thin)] {
+            if value == 0 {
+                return Err(SpecError::out_of_range("sampling", key, 0.0, "at least 1"));
+            }
+        }
+        Ok(Plan { thin: self.thin, ..Plan::new(self.chains, self.warmup, self.draws) })
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> Seed {
+        Seed(self.seed)
+    }
+}

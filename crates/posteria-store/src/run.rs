@@ -1,0 +1,206 @@
+//! Read a run folder, also while another process writes it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use posteria::draws::{Draws, Layout, Statistics};
+
+use crate::checkpoint::{CHECKPOINT, Loaded};
+use crate::columns::Reading;
+use crate::create::check_spec;
+use crate::disk::{DRAWS, Disk, failure, plain_folder};
+use crate::error::StoreError;
+use crate::facts::Extent;
+use crate::lock::Lock;
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Whether every chain has all its draws.
+    pub complete: bool,
+    /// Whether a process writes the folder now.
+    pub locked: bool,
+    /// Which, where it could be read.
+    pub pid: Option<u32>,
+}
+
+/// A run folder as its checkpoint described it when it was opened.
+#[derive(Debug)]
+pub struct Run {
+    path: PathBuf,
+    spec: String,
+    pub(crate) loaded: Loaded,
+    pub(crate) store: Disk,
+}
+
+impl Run {
+    /// Opens a run folder for reading.
+    ///
+    /// # Errors
+    /// [`StoreError`] if there is no run, or one that is damaged or too new.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let disk = Disk::new(path);
+        for missing in [CHECKPOINT, DRAWS] {
+            if let Err(error) = std::fs::symlink_metadata(disk.path(missing)) {
+                return Err(match error.kind() {
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                        StoreError::NotARun { path: path.to_path_buf(), missing }
+                    }
+                    _ => failure("open", &disk.path(missing))(error),
+                });
+            }
+        }
+        disk.check_folder(DRAWS)?;
+        let loaded = Loaded::read(&disk)?;
+        let spec = check_spec(&disk, &loaded.checkpoint.facts)?;
+        Ok(Run { path: path.to_path_buf(), spec, loaded, store: disk.store() })
+    }
+
+    /// The specification, as it was given.
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    /// The version of posteria that began the run.
+    pub fn version(&self) -> &str {
+        &self.loaded.checkpoint.facts.version
+    }
+
+    /// Names of what a draw holds.
+    pub fn layout(&self) -> &Layout {
+        &self.loaded.checkpoint.facts.layout
+    }
+
+    /// Rows with a log likelihood of their own; 0 if none were kept.
+    pub fn rows(&self) -> usize {
+        self.loaded.checkpoint.facts.rows()
+    }
+
+    /// How far the chains are to go.
+    pub fn extent(&self) -> Extent {
+        self.loaded.checkpoint.facts.extent
+    }
+
+    /// Draws of each chain at the checkpoint.
+    pub fn chain_draws(&self) -> Vec<usize> {
+        self.loaded.checkpoint.chains.iter().map(|record| record.draws).collect()
+    }
+
+    /// Sweeps of each chain at the checkpoint, warm-up included.
+    pub fn chain_iterations(&self) -> Vec<usize> {
+        let chains = self.loaded.checkpoint.chains.iter();
+        chains.map(|record| record.memory.as_ref().map_or(0, |memory| memory.iteration)).collect()
+    }
+
+    /// How the run stands; the lock is asked now, the rest is of the checkpoint.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if the lock cannot be read.
+    pub fn status(&self) -> Result<Status, StoreError> {
+        let holder = Lock::holder(&self.path)?;
+        Ok(Status {
+            complete: self.loaded.draws() == self.extent().draws,
+            locked: holder.is_some(),
+            pid: holder.flatten(),
+        })
+    }
+
+    /// The draws; chains that are ahead are cut to the shortest.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if a chunk is not what was written.
+    pub fn draws(&self) -> Result<Draws, StoreError> {
+        let facts = &self.loaded.checkpoint.facts;
+        let draws = self.loaded.draws();
+        // Whether the files are there is known before memory is taken for what is in them.
+        self.each_chunk(draws, |name, length, _| self.store.expect_length(name, length))?;
+        let all = draws.checked_mul(facts.extent.chains);
+        let (rows, length) = (facts.rows(), facts.layout.len());
+        let mut reading = Reading {
+            draws: Draws {
+                draws,
+                values: zeros(all, length)?,
+                log_likelihood: zeros(all, rows)?,
+                ..Draws::empty(facts.layout.clone(), facts.extent.chains, rows)
+            },
+            statistics: vec![[0.0; Statistics::LEN]; all.unwrap_or(0)],
+        };
+        self.each_chunk(draws, |name, length, [chain, column, chunk]| {
+            let checksum = self.loaded.checkpoint.chains[chain].checksums[column][chunk];
+            let bytes = self.read_chunk(name, length, checksum)?;
+            self.loaded.columns[column].decode(chain, chunk, &bytes, &mut reading);
+            Ok(())
+        })?;
+        for (chain, record) in self.loaded.checkpoint.chains.iter().enumerate() {
+            let columns = &self.loaded.columns;
+            for ((column, tail), full) in
+                columns.iter().zip(record.tails(columns)).zip(&record.checksums)
+            {
+                column.decode(chain, full.len(), tail, &mut reading);
+            }
+        }
+        let Reading { mut draws, statistics } = reading;
+        draws.statistics = statistics.into_iter().map(Statistics::from_array).collect();
+        Ok(draws)
+    }
+
+    /// Visits every full chunk that holds one of the first `draws` draws: its file, its length,
+    /// and its chain, column and number.
+    pub(crate) fn each_chunk(
+        &self,
+        draws: usize,
+        mut visit: impl FnMut(&str, usize, [usize; 3]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for (chain, record) in self.loaded.checkpoint.chains.iter().enumerate() {
+            for (index, column) in self.loaded.columns.iter().enumerate() {
+                let holds = draws.div_ceil(column.array.chunks[1]);
+                for chunk in 0..record.checksums[index].len().min(holds) {
+                    let name = column.array.draws_file(chain, chunk);
+                    visit(&name, column.chunk_bytes(), [chain, index, chunk])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read_chunk(
+        &self,
+        name: &str,
+        length: usize,
+        checksum: u32,
+    ) -> Result<Vec<u8>, StoreError> {
+        let bytes = self.store.read_exactly(name, length)?;
+        if crc32fast::hash(&bytes) != checksum {
+            return Err(self.store.damaged(name, "its content does not fit its checksum"));
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) fn into_loaded(self) -> Loaded {
+        self.loaded
+    }
+}
+
+impl Disk {
+    /// # Errors
+    /// [`StoreError::NotPlain`] if the folder, or one on the way to it, is a link.
+    pub(crate) fn check_folder(&self, name: &str) -> Result<(), StoreError> {
+        let mut path = self.path("");
+        for part in name.split('/') {
+            path.push(part);
+            let found = std::fs::symlink_metadata(&path).map_err(failure("open", &path))?;
+            plain_folder(&path, &found)?;
+        }
+        Ok(())
+    }
+}
+
+fn zeros(count: Option<usize>, each: usize) -> Result<Vec<f64>, StoreError> {
+    let limit =
+        || StoreError::Limit { what: "the memory for all draws", limit: isize::MAX as usize };
+    let length = count.and_then(|count| count.checked_mul(each)).ok_or_else(limit)?;
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(length).map_err(|_| limit())?;
+    zeros.resize(length, 0.0);
+    Ok(zeros)
+}

@@ -1,0 +1,98 @@
+//! Make a folder beside its place and move it there when it is whole.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::disk::{failure, sync_folder};
+use crate::error::StoreError;
+
+/// A folder under a temporary name, removed again unless it is moved into place. A process
+/// that is killed meanwhile leaves `.NAME.new-…` beside the place and nothing in it.
+pub(crate) struct Staging {
+    target: PathBuf,
+    parent: PathBuf,
+    temporary: PathBuf,
+    moved: bool,
+}
+
+impl Staging {
+    /// # Errors
+    /// If the place is taken, or nothing can be created beside it.
+    pub(crate) fn begin(target: &Path) -> Result<Self, StoreError> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let Some(name) = target.file_name() else {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "the folder needs a name");
+            return Err(failure("create", target)(source));
+        };
+        let parent = match target.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+            Some(parent) => parent,
+            None => Path::new("."),
+        };
+        match fs::metadata(parent) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(StoreError::FileInTheWay { path: parent.to_path_buf() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::NoParent { path: parent.to_path_buf() });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(StoreError::FileInTheWay { path: parent.to_path_buf() });
+            }
+            Err(error) => return Err(failure("open", parent)(error)),
+        }
+        vacant(target)?;
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        temporary.push(format!(".new-{}-{number}", std::process::id()));
+        let temporary = parent.join(temporary);
+        fs::create_dir(&temporary).map_err(failure("create", target))?;
+        let (target, parent) = (target.to_path_buf(), parent.to_path_buf());
+        Ok(Staging { target, parent, temporary, moved: false })
+    }
+
+    /// Where to build.
+    pub(crate) fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Moves the folder into its place.
+    pub(crate) fn commit(mut self) -> Result<(), StoreError> {
+        sync_folder(&self.temporary)?;
+        // Someone may have come first; and not every system replaces even an empty folder.
+        vacant(&self.target)?;
+        let renamed = fs::rename(&self.temporary, &self.target).or_else(|_| {
+            fs::remove_dir(&self.target)?;
+            fs::rename(&self.temporary, &self.target)
+        });
+        renamed.map_err(failure("create", &self.target))?;
+        self.moved = true;
+        sync_folder(&self.parent)
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.moved {
+            // Nothing more can be done about a folder that cannot be removed either.
+            let _ = fs::remove_dir_all(&self.temporary);
+        }
+    }
+}
+
+/// # Errors
+/// Unless there is nothing at `path`, or an empty folder.
+fn vacant(path: &Path) -> Result<(), StoreError> {
+    let taken = || StoreError::Exists { path: path.to_path_buf() };
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(failure("open", path)(error)),
+        Ok(found) if found.is_dir() => {
+            let mut entries = fs::read_dir(path).map_err(failure("open", path))?;
+            if entries.next().is_some() { Err(taken()) } else { Ok(()) }
+        }
+        Ok(_) => Err(StoreError::FileInTheWay { path: path.to_path_buf() }),
+    }
+}

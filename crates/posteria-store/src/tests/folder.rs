@@ -1,0 +1,165 @@
+//! Make, read and refuse run folders.
+
+use std::fs;
+
+use super::toy::{self, create, expected, files, options, same, sample, scratch, whole_run};
+use crate::{Export, Run, RunFolder, StoreError, write_zarr};
+
+#[test]
+fn draws_come_back_as_the_chains_gave_them() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    whole_run(&path, 37, 1);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(run.spec(), toy::SPEC);
+    assert_eq!(run.extent().draws, 37);
+    assert_eq!(run.chain_draws(), [37; toy::CHAINS]);
+    assert_eq!(run.chain_iterations(), [20 + 2 * 37; toy::CHAINS]);
+    assert!(run.status().unwrap().complete && !run.status().unwrap().locked);
+    assert!(same(&run.draws().unwrap(), &expected(37)));
+    let verified = run.verify().unwrap();
+    assert!(verified.derived.is_some());
+    // Everything but the lock was looked at.
+    assert_eq!(verified.immutable + verified.derived.unwrap(), files(&path).len());
+}
+
+#[test]
+fn the_folder_does_not_depend_on_the_number_of_threads() {
+    let folder = scratch();
+    let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+    whole_run(&one, 50, 1);
+    for _ in 0..3 {
+        whole_run(&two, 50, 2);
+        assert!(files(&one) == files(&two));
+        fs::remove_dir_all(&two).unwrap();
+    }
+}
+
+#[test]
+fn a_longer_run_is_the_shorter_one_continued() {
+    let folder = scratch();
+    let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
+    whole_run(&short, 20, 1);
+    whole_run(&long, 50, 1);
+    let writer = RunFolder::resume(&short, 50, options()).unwrap();
+    sample(&writer, &writer, 50, 2).unwrap();
+    assert!(writer.finish().unwrap().complete);
+    assert!(files(&short) == files(&long));
+    let error = RunFolder::resume(&short, 49, options()).unwrap_err();
+    assert!(matches!(error, StoreError::Fewer { done: 50, asked: 49 }));
+}
+
+#[test]
+fn an_exported_store_is_that_of_the_run() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    whole_run(&path, 37, 1);
+    let draws = Run::open(&path).unwrap().draws().unwrap();
+    let target = folder.path().join("out.zarr");
+    write_zarr(&target, &draws, &Export { warmup: 20, ..Export::default() }).unwrap();
+    let exported = files(&target);
+    let own = files(&path.join("draws.zarr"));
+    let chunks = |name: &str| name.starts_with("posterior/") || name.starts_with("sample_stats/");
+    for name in own.keys().filter(|name| chunks(name)) {
+        assert!(exported[name] == own[name], "{name}");
+    }
+    let error = write_zarr(&target, &draws, &Export::default()).unwrap_err();
+    assert!(matches!(error, StoreError::Exists { .. }));
+    // Someone else's draws come without statistics and log likelihoods.
+    let bare = posteria::draws::Draws {
+        statistics: Vec::new(),
+        rows: 0,
+        log_likelihood: Vec::new(),
+        ..draws
+    };
+    let target = folder.path().join("bare.zarr");
+    write_zarr(&target, &bare, &Export::default()).unwrap();
+    assert!(!target.join("sample_stats").exists() && target.join("posterior").exists());
+}
+
+#[test]
+fn one_process_writes_and_others_read() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    let writer = create(&path, 10, options()).unwrap();
+    match RunFolder::resume(&path, 10, options()).unwrap_err() {
+        StoreError::Locked { pid, .. } => assert_eq!(pid, Some(std::process::id())),
+        other => panic!("{other}"),
+    }
+    let run = Run::open(&path).unwrap();
+    let status = run.status().unwrap();
+    assert!(status.locked && !status.complete);
+    assert_eq!(status.pid, Some(std::process::id()));
+    assert_eq!(run.draws().unwrap().draws, 0);
+    assert_eq!(run.verify().unwrap().derived, None);
+    drop(writer);
+    assert!(!run.status().unwrap().locked);
+    RunFolder::resume(&path, 10, options()).unwrap();
+}
+
+#[test]
+fn a_stopped_run_keeps_its_draws_and_goes_on() {
+    let folder = scratch();
+    let [stopped, whole] = ["stopped", "whole"].map(|name| folder.path().join(name));
+    whole_run(&whole, 30, 1);
+    let writer = create(&stopped, 30, options()).unwrap();
+    let stop = super::Halt::after(&writer, 100, true);
+    sample(&writer, &stop, 30, 2).unwrap();
+    assert!(!writer.finish().unwrap().complete);
+    let run = Run::open(&stopped).unwrap();
+    // Nothing that was drawn before the stop is lost.
+    assert!(run.chain_iterations().iter().sum::<usize>() >= 100);
+    run.verify().unwrap().derived.unwrap();
+    let mut prefix = expected(30);
+    let draws = run.draws().unwrap();
+    let width = prefix.layout.len();
+    let values: Vec<f64> = (0..toy::CHAINS)
+        .flat_map(|chain| prefix.values[chain * 30 * width..][..draws.draws * width].to_vec())
+        .collect();
+    prefix.values = values;
+    assert_eq!(draws.values, prefix.values);
+    let writer = RunFolder::resume(&stopped, 30, options()).unwrap();
+    sample(&writer, &writer, 30, 1).unwrap();
+    writer.finish().unwrap();
+    assert!(files(&stopped) == files(&whole));
+}
+
+#[test]
+fn places_that_cannot_hold_a_run_are_refused() {
+    let folder = scratch();
+    let refused = |path: &std::path::Path| create(path, 5, options()).err().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    assert!(matches!(refused(&file), StoreError::FileInTheWay { .. }));
+    assert!(matches!(refused(&file.join("run")), StoreError::FileInTheWay { .. }));
+    assert!(matches!(refused(&folder.path().join("no/run")), StoreError::NoParent { .. }));
+    assert!(matches!(refused(folder.path()), StoreError::Exists { .. }));
+    assert!(matches!(refused("/".as_ref()), StoreError::Io { .. }));
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    drop(create(&empty, 5, options()).unwrap());
+    assert!(matches!(refused(&empty), StoreError::Exists { .. }));
+    let error = Run::open(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NotARun { .. }), "{error}");
+    let error = Run::open(&file).unwrap_err();
+    assert!(matches!(error, StoreError::NotARun { .. }), "{error}");
+    // Nothing half-made is left beside them.
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn chains_of_another_run_are_refused() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    whole_run(&path, 10, 1);
+    let writer = RunFolder::resume(&path, 20, options()).unwrap();
+    // Started afresh instead of from the memories: the first draw is not the eleventh.
+    let threads = std::num::NonZero::<usize>::MIN;
+    let none = vec![None; toy::CHAINS];
+    let (posterior, plan) = (toy::Toy::new(), toy::plan(20));
+    posteria::fit::run(&posterior, &plan, posteria::random::Seed(5), &none, threads, &writer)
+        .unwrap();
+    let error = writer.finish().unwrap_err();
+    assert!(matches!(error, StoreError::OutOfStep { expected: 10, found: 0, .. }), "{error}");
+}

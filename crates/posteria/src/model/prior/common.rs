@@ -4,7 +4,7 @@ use crate::density::{InverseGamma, draw_log_concave};
 use crate::random::Stream;
 
 /// Draws log s, exactly, for variances v_k ~ Inv-gamma(s², ν) with ν = `dof`, raised to β, and
-/// s² ~ `prior` = Inv-gamma(a0², ν0) [`cond_invgam_invgam`]. The v_k are given as log √v_k.
+/// s² ~ `prior` = Inv-gamma(a0², ν0) (`cond_invgam_invgam`). The v_k are given as log √v_k.
 /// `None` if one of them is not finite or out of any range.
 ///
 /// In u = s² each v_k contributes u^(ν/2) exp(-ν u/(2 v_k)), a gamma shape, against the inverse

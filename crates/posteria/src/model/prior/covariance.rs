@@ -5,7 +5,7 @@ use posteria_linalg::{Matrix, dot};
 use crate::density::{InverseWishart, ParameterError};
 
 /// The conditional of Σ ~ Inv-Wishart given rows x_i ~ N(0, Σ), the normal density raised to
-/// β: conjugate, ν' = ν + βn and Ψ' = Ψ + β Σ x_i x_iᵀ [`cond_mnorm_invwish`]. Owns its room;
+/// β: conjugate, ν' = ν + βn and Ψ' = Ψ + β Σ x_i x_iᵀ (`cond_mnorm_invwish`). Owns its room;
 /// conditioning allocates nothing.
 #[derive(Clone, Debug)]
 pub struct CovarianceConditional {

@@ -123,9 +123,9 @@ fn three_level_hierarchy_passes_the_joint_distribution_test() {
 }
 
 /// Hierarchies with half a degree of freedom, as users have them, have no moments on the raw
-/// scale: signs of deviations from the prior median (½ each) have.
+/// scale: frequencies of passing a limit have.
 #[test]
-fn heavy_tailed_hierarchy_keeps_its_prior_medians() {
+fn heavy_tailed_hierarchy_passes_the_joint_distribution_test() {
     let (dof, top) = (0.5, 0.05);
     let above = ScaleAbove::Sampled { index: 2 };
     let groups = vec![WeightGroup::contiguous(0, 1)];

@@ -23,7 +23,7 @@ impl WeightedSum {
 
 /// The conditional of a mean m ~ `prior` given x_i ~ N(m, v_i), the normal density of the
 /// values raised to β: conjugate, with precision 1/s0² + β Σ 1/v_i and mean
-/// (m0/s0² + β Σ x_i/v_i) / precision [`cond_gnorm_norm`].
+/// (m0/s0² + β Σ x_i/v_i) / precision (`cond_gnorm_norm`).
 ///
 /// # Errors
 /// [`ParameterError`] if the sums are not finite.

@@ -9,7 +9,8 @@
 //! A chain's state holds every scale as the logarithm of the standard deviation, log a: it is
 //! unconstrained, so that the same block may be moved by a Gibbs draw or by HMC, and neither
 //! the square nor the inverse square of a tiny scale is ever stored. All draws from full
-//! conditionals are exact and independent of the present value.
+//! conditionals are exact and independent of the present value. Names in parentheses such as
+//! `cond_norm_invgam` are those of section 5.3 of the MCMCstuff manual [Vehtari 2004].
 
 mod common;
 mod covariance;

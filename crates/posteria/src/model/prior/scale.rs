@@ -47,8 +47,8 @@ impl Absolutes {
 
 /// The conditional of a variance v ~ Inv-gamma(s0², ν) given x_i ~ N(0, v), the normal density
 /// raised to β: conjugate, Inv-gamma with ν' = ν + βn and ν's'² = ν s0² + β Σ x²
-/// [`cond_norm_invgam` of the MCMCstuff manual; per group `cond_gnorm_invgam`; with a prior of
-/// its own for each variance `cond_norm_ginvgam`].
+/// (`cond_norm_invgam` of the MCMCstuff manual; per group `cond_gnorm_invgam`; with a prior of
+/// its own for each variance `cond_norm_ginvgam`).
 ///
 /// # Errors
 /// [`ParameterError`] if the sum of squares is not finite.
@@ -88,7 +88,7 @@ pub fn draw_case_variances(
 }
 
 /// Draws log b, exactly, for x_i ~ Laplace(0, b) raised to β and b² ~ `prior`
-/// [`cond_laplace_invgam`]. `None` if the sum is not finite.
+/// (`cond_laplace_invgam`). `None` if the sum is not finite.
 ///
 /// In t = log(b/s0), Jacobian included, the log density is
 /// g(t) = -(βn + ν) t - B e^(-t) - (ν/2) e^(-2t) with B = β Σ|x|/s0. It is strictly concave:
@@ -119,7 +119,7 @@ pub fn log_scale_given_laplace(
 }
 
 /// Draws log s, exactly, for x_i ~ t_ν(0, s²) raised to β with ν = `dof` given, and
-/// s² ~ `prior` [`cond_t_invgam`; per group `cond_gt_invgam`]. `log_scale` is a guess, best the
+/// s² ~ `prior` (`cond_t_invgam`; per group `cond_gt_invgam`). `log_scale` is a guess, best the
 /// present value: it changes the cost (about ten passes over the values), not the distribution.
 /// `None` if a value is not finite.
 ///

@@ -1,11 +1,12 @@
 //! Run a target with each sampler, one chain after the other, on one thread.
 
 use std::collections::HashMap;
-use std::time::Instant;
+
+use cpu_time::ProcessTime;
 
 use anyhow::Result;
-use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError};
 use nuts_rs::Settings;
+use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError};
 use posteria::random::{Purpose, Seed};
 use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
 use posteria::sample::{Kernel, Plan};
@@ -51,11 +52,12 @@ fn posteria_with(target: &Target, task: &Task, metric: MetricKind) -> Outcome {
         let mut target = target.clone();
         let dim = target.dim();
         let mut stream = Seed(task.seed).stream(Purpose::Chain, [chain as u64, 0]);
-        let mut kernel = Nuts::new(dim, NutsOptions { metric: metric.clone(), ..NutsOptions::default() });
+        let mut kernel =
+            Nuts::new(dim, NutsOptions { metric: metric.clone(), target_acceptance: std::env::var("TA").map_or(0.8, |v| v.parse().unwrap()), ..NutsOptions::default() });
         let mut start = vec![0.0; dim];
         stream.fill_normal(&mut start);
         let mut point = Point::new(&mut target, start).expect("a usable start");
-        let begin = Instant::now();
+        let begin = ProcessTime::now();
         for stage in &plan.warmup {
             kernel.enter(stage);
             for _ in 0..stage.iterations {
@@ -64,12 +66,13 @@ fn posteria_with(target: &Target, task: &Task, metric: MetricKind) -> Outcome {
         }
         outcome.warmup_seconds += begin.elapsed().as_secs_f64();
         outcome.values.reserve(task.draws * dim);
-        let begin = Instant::now();
+        let begin = ProcessTime::now();
         kernel.enter(&plan.sampling);
         for _ in 0..task.draws {
             let step = kernel.step(&mut target, &mut point, &mut stream);
             outcome.gradients += u64::from(step.evaluations);
             outcome.divergences += u64::from(step.diverging);
+            if outcome.values.len() == dim*3 { eprintln!("step {} acc {}", step.step_size, step.acceptance); }
             outcome.values.extend_from_slice(&point.position);
         }
         outcome.sampling_seconds += begin.elapsed().as_secs_f64();
@@ -129,13 +132,13 @@ pub fn nuts_rs(target: &Target, task: &Task) -> Result<Outcome> {
         let mut sampler =
             settings.new_chain(chain as u64, CpuMath::new(target.clone()), &mut rng)?;
         sampler.set_position(&start)?;
-        let begin = Instant::now();
+        let begin = ProcessTime::now();
         for _ in 0..task.warmup {
             sampler.draw()?;
         }
         outcome.warmup_seconds += begin.elapsed().as_secs_f64();
         outcome.values.reserve(task.draws * dim);
-        let begin = Instant::now();
+        let begin = ProcessTime::now();
         for _ in 0..task.draws {
             let (draw, progress) = sampler.draw()?;
             outcome.gradients += progress.num_gradients;

@@ -13,7 +13,7 @@ use faer::linalg::triangular_solve::{
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
 use crate::product::general;
-use crate::{Matrix, dot};
+use crate::{Matrix, add_scaled, dot};
 
 /// Up to this dimension plain loops beat the backend (measured: equal at 12).
 const SMALL: usize = 12;
@@ -37,9 +37,12 @@ pub struct Cholesky {
 impl Cholesky {
     /// Room for factors of `dim` × `dim` matrices; holds the factor of the identity.
     pub fn identity(dim: usize) -> Self {
-        let scratch = cholesky_in_place_scratch::<f64>(dim, Par::Seq, parameters());
-        let scratch = vec![MaybeUninit::uninit(); scratch.unaligned_bytes_required()];
-        Cholesky { factor: Matrix::identity(dim), scratch }
+        Cholesky { factor: Matrix::identity(dim), scratch: Cholesky::scratch(dim) }
+    }
+
+    fn scratch(dim: usize) -> Vec<MaybeUninit<u8>> {
+        let needed = cholesky_in_place_scratch::<f64>(dim, Par::Seq, parameters());
+        vec![MaybeUninit::uninit(); needed.unaligned_bytes_required()]
     }
 
     /// The factorisation whose factor is `factor`: lower triangular with positive diagonal.
@@ -48,9 +51,7 @@ impl Cholesky {
     /// If the factor is not square.
     pub fn from_factor(factor: Matrix) -> Self {
         assert_eq!(factor.rows(), factor.columns(), "a square factor");
-        let mut cholesky = Cholesky::identity(factor.rows());
-        cholesky.factor = factor;
-        cholesky
+        Cholesky { scratch: Cholesky::scratch(factor.rows()), factor }
     }
 
     /// Factorises `matrix` (its lower half is read).
@@ -189,9 +190,7 @@ impl Cholesky {
             let value = x[column];
             let entries = &self.factor.column(column)[column..];
             x[column] = value * entries[0];
-            for (x, entry) in x[column + 1..].iter_mut().zip(&entries[1..]) {
-                *x += entry * value;
-            }
+            add_scaled(&mut x[column + 1..], value, &entries[1..]);
         }
     }
 
@@ -208,9 +207,7 @@ impl Cholesky {
             let entries = &self.factor.column(column)[column..];
             let value = x[column] / entries[0];
             x[column] = value;
-            for (x, entry) in x[column + 1..].iter_mut().zip(&entries[1..]) {
-                *x -= entry * value;
-            }
+            add_scaled(&mut x[column + 1..], -value, &entries[1..]);
         }
     }
 

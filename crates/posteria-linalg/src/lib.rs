@@ -8,11 +8,13 @@ mod cholesky;
 mod matrix;
 mod product;
 mod symmetric;
+mod vector;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use matrix::Matrix;
 pub use product::{
-    dot, matrix_vector, multiply, multiply_transposed, symmetric_rank_k, transposed_matrix_vector,
+    matrix_vector, multiply, multiply_transposed, symmetric_rank_k, transposed_matrix_vector,
     transposed_multiply,
 };
 pub use symmetric::{EigenError, SymmetricEigen};
+pub use vector::{add_scaled, add_weighted, dot, end_products};

@@ -3,26 +3,7 @@
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
-use crate::Matrix;
-
-/// Σ a_i b_i, over the shorter of the two.
-#[inline]
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let len = a.len().min(b.len());
-    let (a, b) = (&a[..len], &b[..len]);
-    // Eight partial sums let the loop vectorise and hide the latency of the additions; the
-    // order is fixed, so the bits are too.
-    let mut sums = [0.0; 8];
-    let (a_blocks, a_rest) = a.as_chunks::<8>();
-    let (b_blocks, b_rest) = b.as_chunks::<8>();
-    for (a, b) in a_blocks.iter().zip(b_blocks) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + rest
-}
+use crate::{Matrix, add_scaled, dot};
 
 /// `out` ← A x.
 ///
@@ -40,9 +21,7 @@ pub fn matrix_vector(a: &Matrix, x: &[f64], out: &mut [f64]) {
         }
     }
     for (lane, value) in rest.iter().enumerate() {
-        for (out, entry) in out.iter_mut().zip(a.column(4 * blocks.len() + lane)) {
-            *out += entry * value;
-        }
+        add_scaled(out, *value, a.column(4 * blocks.len() + lane));
     }
 }
 

@@ -47,7 +47,7 @@ pub enum TextFault {
     },
     /// The number of fields differs from that of the first line.
     #[error(
-        "{found} fields, but line {first_line} has {expected}; make the lines equally long \
+        "{found} field(s), but line {first_line} has {expected}; make the lines equally long \
              (missing cells as NA), or check the delimiter ({delimiter})"
     )]
     Ragged {

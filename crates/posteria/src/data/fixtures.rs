@@ -112,19 +112,19 @@ fn everything_else_is_refused_with_its_place_and_a_cure() {
         (
             b"a,b\n1,2\n# c\n3\n",
             &AUTO,
-            "f:4: 1 fields, but line 1 has 2; make the lines equally long (missing cells as NA), or \
+            "f:4: 1 field(s), but line 1 has 2; make the lines equally long (missing cells as NA), or \
           check the delimiter (comma)",
         ),
         (
             b"a,b\n\"1\n2\",3\n4,5,6\n",
             &AUTO,
-            "f:4: 3 fields, but line 1 has 2; make the lines equally long (missing cells as NA), or \
+            "f:4: 3 field(s), but line 1 has 2; make the lines equally long (missing cells as NA), or \
           check the delimiter (comma)",
         ),
         (
             b"1 2\r\n3 4 5\r\n",
             &AUTO,
-            "f:2: 3 fields, but line 1 has 2; make the lines equally long (missing cells as NA), or \
+            "f:2: 3 field(s), but line 1 has 2; make the lines equally long (missing cells as NA), or \
           check the delimiter (whitespace)",
         ),
         (

@@ -83,3 +83,42 @@ pub(crate) fn assert_derivative(derivative: f64, x: f64, f: impl Fn(f64) -> f64)
         "derivative {derivative}, numeric {numeric} at {x}"
     );
 }
+
+/// The distribution function of the density ∝ exp(f) between two ends that hold all its mass,
+/// by cumulated trapezoids.
+pub(crate) struct NumericCdf {
+    lower: f64,
+    step: f64,
+    cumulated: Vec<f64>,
+}
+
+impl NumericCdf {
+    pub(crate) fn new(lower: f64, upper: f64, f: impl Fn(f64) -> f64) -> Self {
+        const CELLS: usize = 4000;
+        let step = (upper - lower) / CELLS as f64;
+        let values: Vec<f64> = (0..=CELLS).map(|i| f(lower + i as f64 * step)).collect();
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // A cut-off tail would make the comparison wrong, not just inaccurate.
+        assert!(values[0].max(values[CELLS]) < largest - 20.0, "the ends cut off mass");
+        let mut cumulated = vec![0.0];
+        let mut total = 0.0;
+        for pair in values.windows(2) {
+            total += (pair[0] - largest).exp() + (pair[1] - largest).exp();
+            cumulated.push(total);
+        }
+        cumulated.iter_mut().for_each(|sum| *sum /= total);
+        NumericCdf { lower, step, cumulated }
+    }
+
+    pub(crate) fn at(&self, x: f64) -> f64 {
+        let place = (x - self.lower) / self.step;
+        if place <= 0.0 {
+            return 0.0;
+        }
+        let cell = place as usize;
+        match self.cumulated.get(cell..cell + 2) {
+            Some(ends) => ends[0] + (place - cell as f64) * (ends[1] - ends[0]),
+            None => 1.0,
+        }
+    }
+}

@@ -143,7 +143,7 @@ mod tests {
     use crate::density::checks::{assert_draws_follow, assert_relative};
     use crate::random::{Purpose, Seed};
 
-    pub(crate) fn matrix(entries: [[f64; 3]; 3]) -> Matrix {
+    fn matrix(entries: [[f64; 3]; 3]) -> Matrix {
         Matrix::from_fn(3, 3, |row, column| entries[row][column])
     }
 

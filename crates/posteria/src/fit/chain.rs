@@ -207,6 +207,11 @@ fn statistics(terms: Terms, steps: &[Step]) -> Statistics {
         n_steps: steps.iter().map(|step| f64::from(step.evaluations)).sum(),
         tree_depth: steps.iter().map(|step| f64::from(step.tree_depth)).fold(0.0, f64::max),
         diverging: f64::from(u8::from(steps.iter().any(|step| step.diverging))),
-        infeasible: steps.iter().filter(|step| step.infeasible.is_some()).count() as f64,
+        infeasible: steps.iter().filter(|step| is_fault(step)).count() as f64,
     }
+}
+
+/// Whether a proposal failed numerically; leaving the support is a rejection like any other.
+fn is_fault(step: &Step) -> bool {
+    step.infeasible.is_some_and(|reason| reason != Infeasible::OutsideSupport)
 }

@@ -55,12 +55,13 @@ pub struct Plan {
 impl Plan {
     /// The usual plan: `warmup` sweeps divided into windows of doubling length, then `draws`.
     ///
-    /// A first stage only finds the step size (15 % of the warm-up, at most 75 sweeps), then
-    /// the metric is learned over windows of 25, 50, 100, … sweeps, and a last stage
+    /// A first stage only finds the step size (20 sweeps), then the metric is learned over
+    /// windows of 20, 40, 80, … sweeps: the first ones are short because a rough metric early
+    /// saves long trajectories, the last one is more than half of the warm-up. A final stage
     /// (10 %, at most 50) settles the step size for the final metric.
     pub fn new(chains: usize, warmup: usize, draws: usize) -> Self {
-        let first = (warmup * 15 / 100).min(75);
-        let last = (warmup / 10).min(50);
+        let first = warmup.min(20);
+        let last = (warmup / 10).min(50).min(warmup - first);
         let mut stages = Vec::new();
         let mut push = |iterations, adapt| {
             if iterations > 0 {
@@ -69,7 +70,7 @@ impl Plan {
         };
         push(first, Adapt::StepSize);
         let mut left = warmup - first - last;
-        let mut window = 25;
+        let mut window = 20;
         while left > 0 {
             // The last window takes what would be too short for the next doubling.
             let iterations = if left < 3 * window { left } else { window };
@@ -107,6 +108,6 @@ mod tests {
     fn the_usual_warmup_has_doubling_windows() {
         let lengths: Vec<usize> =
             Plan::new(4, 1000, 1000).warmup.iter().map(|stage| stage.iterations).collect();
-        assert_eq!(lengths, [75, 25, 50, 100, 200, 500, 50]);
+        assert_eq!(lengths, [20, 20, 40, 80, 160, 630, 50]);
     }
 }

@@ -41,7 +41,7 @@ fn check(name: &str, mut kernel: Box<dyn Kernel>) {
     let mut weights = vec![0.0; 3];
     stream.fill_normal(&mut weights);
     let mut point = Point::new(&mut target, weights).expect("a usable start");
-    let mut functions = vec![Vec::with_capacity(TRANSITIONS); 9];
+    let mut functions = vec![Vec::new(); 9];
     for _ in 0..TRANSITIONS {
         redraw_targets(&mut target.product, &point.position, &mut stream);
         point.evaluate(&mut target).expect("a usable density");

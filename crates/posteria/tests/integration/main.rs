@@ -14,8 +14,10 @@ mod layers;
 mod dynamics;
 
 /// Every kernel on densities with known answers.
-#[cfg(any())]
 mod exact_targets;
+
+/// Exact draws stay exact.
+mod invariance;
 
 /// Joint-distribution tests of Hamiltonian kernels.
 mod joint_distribution;

@@ -2,6 +2,8 @@
 
 use super::trajectory::DIVERGENCE;
 use super::turning::turned;
+use posteria_linalg::add_scaled;
+
 use super::{Metric, Phase};
 use crate::density::special::log_add_exp;
 use crate::random::Stream;
@@ -117,9 +119,7 @@ impl Doubling {
                 opening.before.copy_from_slice(&self.sum);
                 opening.previous.copy_from_slice(&self.previous);
             }
-            for (sum, r) in self.sum.iter_mut().zip(&edge.momentum) {
-                *sum += r;
-            }
+            add_scaled(&mut self.sum, 1.0, &edge.momentum);
             if leaf % 2 == 1 {
                 if self.any_stretch_turned(leaf, &edge.momentum) {
                     return false;

@@ -5,7 +5,7 @@
 //! ε Sᵀ ∇. This is the usual dynamics with mass matrix (S Sᵀ)⁻¹; a diagonal S is Neal's
 //! per-parameter step sizes [Neal 1996, A.4], and a persistent r stays valid when S changes.
 
-use posteria_linalg::{Cholesky, Matrix};
+use posteria_linalg::{Cholesky, Matrix, add_scaled, add_weighted};
 
 use super::spread::Spread;
 use crate::sample::memory::MemoryReader;
@@ -47,7 +47,8 @@ pub struct Metric {
 enum Learning {
     Nothing,
     Diagonal(Spread),
-    Dense(Moments),
+    /// Until the chain has moved often enough for a covariance, a diagonal stands in.
+    Dense(Moments, Spread),
 }
 
 impl Metric {
@@ -79,7 +80,7 @@ impl Metric {
             MetricKind::Pooled(groups) => {
                 Learning::Diagonal(Spread::new(dim, Some(groups.clone())))
             }
-            MetricKind::Dense => Learning::Dense(Moments::new(dim)),
+            MetricKind::Dense => Learning::Dense(Moments::new(dim), Spread::new(dim, None)),
         };
         Metric { kind, map, learning }
     }
@@ -98,16 +99,12 @@ impl Metric {
     pub fn kick(&mut self, momentum: &mut [f64], step: f64, gradient: &[f64]) {
         match &mut self.map {
             Map::Diagonal(scales) => {
-                for ((r, s), g) in momentum.iter_mut().zip(scales).zip(gradient) {
-                    *r += step * *s * g;
-                }
+                add_weighted(momentum, step, scales, gradient);
             }
             Map::Dense { factor, scratch } => {
                 scratch.copy_from_slice(gradient);
                 factor.multiply_lower_transposed(scratch);
-                for (r, g) in momentum.iter_mut().zip(scratch) {
-                    *r += step * *g;
-                }
+                add_scaled(momentum, step, scratch);
             }
         }
     }
@@ -117,16 +114,12 @@ impl Metric {
     pub fn drift(&mut self, position: &mut [f64], step: f64, momentum: &[f64]) {
         match &mut self.map {
             Map::Diagonal(scales) => {
-                for ((q, s), r) in position.iter_mut().zip(scales).zip(momentum) {
-                    *q += step * *s * r;
-                }
+                add_weighted(position, step, scales, momentum);
             }
             Map::Dense { factor, scratch } => {
                 scratch.copy_from_slice(momentum);
                 factor.multiply_lower(scratch);
-                for (q, r) in position.iter_mut().zip(scratch) {
-                    *q += step * *r;
-                }
+                add_scaled(position, step, scratch);
             }
         }
     }
@@ -137,7 +130,10 @@ impl Metric {
         match &mut self.learning {
             Learning::Nothing => {}
             Learning::Diagonal(spread) => spread.add(position, gradient),
-            Learning::Dense(moments) => moments.add(position, moved),
+            Learning::Dense(moments, spread) => {
+                moments.add(position, moved);
+                spread.add(position, gradient);
+            }
         }
     }
 
@@ -146,7 +142,10 @@ impl Metric {
         match &mut self.learning {
             Learning::Nothing => {}
             Learning::Diagonal(spread) => spread.clear(),
-            Learning::Dense(moments) => moments.clear(),
+            Learning::Dense(moments, spread) => {
+                moments.clear();
+                spread.clear();
+            }
         }
     }
 
@@ -155,14 +154,27 @@ impl Metric {
     pub fn conclude(&mut self) -> bool {
         let changed = match (&mut self.learning, &mut self.map) {
             (Learning::Diagonal(spread), Map::Diagonal(scales)) => spread.update(scales),
-            (Learning::Dense(moments), Map::Dense { factor, .. }) => {
-                let learned = moments.covariance().map(|covariance| Cholesky::new(&covariance));
-                match learned {
+            (Learning::Dense(moments, spread), Map::Dense { factor, scratch }) => {
+                match moments.covariance().map(|covariance| Cholesky::new(&covariance)) {
                     Some(Ok(learned)) => {
                         *factor = learned;
                         true
                     }
-                    _ => false,
+                    _ => {
+                        for (i, scale) in scratch.iter_mut().enumerate() {
+                            let row = (0..=i).map(|column| factor.factor()[(i, column)]);
+                            *scale = row.map(|entry| entry * entry).sum::<f64>().sqrt();
+                        }
+                        let learned = spread.update(scratch);
+                        if learned {
+                            *factor = Cholesky::from_factor(Matrix::from_fn(
+                                scratch.len(),
+                                scratch.len(),
+                                |row, column| if row == column { scratch[row] } else { 0.0 },
+                            ));
+                        }
+                        learned
+                    }
                 }
             }
             _ => false,
@@ -179,7 +191,10 @@ impl Metric {
         match &self.learning {
             Learning::Nothing => {}
             Learning::Diagonal(spread) => spread.write(memory),
-            Learning::Dense(moments) => moments.write(memory),
+            Learning::Dense(moments, spread) => {
+                moments.write(memory);
+                spread.write(memory);
+            }
         }
     }
 
@@ -196,7 +211,10 @@ impl Metric {
         match &mut self.learning {
             Learning::Nothing => {}
             Learning::Diagonal(spread) => spread.read(memory),
-            Learning::Dense(moments) => moments.read(memory),
+            Learning::Dense(moments, spread) => {
+                moments.read(memory);
+                spread.read(memory);
+            }
         }
     }
 }

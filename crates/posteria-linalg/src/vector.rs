@@ -1,0 +1,105 @@
+//! Loops over vectors, compiled for several instruction sets and chosen at run time.
+//!
+//! Every version performs the same operations in the same order (no fused multiply-add), so the
+//! bits do not depend on the machine.
+
+use multiversion::multiversion;
+
+/// Partial sums of a reduction: enough for two vector registers of any instruction set.
+const LANES: usize = 8;
+
+fn total(lanes: [f64; LANES]) -> f64 {
+    ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5]))
+        + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
+}
+
+/// Σ a_i b_i, over the shorter of the two.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let len = a.len().min(b.len());
+    let (a_blocks, a_rest) = a[..len].as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b[..len].as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    total(sums) + rest
+}
+
+/// y ← y + factor x.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn add_scaled(y: &mut [f64], factor: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += factor * x;
+    }
+}
+
+/// y ← y + factor s ∘ x, component by component.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn add_weighted(y: &mut [f64], factor: f64, weights: &[f64], x: &[f64]) {
+    for ((y, weight), x) in y.iter_mut().zip(weights).zip(x) {
+        *y += factor * weight * x;
+    }
+}
+
+/// The products of d = a + b - c - ½ (left + right) with `left` and with `right`.
+///
+/// # Panics
+/// If the vectors differ in length.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn end_products(
+    left: &[f64],
+    right: &[f64],
+    (a, b, c): (&[f64], &[f64], &[f64]),
+) -> (f64, f64) {
+    let len = left.len();
+    let (right, a, b, c) = (&right[..len], &a[..len], &b[..len], &c[..len]);
+    let (mut at_left, mut at_right) = ([0.0; LANES], [0.0; LANES]);
+    let whole = len - len % LANES;
+    for block in (0..whole).step_by(LANES) {
+        for lane in 0..LANES {
+            let i = block + lane;
+            let d = a[i] + b[i] - c[i] - 0.5 * (left[i] + right[i]);
+            at_left[lane] += d * left[i];
+            at_right[lane] += d * right[i];
+        }
+    }
+    for i in whole..len {
+        let d = a[i] + b[i] - c[i] - 0.5 * (left[i] + right[i]);
+        at_left[0] += d * left[i];
+        at_right[0] += d * right[i];
+    }
+    (total(at_left), total(at_right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_is_summed_completely() {
+        for len in 0..40 {
+            let a: Vec<f64> = (0..len).map(|i| f64::from(i) + 1.0).collect();
+            let b: Vec<f64> = (0..len).map(|i| 2.0 - f64::from(i)).collect();
+            // Small integers: every order of summation is exact.
+            let expected: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            assert!((dot(&a, &b) - expected).abs() < f64::EPSILON);
+            let zeros = vec![0.0; a.len()];
+            let (left, right) = end_products(&a, &b, (&a, &b, &zeros));
+            let half =
+                |end: &[f64]| -> f64 { (0..a.len()).map(|i| 0.5 * (a[i] + b[i]) * end[i]).sum() };
+            assert!((left - half(&a)).abs() < 1e-12 && (right - half(&b)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn scaled_vectors_are_added() {
+        let mut y = vec![1.0; 11];
+        add_scaled(&mut y, 2.0, &[3.0; 11]);
+        add_weighted(&mut y, 0.5, &[4.0; 11], &[10.0; 11]);
+        assert!(y.iter().all(|y| (y - 27.0).abs() < f64::EPSILON));
+    }
+}

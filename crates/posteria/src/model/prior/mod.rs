@@ -1,0 +1,34 @@
+//! Hierarchical priors: full conditionals of scales, means, degrees of freedom and covariances.
+//!
+//! The names follow the levels of a hierarchy: weights or residuals at the bottom, their scales
+//! above, the common scale of those above again [Lampinen and Vehtari 2001, eq. 12-14 of the
+//! MCMCstuff manual]:
+//!
+//! w_kj ~ N(0, a_k²), a_k² ~ Inv-gamma(a_ave², ν), a_ave² ~ Inv-gamma(a_0², ν_ave).
+//!
+//! A chain's state holds every scale as the logarithm of the standard deviation, log a: it is
+//! unconstrained, so that the same block may be moved by a Gibbs draw or by HMC, and neither
+//! the square nor the inverse square of a tiny scale is ever stored. All draws from full
+//! conditionals are exact and independent of the present value. Names in parentheses such as
+//! `cond_norm_invgam` are those of section 5.3 of the MCMCstuff manual [Vehtari 2004].
+
+mod common;
+mod covariance;
+mod dof;
+mod group;
+#[cfg(test)]
+mod joint_test;
+mod mean;
+mod scale;
+mod updates;
+
+pub use common::common_log_scale_given_log_scales;
+pub use covariance::CovarianceConditional;
+pub use dof::DofGrid;
+pub use group::WeightGroup;
+pub use mean::{WeightedSum, mean_given_normal};
+pub use scale::{
+    Absolutes, Squares, draw_case_variances, log_scale_given_laplace, log_scale_given_student_t,
+    variance_given_normal,
+};
+pub use updates::{CommonScale, GroupScales, LOG_SCALE_LIMIT, ScaleAbove};

@@ -14,7 +14,7 @@ fn tables_that_cannot_be_used_are_refused_with_place_and_cure() {
         ("NA", b"x,y\n1,2\n2,NA\n", &["t.csv:3:2", "missing"]),
         ("NaN", b"x,y\n1,2\nnan,3\n", &["t.csv:3:1", "missing"]),
         ("infinity", b"x,y\n1,2\ninf,3\n", &["t.csv:3:1", "infinite"]),
-        ("ragged", b"x,y\n1,2\n1,2,3\n", &["t.csv:3", "3 fields", "has 2"]),
+        ("ragged", b"x,y\n1,2\n1,2,3\n", &["t.csv:3", "3 field", "has 2"]),
         ("empty", b"", &["t.csv", "no rows"]),
         ("header only", b"x,y\n", &["t.csv", "header"]),
         ("duplicate column", b"x,x,y\n1,2,3\n2,3,4\n", &["t.csv", "both called", "rename"]),

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use posteria::draws::{Draws, Layout, Statistics};
 
 use crate::checkpoint::{CHECKPOINT, Loaded};
-use crate::columns::Reading;
+use crate::columns::{Column, Reading};
 use crate::create::check_spec;
 use crate::disk::{DRAWS, Disk, failure, plain_folder};
 use crate::error::StoreError;
 use crate::facts::Extent;
 use crate::lock::Lock;
+use crate::schema::Origin;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,33 +111,53 @@ impl Run {
     /// # Errors
     /// [`StoreError::Damaged`] if a chunk is not what was written.
     pub fn draws(&self) -> Result<Draws, StoreError> {
+        self.read(|_| true)
+    }
+
+    /// The draws as [`Run::draws`], without the log likelihoods of rows, which for much data are
+    /// far larger than everything else.
+    ///
+    /// # Errors
+    /// As [`Run::draws`].
+    pub fn draws_of_variables(&self) -> Result<Draws, StoreError> {
+        self.read(|column| column.array.origin != Origin::LogLikelihood)
+    }
+
+    fn read(&self, wanted: impl Fn(&Column) -> bool) -> Result<Draws, StoreError> {
         let facts = &self.loaded.checkpoint.facts;
+        let columns = &self.loaded.columns;
         let draws = self.loaded.draws();
         // Whether the files are there is known before memory is taken for what is in them.
-        self.each_chunk(draws, |name, length, _| self.store.expect_length(name, length))?;
+        self.each_chunk(draws, |name, length, [_, column, _]| match wanted(&columns[column]) {
+            true => self.store.expect_length(name, length),
+            false => Ok(()),
+        })?;
         let all = draws.checked_mul(facts.extent.chains);
-        let (rows, length) = (facts.rows(), facts.layout.len());
+        let pointwise = columns.iter().find(|it| it.array.origin == Origin::LogLikelihood);
+        let rows = if pointwise.is_some_and(&wanted) { facts.rows() } else { 0 };
         let mut reading = Reading {
             draws: Draws {
                 draws,
-                values: zeros(all, length)?,
+                values: zeros(all, facts.layout.len())?,
                 log_likelihood: zeros(all, rows)?,
                 ..Draws::empty(facts.layout.clone(), facts.extent.chains, rows)
             },
             statistics: vec![[0.0; Statistics::LEN]; all.unwrap_or(0)],
         };
         self.each_chunk(draws, |name, length, [chain, column, chunk]| {
-            let checksum = self.loaded.checkpoint.chains[chain].checksums[column][chunk];
-            let bytes = self.read_chunk(name, length, checksum)?;
-            self.loaded.columns[column].decode(chain, chunk, &bytes, &mut reading);
+            if wanted(&columns[column]) {
+                let checksum = self.loaded.checkpoint.chains[chain].checksums[column][chunk];
+                let bytes = self.read_chunk(name, length, checksum)?;
+                columns[column].decode(chain, chunk, &bytes, &mut reading);
+            }
             Ok(())
         })?;
         for (chain, record) in self.loaded.checkpoint.chains.iter().enumerate() {
-            let columns = &self.loaded.columns;
-            for ((column, tail), full) in
-                columns.iter().zip(record.tails(columns)).zip(&record.checksums)
-            {
-                column.decode(chain, full.len(), tail, &mut reading);
+            let tails = record.tails(columns);
+            for ((column, tail), full) in columns.iter().zip(tails).zip(&record.checksums) {
+                if wanted(column) {
+                    column.decode(chain, full.len(), tail, &mut reading);
+                }
             }
         }
         let Reading { mut draws, statistics } = reading;

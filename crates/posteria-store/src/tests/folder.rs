@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use posteria::draws::Draws;
+
 use super::toy::{self, create, expected, files, options, same, sample, scratch, whole_run};
 use crate::{Export, Run, RunFolder, StoreError, write_zarr};
 
@@ -16,7 +18,12 @@ fn draws_come_back_as_the_chains_gave_them() {
     assert_eq!(run.chain_draws(), [37; toy::CHAINS]);
     assert_eq!(run.chain_iterations(), [20 + 2 * 37; toy::CHAINS]);
     assert!(run.status().unwrap().complete && !run.status().unwrap().locked);
-    assert!(same(&run.draws().unwrap(), &expected(37)));
+    let draws = run.draws().unwrap();
+    assert!(same(&draws, &expected(37)));
+    let variables = run.draws_of_variables().unwrap();
+    assert!(draws.rows > 0 && variables.rows == 0 && variables.log_likelihood.is_empty());
+    let without = Draws { rows: 0, log_likelihood: Vec::new(), ..draws };
+    assert!(same(&variables, &without));
     let verified = run.verify().unwrap();
     assert!(verified.derived.is_some());
     // Everything but the lock was looked at.

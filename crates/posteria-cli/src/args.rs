@@ -1,0 +1,132 @@
+//! Parse what was typed.
+
+mod fit;
+mod read;
+
+pub use fit::{Fit, Inference, Missing, ModelKind, Relevance, Residual, Task};
+pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
+
+use std::num::NonZero;
+
+use clap::{Args, Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  posteria demo                                       a tour with built-in data
+  posteria fit houses.csv --target price --model linear --out runs/houses
+  posteria summary runs/houses
+  posteria diagnose runs/houses
+  posteria export runs/houses --format csv --out houses-draws.csv
+
+Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
+trusted (only with --strict), 130 or 143 interrupted (what was drawn is kept).";
+
+/// Fit Bayesian models to tables of data, and judge whether the answer can be trusted.
+#[derive(Debug, Parser)]
+#[command(name = "posteria", version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Print exactly one JSON object on stdout; everything else goes to stderr
+    ///
+    /// NaN and infinite numbers are written as null. When a command fails, stdout stays empty
+    /// and stderr has one line that begins with `error:`.
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// Print no progress and no messages; errors and warnings still appear
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+
+    /// Use at most N threads [default: all cores]; the numbers do not depend on it
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+
+    /// Seed of every random number [default: 1]
+    // TOML has no larger numbers.
+    #[arg(long, global = true, value_name = "N",
+        value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+
+    /// Exit with code 3 when the diagnostics say not to trust the result
+    #[arg(long, global = true)]
+    pub strict: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Take a tour, or repeat a published demonstration
+    Demo(Demo),
+    /// Sample the posterior of a model given a table of data
+    Fit(Box<Fit>),
+    /// Continue a run exactly where it stopped, or extend it
+    Resume(Resume),
+    /// Show the posterior: means, intervals, Monte Carlo errors
+    Summary(Summary),
+    /// Judge the convergence of a run, or of anyone's draws
+    Diagnose(Diagnose),
+    /// Write draws in another format, thinned or batched
+    Export(Export),
+    /// Check every checksum of a run folder
+    Verify(Verify),
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  posteria completions bash > \
+        ~/.local/share/bash-completion/completions/posteria")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print a manual page
+    #[command(after_help = "Examples:\n  posteria man | man -l -\n  posteria man fit | man -l -")]
+    Man {
+        /// The command to describe [default: posteria itself]
+        command: Option<String>,
+    },
+}
+
+/// Take a tour, or repeat a published demonstration.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  posteria demo                 \
+    fits a linear model to built-in data in posteria-demo/\n  posteria demo --list\n  \
+    posteria demo samplers --json")]
+pub struct Demo {
+    /// The demonstration [default: the tour]
+    #[arg(conflicts_with = "list")]
+    pub name: Option<String>,
+
+    /// List the demonstrations
+    #[arg(long)]
+    pub list: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.clone().render_help().to_string();
+            assert!(help.contains("Example"), "{} has no example", command.get_name());
+            assert!(help.contains(&format!("posteria {}", command.get_name())));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Parse the options of the commands that read draws.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Continue a run exactly where it stopped, or extend it.
+///
+/// The draws are those that an uninterrupted run would have given, bit for bit. The data file
+/// must be the one that the run was started with.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  posteria resume runs/houses                 \
+    completes what was asked for\n  posteria resume runs/houses --draws 5000    \
+    extends every chain to 5000 draws")]
+pub struct Resume {
+    /// The run folder
+    pub run: PathBuf,
+
+    /// Draws that every chain shall have in all [default: what was asked for]
+    #[arg(long, value_name = "N",
+        aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
+    pub draws: Option<NonZero<usize>>,
+
+    /// The data file, if it was moved; its content must be the same
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+}
+
+/// Show the posterior: means, intervals, Monte Carlo errors.
+///
+/// Also works while the run goes on.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  posteria summary runs/houses\n  \
+    posteria summary runs/houses --json | jq '.variables[] | {name, mean, sd}'")]
+pub struct Summary {
+    /// The run folder
+    pub run: PathBuf,
+}
+
+/// Judge the convergence of a run, or of anyone's draws.
+///
+/// Takes a run folder (also while the run goes on), a CSV file with a `chain` column, or CmdStan
+/// CSV files, one per chain.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  posteria diagnose runs/houses\n  \
+    posteria diagnose draws.csv\n  posteria diagnose output_1.csv output_2.csv output_3.csv")]
+pub struct Diagnose {
+    /// A run folder, or files of draws
+    #[arg(required = true, value_name = "RUN|FILE")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// Write draws in another format, thinned or batched.
+///
+/// The result appears under its name only when it is complete.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  posteria export runs/houses --format csv --out draws.csv\n  \
+    posteria export runs/houses --format stan-csv --out houses\n  \
+    posteria export runs/houses --format json --thin 10 --out thinned.json")]
+pub struct Export {
+    /// The run folder
+    pub run: PathBuf,
+
+    /// Format of the result
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+
+    /// File or folder to create [default: RUN's name with the format's ending]
+    #[arg(long, short, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+
+    /// Leave out the first N draws of every chain
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub burn: usize,
+
+    /// Keep every N-th draw
+    #[arg(long, value_name = "N")]
+    pub thin: Option<NonZero<usize>>,
+
+    /// Stop at draw N of every chain, counted from 1
+    #[arg(long, value_name = "N")]
+    pub last: Option<NonZero<usize>>,
+
+    /// Replace every N draws of a chain by one
+    #[arg(long, value_name = "N")]
+    pub batch: Option<NonZero<usize>>,
+
+    /// What a batch is replaced by
+    #[arg(long, value_enum, requires = "batch", default_value = "mean")]
+    pub batch_by: BatchBy,
+}
+
+/// Formats of exported draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// One table: chain, draw, statistics, variables
+    Csv,
+    /// A Zarr store that ArviZ and xarray open
+    Zarr,
+    /// One JSON object
+    Json,
+    /// One CmdStan file per chain
+    StanCsv,
+}
+
+/// What a batch of draws is replaced by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BatchBy {
+    /// The mean of each component
+    Mean,
+    /// The median of each component
+    Median,
+}
+
+/// Check every checksum of a run folder.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  posteria verify runs/houses")]
+pub struct Verify {
+    /// The run folder
+    pub run: PathBuf,
+}

@@ -1,0 +1,143 @@
+//! Write draws in another format, thinned or batched.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use posteria::draws::{BatchCentre, Draws, WriteError, write_csv, write_json, write_stan_csv};
+use posteria::model::spec::Spec;
+use posteria_store::{Axis, Export, Pointwise, Run, write_zarr};
+use serde::Serialize;
+
+use super::Context;
+use crate::args::{self, BatchBy, ExportFormat};
+use crate::failure::{Classify, Failure, Result};
+use crate::file::write_whole;
+use crate::sampling::{open, store_failure};
+use crate::text;
+
+#[derive(Serialize)]
+struct Report {
+    path: String,
+    files: Vec<String>,
+    chains: usize,
+    draws: usize,
+}
+
+/// Runs `posteria export`.
+pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
+    let run = open(&arguments.run)?;
+    let draws = match arguments.format {
+        ExportFormat::Json | ExportFormat::Zarr => run.draws(),
+        // These formats have no place for the log likelihoods of rows.
+        ExportFormat::Csv | ExportFormat::StanCsv => run.draws_of_variables(),
+    };
+    let draws = chosen(draws.map_err(store_failure)?, arguments)?;
+    let out = place(arguments)?;
+    let files = match arguments.format {
+        ExportFormat::Csv => vec![write(&out, |writer| write_csv(&draws, writer))?],
+        ExportFormat::Json => vec![write(&out, |writer| write_json(&draws, writer))?],
+        ExportFormat::StanCsv => (0..draws.chains)
+            .map(|chain| {
+                let file = with_ending(&out, &format!("_{}.csv", chain + 1));
+                write(&file, |writer| write_stan_csv(&draws, chain, writer))
+            })
+            .collect::<Result<_>>()?,
+        ExportFormat::Zarr => {
+            write_zarr(&out, &draws, &beside_the_draws(&run, &draws)?).map_err(store_failure)?;
+            vec![out.clone()]
+        }
+    };
+    let shown = |path: &PathBuf| path.display().to_string();
+    let report = Report {
+        path: shown(&out),
+        files: files.iter().map(shown).collect(),
+        chains: draws.chains,
+        draws: draws.draws,
+    };
+    context.output.result(&report, || {
+        let files: Vec<_> = report.files.iter().map(|file| text::printable(file)).collect();
+        format!(
+            "{}: {} of {}\n",
+            files.join(", "),
+            text::count(report.chains, "chain"),
+            text::count(report.draws, "draw")
+        )
+    })
+}
+
+/// What a Zarr store says besides the draws.
+fn beside_the_draws(run: &Run, draws: &Draws) -> Result<Export> {
+    let spec = Spec::from_toml(run.spec()).bad_input()?;
+    let name = spec.data.target.into_iter().next().unwrap_or_else(|| "y".into());
+    Ok(Export {
+        pointwise: Some(Pointwise { name, rows: Axis::rows(draws.rows) }),
+        warmup: run.extent().warmup,
+        ..Export::default()
+    })
+}
+
+/// The draws that the flags ask for.
+fn chosen(draws: Draws, flags: &args::Export) -> Result<Draws> {
+    let last = flags.last.map(|last| last.get());
+    let (mut draws, mut range) = (draws, (flags.burn, last));
+    if flags.thin.is_some() || flags.batch.is_none() {
+        let thin = flags.thin.map_or(1, |thin| thin.get());
+        draws = draws.thin(flags.burn, thin, last).bad_input()?;
+        range = (0, None);
+    }
+    let Some(size) = flags.batch else { return Ok(draws) };
+    let centre = match flags.batch_by {
+        BatchBy::Mean => BatchCentre::Mean,
+        BatchBy::Median => BatchCentre::Median,
+    };
+    draws.batch(range.0, size.get(), range.1, centre).bad_input()
+}
+
+/// Where the result goes: as said, or beside the user under the run's name, if that is free.
+fn place(flags: &args::Export) -> Result<PathBuf> {
+    if let Some(out) = &flags.out {
+        let is_stan = flags.format == ExportFormat::StanCsv;
+        let without_ending = is_stan && out.extension().is_some_and(|ending| ending == "csv");
+        return Ok(if without_ending { out.with_extension("") } else { out.clone() });
+    }
+    let absolute = std::path::absolute(&flags.run).bad_input()?;
+    let name = absolute.file_name().map_or_else(|| "run".into(), PathBuf::from);
+    let out = with_ending(
+        &name,
+        match flags.format {
+            ExportFormat::Csv => "-draws.csv",
+            ExportFormat::Zarr => "-draws.zarr",
+            ExportFormat::Json => "-draws.json",
+            ExportFormat::StanCsv => "-draws",
+        },
+    );
+    let first = if flags.format == ExportFormat::StanCsv {
+        with_ending(&out, "_1.csv")
+    } else {
+        out.clone()
+    };
+    if first.exists() {
+        let shown = first.display();
+        return Err(Failure::bad_input(format!("{shown} is there already; say --out {shown}")));
+    }
+    Ok(out)
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn write(
+    path: &Path,
+    content: impl FnOnce(&mut dyn std::io::Write) -> Result<(), WriteError>,
+) -> Result<PathBuf> {
+    write_whole(path, |writer| {
+        content(writer).map_err(|error| match error {
+            WriteError::Io(error) => Failure::Running(error.into()),
+            other => Failure::BadInput(other.into()),
+        })
+    })?;
+    Ok(path.to_path_buf())
+}

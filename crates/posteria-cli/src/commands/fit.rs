@@ -1,0 +1,82 @@
+//! Sample the posterior of a model, or continue to.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use posteria::model::spec::Spec;
+use posteria::sample::Plan;
+use posteria_store::RunFolder;
+
+use super::Context;
+use crate::args;
+use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::job::FitJob;
+use crate::prepare::{Prepared, prepare};
+use crate::sampling::{FitReport, begin, open, options, sample, store_failure};
+use crate::text;
+use crate::words::Words;
+
+/// Runs `posteria fit`.
+pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
+    let job = FitJob::new(flags, context.seed)?;
+    let prepared = prepare(job.spec, &job.data)?;
+    let words = Words::new(&prepared.spec, &prepared.data);
+    let Some(out) = job.out else {
+        prepared.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
+        return context.output.result(&words, || words.render());
+    };
+    context.output.message(words.render().trim_end());
+    let report = run(&prepared, &out, context)?;
+    report.print(context)?;
+    context.output.message(&format!("next: posteria summary {}", out.display()));
+    Ok(())
+}
+
+/// Samples what was prepared into a new run folder.
+pub fn run(prepared: &Prepared, out: &Path, context: &Context) -> Result<FitReport> {
+    let interrupt = Interrupt::listen().running()?;
+    let writer = begin(prepared, out, &interrupt)?;
+    sample(prepared, &prepared.plan, (out, writer), &interrupt, context)
+}
+
+/// Runs `posteria resume`.
+pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
+    if context.seed.is_some() {
+        return Err(Failure::bad_input("a run keeps the seed it was begun with; omit --seed"));
+    }
+    let path = &arguments.run;
+    let run = open(path)?;
+    let spec = Spec::from_toml(run.spec())
+        .with_context(|| format!("{}", path.join("spec.toml").display()))
+        .bad_input()?;
+    let asked = run.extent();
+    let present = run.chain_draws();
+    let wanted = arguments.draws.map_or(asked.draws, |draws| draws.get());
+    let table = arguments.data.clone().or_else(|| spec.data.path.clone().map(Into::into));
+    let table = table.ok_or_else(|| {
+        Failure::bad_input(format!("{} does not say where its data are", path.display()))
+    })?;
+    if !table.exists() {
+        return Err(Failure::bad_input(format!(
+            "the data of this run, {}, are not there any more; put the file back, or say where it \
+             is with --data FILE",
+            table.display()
+        )));
+    }
+    let prepared = prepare(spec, &table)?;
+    if present.iter().all(|&draws| draws >= wanted) {
+        let draws = run.draws_of_variables().running()?;
+        context.output.message(&format!(
+            "{} is complete: every chain has {}, and {wanted} were asked for; extend it with \
+             --draws N",
+            path.display(),
+            text::count(draws.draws, "draw")
+        ));
+        return FitReport::new(&prepared, path, &draws, 0.0).print(context);
+    }
+    let interrupt = Interrupt::listen().running()?;
+    let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
+    let plan = Plan { draws: wanted, ..prepared.plan.clone() };
+    sample(&prepared, &plan, (path, writer), &interrupt, context)?.print(context)
+}

@@ -1,0 +1,81 @@
+//! Say why a command did not succeed, and with which exit code.
+
+use std::io;
+use std::process::ExitCode;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something in the command, the specification or the data is wrong; nothing was begun.
+    BadInput(anyhow::Error),
+    /// The work was begun and failed.
+    Running(anyhow::Error),
+    /// The result of the command could not be printed.
+    Print(io::Error),
+    /// The work is done, but its diagnostics say not to trust it.
+    Doubtful {
+        /// Number of warnings.
+        cautions: usize,
+    },
+    /// A signal ended the work; what was drawn is kept.
+    Interrupted {
+        /// The signal's number.
+        signal: u8,
+        /// How to go on.
+        advice: String,
+    },
+}
+
+/// Result of a command or a part of one.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    /// Bad input, from a message.
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Failure::BadInput(anyhow::Error::msg(message.into()))
+    }
+
+    /// The line for the user; `None` if nobody listens any more.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            // `{:#}` joins the causes with colons.
+            Failure::BadInput(error) | Failure::Running(error) => Some(format!("{error:#}")),
+            Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+            Failure::Print(error) => Some(format!("cannot write to stdout: {error}")),
+            Failure::Doubtful { cautions } => Some(format!(
+                "the diagnostics gave {cautions} warning(s), and --strict makes them an error"
+            )),
+            Failure::Interrupted { advice, .. } => Some(format!("interrupted; {advice}")),
+        }
+    }
+
+    /// The exit code of the program.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            // Whoever closed the pipe has seen enough: that is no failure.
+            Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Failure::Running(_) | Failure::Print(_) => ExitCode::from(1),
+            Failure::BadInput(_) => ExitCode::from(2),
+            Failure::Doubtful { .. } => ExitCode::from(3),
+            Failure::Interrupted { signal, .. } => ExitCode::from(128 + signal),
+        }
+    }
+}
+
+/// Classifies the error of a result.
+pub trait Classify<T> {
+    /// The user's input is at fault: exit code 2.
+    fn bad_input(self) -> Result<T>;
+    /// The work failed: exit code 1.
+    fn running(self) -> Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> Classify<T> for std::result::Result<T, E> {
+    fn bad_input(self) -> Result<T> {
+        self.map_err(|error| Failure::BadInput(error.into()))
+    }
+
+    fn running(self) -> Result<T> {
+        self.map_err(|error| Failure::Running(error.into()))
+    }
+}

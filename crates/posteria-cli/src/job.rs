@@ -1,0 +1,245 @@
+//! Say what is meant: flags and specification file merged, checked, typed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use posteria::data::Task;
+use posteria::model::spec::{
+    MissingPolicy, ModelKind, PriorSpec, ResidualFamily, Sharing, Spec, SpecError,
+};
+
+use crate::args;
+use crate::failure::{Classify, Failure, Result};
+
+/// A fit that is asked for. Whether data and model go together is seen when the data are read.
+#[derive(Debug)]
+pub struct FitJob {
+    /// The specification, with flags in place of what they override.
+    pub spec: Spec,
+    /// The file of the table.
+    pub data: PathBuf,
+    /// The run folder to create; none for a dry run.
+    pub out: Option<PathBuf>,
+}
+
+impl FitJob {
+    /// Merges flags with the specification file; flags win.
+    pub fn new(flags: &args::Fit, seed: Option<u64>) -> Result<Self> {
+        refuse_unavailable(flags)?;
+        let mut spec = match &flags.spec {
+            Some(path) => read_spec(path)?,
+            None => Spec::default(),
+        };
+        let data = match (&flags.data, &spec.data.path) {
+            (Some(path), _) => {
+                // Other data than those the file was written for.
+                spec.data.sha256 = None;
+                path.clone()
+            }
+            (None, Some(path)) => beside(flags.spec.as_deref(), Path::new(path)),
+            (None, None) => return Err(no_data(flags)),
+        };
+        merge(&mut spec, flags, seed);
+        if spec.data.target.is_empty() {
+            return Err(Failure::bad_input(
+                "say which column is to be explained: --target COL, or target in [data]",
+            ));
+        }
+        let out = match (&flags.out, flags.dry_run) {
+            (_, true) => None,
+            (Some(out), false) => Some(out.clone()),
+            (None, false) => {
+                return Err(Failure::bad_input(
+                    "say where the run shall be kept: --out RUN (or --dry-run to sample nothing)",
+                ));
+            }
+        };
+        Ok(FitJob { spec, data, out })
+    }
+}
+
+/// Reads a specification file.
+pub fn read_spec(path: &Path) -> Result<Spec> {
+    let shown = path.display();
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("cannot read the specification {shown}"))
+        .bad_input()?;
+    Spec::from_toml(&text).map_err(|error| match error {
+        SpecError::Syntax { line, column, message } => {
+            Failure::bad_input(format!("{shown}:{line}:{column}: {message}"))
+        }
+        other => Failure::bad_input(format!("{shown}: {other}")),
+    })
+}
+
+/// A relative path in a specification file is meant from the folder of that file; if nothing is
+/// there, from the present folder.
+fn beside(spec: Option<&Path>, path: &Path) -> PathBuf {
+    match spec.and_then(Path::parent).map(|folder| folder.join(path)) {
+        Some(beside) if beside.exists() => beside,
+        _ => path.to_path_buf(),
+    }
+}
+
+fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
+    if !flags.target.is_empty() {
+        spec.data.target.clone_from(&flags.target);
+    }
+    if !flags.inputs.is_empty() {
+        spec.data.inputs = Some(flags.inputs.clone());
+    }
+    if let Some(group) = &flags.group {
+        spec.data.group = Some(group.clone());
+    }
+    if let Some(missing) = flags.missing {
+        spec.data.missing = match missing {
+            args::Missing::Error => MissingPolicy::Error,
+            args::Missing::Drop => MissingPolicy::Drop,
+        };
+    }
+    if flags.no_standardize {
+        spec.data.standardize = false;
+    }
+    if flags.header || flags.no_header {
+        spec.data.header = Some(flags.header);
+    }
+    if let Some(kind) = flags.model {
+        spec.model.kind = match kind {
+            args::ModelKind::Linear => ModelKind::Linear,
+            args::ModelKind::Mlp => ModelKind::Mlp,
+            args::ModelKind::Gp => ModelKind::Gp,
+            args::ModelKind::Mixture => ModelKind::Mixture,
+            args::ModelKind::Pca => ModelKind::Pca,
+        };
+    }
+    if let Some(task) = flags.task {
+        spec.model.task = Some(match task {
+            args::Task::Regression => Task::Regression,
+            args::Task::Binary => Task::Binary,
+            args::Task::Multiclass => Task::Multiclass,
+        });
+    }
+    if let Some(relevance) = flags.relevance {
+        let weights: &mut PriorSpec = spec.prior.entry("weights".into()).or_default();
+        weights.sharing = Some(match relevance {
+            args::Relevance::PerInput => Sharing::PerInput,
+            args::Relevance::Common => Sharing::Common,
+        });
+    }
+    if let Some(residual) = flags.residual {
+        spec.residual.get_or_insert_default().family = Some(match residual {
+            args::Residual::Normal => ResidualFamily::Normal,
+            args::Residual::StudentT => ResidualFamily::StudentT,
+            args::Residual::Laplace => ResidualFamily::Laplace,
+            args::Residual::PerCase => ResidualFamily::PerCase,
+        });
+    }
+    if !flags.residual_by.is_empty() {
+        spec.residual.get_or_insert_default().by = Some(flags.residual_by.clone());
+    }
+    let sampling = &mut spec.sampling;
+    let counts = [
+        (flags.chains.map(|n| n.get()), &mut sampling.chains),
+        (flags.warmup, &mut sampling.warmup),
+        (flags.draws.map(|n| n.get()), &mut sampling.draws),
+        (flags.thin.map(|n| n.get()), &mut sampling.thin),
+    ];
+    for (flag, value) in counts {
+        *value = flag.unwrap_or(*value);
+    }
+    sampling.seed = seed.unwrap_or(sampling.seed);
+}
+
+/// Names the flags of models that this version does not have, instead of ignoring them.
+fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
+    let asked = [
+        ("--hidden", flags.hidden.is_some()),
+        ("--covariance", flags.covariance.is_some()),
+        ("--inference", flags.inference.is_some_and(|kind| kind != args::Inference::Mcmc)),
+        ("--fold", flags.fold.is_some()),
+        ("--chain", flags.chain.is_some()),
+    ];
+    match asked.into_iter().find(|(_, asked)| *asked) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::bad_input(format!(
+            "{flag} is not available in this version, which samples linear models; omit it"
+        ))),
+    }
+}
+
+fn no_data(flags: &args::Fit) -> Failure {
+    let swallowed = flags.target.iter().chain(&flags.inputs).find(|name| Path::new(name).is_file());
+    match swallowed {
+        Some(file) => Failure::bad_input(format!(
+            "no DATA is given, but {file} was taken for a column; put DATA before --target and \
+             --inputs"
+        )),
+        None => Failure::bad_input("give a table: posteria fit DATA --target COL --out RUN"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn job(line: &str) -> Result<FitJob> {
+        let cli = Cli::try_parse_from(line.split_whitespace()).expect("a valid command line");
+        let Command::Fit(flags) = cli.command else { panic!("not a fit") };
+        FitJob::new(&flags, cli.global.seed)
+    }
+
+    fn refusal(line: &str) -> String {
+        job(line).expect_err("refused").message().expect("a message")
+    }
+
+    #[test]
+    fn flags_fill_the_specification() {
+        let job = job("posteria fit d.csv --target y --inputs a b --chains 2 --iter_warmup 7 \
+             --iter-sampling 9 --thin 3 --seed 5 --missing drop --no-standardize --out r")
+        .expect("a job");
+        let spec = job.spec;
+        assert_eq!(spec.data.target, ["y"]);
+        assert_eq!(spec.data.inputs.expect("inputs"), ["a", "b"]);
+        assert_eq!(spec.data.missing, MissingPolicy::Drop);
+        assert!(!spec.data.standardize);
+        let s = spec.sampling;
+        assert_eq!((s.chains, s.warmup, s.draws, s.thin, s.seed), (2, 7, 9, 3, 5));
+        assert_eq!(job.data, Path::new("d.csv"));
+        assert_eq!(job.out.expect("a folder"), Path::new("r"));
+    }
+
+    #[test]
+    fn flags_win_over_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("m.toml");
+        let text = "[data]\npath = 'd.csv'\ntarget = 'y'\nsha256 = 'x'\n[sampling]\ndraws = 50\n";
+        fs::write(&file, text).expect("written");
+        fs::write(folder.path().join("d.csv"), "y\n1\n").expect("written");
+        let line = |rest: &str| format!("posteria fit {rest} --spec {} --out r", file.display());
+        let from_file = job(&line("")).expect("a job");
+        assert_eq!(from_file.data, folder.path().join("d.csv"), "meant from the file's folder");
+        assert_eq!(from_file.spec.sampling.draws, 50);
+        assert_eq!(from_file.spec.data.sha256.as_deref(), Some("x"));
+        let overridden = job(&line("other.csv --draws 60 --target z")).expect("a job");
+        assert_eq!(overridden.data, Path::new("other.csv"));
+        assert_eq!(overridden.spec.sampling.draws, 60);
+        assert_eq!(overridden.spec.data.target, ["z"]);
+        assert_eq!(overridden.spec.data.sha256, None, "other data, other digest");
+    }
+
+    #[test]
+    fn what_is_missing_or_not_built_is_named() {
+        assert!(refusal("posteria fit --target y --out r").contains("posteria fit DATA"));
+        assert!(refusal("posteria fit d.csv --out r").contains("--target"));
+        assert!(refusal("posteria fit d.csv --target y").contains("--out"));
+        for flag in ["--hidden 5", "--covariance linear", "--inference laplace", "--chain 1"] {
+            let said = refusal(&format!("posteria fit d.csv --target y --out r {flag}"));
+            assert!(said.contains("not available in this version"), "{said}");
+        }
+        assert!(job("posteria fit d.csv --target y --inference mcmc --dry-run").is_ok());
+    }
+}

@@ -1,0 +1,145 @@
+//! Read the data of a specification and condition its model on them.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use posteria::caution::Caution;
+use posteria::data::{Dataset, Missing, Roles, Table, TextFormat};
+use posteria::model::linear::Linear;
+use posteria::model::spec::{MissingPolicy, Spec};
+use posteria::model::{KernelFactory, Posterior};
+use posteria::sample::Plan;
+use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
+use sha2::{Digest, Sha256};
+
+use crate::failure::{Classify, Failure, Result};
+
+/// Most parameters for which a dense metric is learned: beyond, warm-up is too short for it.
+const DENSE_METRIC: usize = 50;
+
+/// Everything a fit needs.
+pub struct Prepared {
+    /// The specification with every default, the data's digest and this version.
+    pub spec: Spec,
+    /// The data.
+    pub data: Dataset,
+    /// What to be careful about in the data.
+    pub cautions: Vec<Caution>,
+    /// The model conditioned on the data.
+    pub posterior: Box<dyn Posterior>,
+    /// How to sample.
+    pub plan: Plan,
+}
+
+/// Reads the table at `path` and conditions the model of `spec` on it. A digest in `spec` must
+/// be that of the file.
+pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
+    let (table, digest) = read_table(&spec, path)?;
+    if let Some(expected) = &spec.data.sha256
+        && *expected != digest
+    {
+        return Err(Failure::bad_input(format!(
+            "{} is not the file that the specification was written for (SHA-256 {}…, expected \
+             {}…); give back the old file, or start a new run with the new one",
+            path.display(),
+            &digest[..digest.len().min(12)],
+            expected.chars().take(12).collect::<String>(),
+        )));
+    }
+    let roles = Roles {
+        targets: spec.data.target.clone(),
+        inputs: spec.data.inputs.clone(),
+        group: spec.data.group.clone(),
+        fold: None,
+        task: spec.model.task,
+        standardize: spec.data.standardize,
+        missing: match spec.data.missing {
+            MissingPolicy::Error => Missing::Error,
+            MissingPolicy::Drop => Missing::Drop,
+        },
+    };
+    let (data, cautions) = Dataset::new(&table, &roles).bad_input()?;
+    spec.complete(data.task).bad_input()?;
+    spec.version = Some(env!("CARGO_PKG_VERSION").into());
+    spec.data.path = Some(saved_path(path)?);
+    spec.data.sha256 = Some(digest);
+    spec.data.rows = Some(data.rows());
+    let plan = spec.sampling.plan().bad_input()?;
+    let model = Linear::new(&spec).bad_input()?;
+    let posterior = model.condition(&data, kernel()).bad_input()?;
+    Ok(Prepared { spec, data, cautions, posterior: Box::new(posterior), plan })
+}
+
+/// The kernel for parameters whose conditional is not known: No-U-Turn, with a dense metric
+/// for few parameters.
+fn kernel() -> KernelFactory<'static> {
+    Arc::new(|dim| {
+        let metric = if dim <= DENSE_METRIC { MetricKind::Dense } else { MetricKind::Diagonal };
+        Box::new(Nuts::new(dim, NutsOptions { metric, ..NutsOptions::default() }))
+    })
+}
+
+/// The path as a specification keeps it: absolute, so that it can be used from any folder.
+fn saved_path(path: &Path) -> Result<String> {
+    let absolute = std::path::absolute(path)
+        .with_context(|| format!("cannot tell where {} is", path.display()))
+        .bad_input()?;
+    absolute.into_os_string().into_string().map_err(|path| {
+        let shown = path.display();
+        Failure::bad_input(format!("the name of {shown} is not UTF-8; rename it"))
+    })
+}
+
+fn read_table(spec: &Spec, path: &Path) -> Result<(Table, String)> {
+    let shown = path.display().to_string();
+    if path.is_dir() {
+        return Err(Failure::bad_input(format!("{shown}: this is a folder, not a table of text")));
+    }
+    let open = || {
+        let opened = File::open(path).map_err(|e| anyhow!("{shown}: cannot be opened: {e}"));
+        opened.bad_input()
+    };
+    let mut reader = Hashing { inner: open()?, hash: Sha256::new() };
+    let table = if path.extension().is_some_and(|ending| ending == "parquet") {
+        read_parquet(&shown, open()?)?
+    } else {
+        let format = TextFormat { header: spec.data.header, ..TextFormat::default() };
+        Table::from_text(&shown, &mut reader, &format).bad_input()?
+    };
+    // The digest is of the whole file, also of what the table did not need.
+    io::copy(&mut reader, &mut io::sink())
+        .with_context(|| format!("{shown}: cannot be read"))
+        .bad_input()?;
+    let digest = reader.hash.finalize();
+    Ok((table, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(shown: &str, file: File) -> Result<Table> {
+    Table::from_parquet(shown, file).bad_input()
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(shown: &str, _: File) -> Result<Table> {
+    Err(Failure::bad_input(format!(
+        "{shown}: this posteria was built without Parquet; export the table as CSV, or build with \
+         --features parquet"
+    )))
+}
+
+/// Digests what is read through it: the digest is of the very bytes that were used.
+struct Hashing<R> {
+    inner: R,
+    hash: Sha256,
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.hash.update(&buffer[..count]);
+        Ok(count)
+    }
+}

@@ -1,0 +1,182 @@
+//! Show on stderr how far the chains are.
+
+mod tally;
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use posteria::diagnose::RHatMonitor;
+use posteria::draws::Layout;
+use posteria::fit::{Chain, Recorder, Report};
+use posteria::sample::Plan;
+
+use self::tally::Tally;
+use crate::output::{Output, stderr_is_terminal};
+use crate::text;
+
+/// How often bars are redrawn.
+const REDRAW: Duration = Duration::from_millis(100);
+/// How often R-hat is computed, unless that takes long.
+const JUDGE: Duration = Duration::from_secs(1);
+/// Computing R-hat may take this part of the time.
+const JUDGING_SHARE: u32 = 20;
+/// How often a line is printed when stderr is not a terminal.
+const LINE: Duration = Duration::from_secs(10);
+
+/// Hands every sweep to another recorder and shows progress.
+pub struct Progress<'a> {
+    kept_by: &'a dyn Recorder,
+    tally: Tally,
+    draws: Mutex<RHatMonitor>,
+    display: Display,
+    clock: Mutex<Clock>,
+}
+
+enum Display {
+    Nothing,
+    Lines(Output),
+    Bars { all: MultiProgress, chains: Vec<ProgressBar>, status: ProgressBar },
+}
+
+struct Clock {
+    started: Instant,
+    shown: Instant,
+    judge: Instant,
+    r_hat: f64,
+}
+
+impl<'a> Progress<'a> {
+    /// Progress of `plan` whose chains have already done `begun` sweeps each.
+    pub fn new(
+        kept_by: &'a dyn Recorder,
+        output: Output,
+        plan: &Plan,
+        layout: &Layout,
+        begun: &[usize],
+    ) -> Self {
+        let display = if output.quiet {
+            Display::Nothing
+        } else if stderr_is_terminal() {
+            Display::bars(plan, begun)
+        } else {
+            Display::Lines(output)
+        };
+        let now = Instant::now();
+        Progress {
+            kept_by,
+            tally: Tally::new(plan, begun),
+            draws: Mutex::new(RHatMonitor::new(plan.chains, layout.len())),
+            display,
+            clock: Mutex::new(Clock {
+                started: now,
+                shown: now,
+                judge: now + JUDGE,
+                r_hat: f64::NAN,
+            }),
+        }
+    }
+
+    /// Removes the bars.
+    pub fn finish(self) {
+        if let Display::Bars { all, .. } = &self.display {
+            // Nothing depends on the terminal being tidy.
+            let _ = all.clear();
+        }
+    }
+
+    fn show(&self) {
+        let interval = match self.display {
+            Display::Nothing => return,
+            Display::Lines(_) => LINE,
+            Display::Bars { .. } => REDRAW,
+        };
+        // Another chain that is showing right now does the work for this one too.
+        let Ok(mut clock) = self.clock.try_lock() else { return };
+        let now = Instant::now();
+        if now - clock.shown < interval {
+            return;
+        }
+        clock.shown = now;
+        if now >= clock.judge {
+            // A copy, so that the chains need not wait.
+            let draws = self.draws.lock().expect("no chain panicked").clone();
+            clock.r_hat = draws.max_r_hat().map_or(f64::NAN, |largest| largest.r_hat);
+            let rest = JUDGE.max(now.elapsed() * JUDGING_SHARE);
+            clock.judge = Instant::now() + rest;
+        }
+        let status = self.tally.status(now - clock.started, clock.r_hat);
+        match &self.display {
+            Display::Nothing => {}
+            Display::Lines(output) => output.message(&status),
+            Display::Bars { chains, status: line, .. } => {
+                for (index, bar) in chains.iter().enumerate() {
+                    let chain = self.tally.chain(index);
+                    bar.set_position(chain.iteration as u64);
+                    bar.set_message(chain.words());
+                }
+                line.set_message(status);
+            }
+        }
+    }
+}
+
+impl Recorder for Progress<'_> {
+    fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
+        if !matches!(self.display, Display::Nothing) {
+            self.tally.add(report);
+            if let Some(kept) = report.kept {
+                let mut draws = self.draws.lock().expect("no chain panicked");
+                draws.push(report.chain, kept.draw);
+            }
+            self.show();
+        }
+        self.kept_by.after_sweep(report, chain)
+    }
+}
+
+impl Display {
+    fn bars(plan: &Plan, begun: &[usize]) -> Self {
+        /// Chains that get a bar of their own.
+        const BARS: usize = 16;
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{prefix:<9} {bar:24} {pos:>7}/{len}  {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let chains = (0..plan.chains.min(BARS))
+            .map(|index| {
+                let bar = ProgressBar::new(plan.iterations() as u64)
+                    .with_style(style.clone())
+                    .with_prefix(format!("chain {}", index + 1))
+                    .with_position(begun[index] as u64);
+                all.add(bar)
+            })
+            .collect();
+        let style = ProgressStyle::with_template("{msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let status = all.add(ProgressBar::new_spinner().with_style(style));
+        Display::Bars { all, chains, status }
+    }
+}
+
+impl Tally {
+    /// One line about all chains.
+    fn status(&self, elapsed: Duration, r_hat: f64) -> String {
+        let mut parts = vec![format!("{:.0} %", 100.0 * self.fraction())];
+        let total = self.total();
+        if total.divergences > 0 {
+            parts.push(text::count(total.divergences, "divergence"));
+        }
+        if total.acceptance.is_finite() {
+            parts.push(format!("accept {:.2}", total.acceptance));
+        }
+        if r_hat.is_finite() {
+            parts.push(format!("R-hat {r_hat:.3}"));
+        }
+        let left = self.seconds_left(elapsed);
+        if left.is_finite() {
+            parts.push(format!("{} left", text::duration(left)));
+        }
+        parts.join(" · ")
+    }
+}

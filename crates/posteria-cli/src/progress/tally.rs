@@ -1,0 +1,149 @@
+//! Count what the chains have done.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use posteria::fit::Report;
+use posteria::sample::Plan;
+
+/// What all chains have done.
+pub struct Tally {
+    chains: Vec<Mutex<ChainTally>>,
+    warmup: usize,
+    iterations: usize,
+    begun: usize,
+}
+
+/// What one chain has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChainTally {
+    /// Sweeps, warm-up included.
+    pub iteration: usize,
+    /// Divergences after warm-up.
+    pub divergences: usize,
+    /// Mean acceptance after warm-up (before, of the warm-up so far); NaN without proposals.
+    pub acceptance: f64,
+    warming: bool,
+    proposals: f64,
+    accepted: f64,
+}
+
+impl Tally {
+    /// Nothing counted yet; the chains of `plan` have done `begun` sweeps before.
+    pub fn new(plan: &Plan, begun: &[usize]) -> Self {
+        let chain = |&iteration: &usize| {
+            let warming = iteration < plan.warmup_iterations();
+            let acceptance = f64::NAN;
+            Mutex::new(ChainTally { iteration, warming, acceptance, ..ChainTally::default() })
+        };
+        Tally {
+            chains: begun.iter().map(chain).collect(),
+            warmup: plan.warmup_iterations(),
+            iterations: plan.iterations(),
+            begun: begun.iter().sum(),
+        }
+    }
+
+    /// Counts a sweep.
+    pub fn add(&self, report: &Report<'_>) {
+        let mut chain = self.chains[report.chain].lock().expect("no chain panicked");
+        chain.iteration = report.iteration;
+        if chain.warming && report.iteration > self.warmup {
+            chain.warming = false;
+            (chain.proposals, chain.accepted, chain.divergences) = (0.0, 0.0, 0);
+        }
+        for step in report.steps.iter().filter(|step| step.evaluations > 0) {
+            chain.proposals += 1.0;
+            chain.accepted += step.acceptance;
+        }
+        chain.divergences += usize::from(report.steps.iter().any(|step| step.diverging));
+        chain.acceptance = chain.accepted / chain.proposals;
+    }
+
+    /// What one chain has done.
+    pub fn chain(&self, index: usize) -> ChainTally {
+        *self.chains[index].lock().expect("no chain panicked")
+    }
+
+    /// All chains together.
+    pub fn total(&self) -> ChainTally {
+        let mut total = ChainTally::default();
+        for index in 0..self.chains.len() {
+            let chain = self.chain(index);
+            total.iteration += chain.iteration;
+            total.divergences += chain.divergences;
+            total.proposals += chain.proposals;
+            total.accepted += chain.accepted;
+        }
+        total.acceptance = total.accepted / total.proposals;
+        total
+    }
+
+    /// How much of the plan is done, from 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        self.total().iteration as f64 / (self.iterations * self.chains.len()).max(1) as f64
+    }
+
+    /// Seconds until the plan is done at the speed so far; NaN at the beginning.
+    pub fn seconds_left(&self, elapsed: Duration) -> f64 {
+        let done = self.total().iteration;
+        let left = (self.iterations * self.chains.len()).saturating_sub(done) as f64;
+        let progress = done.saturating_sub(self.begun) as f64;
+        if progress > 0.0 { elapsed.as_secs_f64() * left / progress } else { f64::NAN }
+    }
+}
+
+impl ChainTally {
+    /// What a bar says beside its numbers.
+    pub fn words(&self) -> String {
+        let phase = if self.warming { "warm-up" } else { "drawing" };
+        let mut words = phase.to_string();
+        if self.acceptance.is_finite() {
+            words.push_str(&format!(" · accept {:.2}", self.acceptance));
+        }
+        if self.divergences > 0 {
+            words.push_str(&format!(" · {} diverged", self.divergences));
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posteria::sample::Step;
+
+    use super::*;
+
+    fn sweep(tally: &Tally, chain: usize, iteration: usize, acceptance: f64, diverging: bool) {
+        let proposal = Step { acceptance, diverging, evaluations: 3, ..Step::default() };
+        // An exact draw proposes nothing and must not count.
+        let steps = [proposal, Step::default()];
+        tally.add(&Report { chain, iteration, steps: &steps, kept: None });
+    }
+
+    #[test]
+    fn warmup_does_not_count_towards_the_draws() {
+        let tally = Tally::new(&Plan::new(2, 2, 8), &[0, 0]);
+        sweep(&tally, 0, 1, 0.25, true);
+        sweep(&tally, 0, 2, 0.75, true);
+        let warming = tally.chain(0);
+        assert_eq!(
+            (warming.divergences, warming.words().as_str()),
+            (2, "warm-up · accept 0.50 · 2 diverged")
+        );
+        sweep(&tally, 0, 3, 0.875, false);
+        sweep(&tally, 0, 4, 0.625, true);
+        assert_eq!(tally.chain(0).words(), "drawing · accept 0.75 · 1 diverged");
+        assert_eq!(tally.total().iteration, 4);
+        assert!((tally.fraction() - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_time_left_counts_only_what_was_done_since_the_start() {
+        // Twenty sweeps in all, eight done before: four in two seconds leave eight in four.
+        let tally = Tally::new(&Plan::new(2, 2, 8), &[8, 0]);
+        assert!(tally.seconds_left(Duration::from_secs(1)).is_nan());
+        sweep(&tally, 1, 4, 1.0, false);
+        assert!((tally.seconds_left(Duration::from_secs(2)) - 4.0).abs() < 1e-12);
+    }
+}

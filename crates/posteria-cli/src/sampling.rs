@@ -1,0 +1,222 @@
+//! Run chains into a run folder, with progress, until they are done or a signal comes.
+
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use posteria::caution::Caution;
+use posteria::data::{Dataset, Targets};
+use posteria::diagnose::{SummaryOptions, divergences, summarize};
+use posteria::draws::Draws;
+use posteria::fit;
+use posteria::sample::Plan;
+use posteria_store::{
+    Axis, Labels, NewRun, Pointwise, Run, RunFolder, RunWriter, StaticArray, StoreError,
+    WriteOptions,
+};
+use serde::Serialize;
+
+use crate::commands::Context;
+use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::prepare::Prepared;
+use crate::progress::Progress;
+use crate::text;
+
+/// What a fit reports when it ends.
+#[derive(Debug, Serialize)]
+pub struct FitReport {
+    run: String,
+    model: &'static str,
+    chains: usize,
+    draws: usize,
+    max_r_hat: f64,
+    min_ess_bulk: f64,
+    divergences: usize,
+    accept_rate: f64,
+    seconds: f64,
+    seed: u64,
+    warnings: Vec<String>,
+    #[serde(skip)]
+    doubts: usize,
+}
+
+/// Begins a run folder for what was prepared.
+pub fn begin(prepared: &Prepared, path: &Path, interrupt: &Interrupt) -> Result<RunWriter> {
+    let spec = prepared.spec.to_toml().bad_input()?;
+    let data = &prepared.data;
+    let observed = observed(data);
+    let rows = prepared.posterior.rows();
+    let pointwise = (rows > 0).then(|| Pointwise {
+        name: observed.first().map_or("y", |array| &array.name).to_string(),
+        rows: Axis::rows(rows),
+    });
+    let attributes = [
+        ("model".to_string(), prepared.spec.model.kind.name().to_string()),
+        ("seed".to_string(), prepared.spec.sampling.seed.to_string()),
+    ];
+    let run = NewRun {
+        spec: &spec,
+        layout: prepared.posterior.layout(),
+        extent: (&prepared.plan).into(),
+        pointwise: pointwise.as_ref(),
+        observed: &observed,
+        constant: &[inputs(data)],
+        attributes: &attributes,
+    };
+    RunFolder::create(path, &run, options(interrupt)).map_err(store_failure)
+}
+
+/// How a run folder is written: until `interrupt` says stop.
+pub fn options(interrupt: &Interrupt) -> WriteOptions {
+    WriteOptions { cancel: interrupt.flag(), ..WriteOptions::default() }
+}
+
+/// Runs the chains of `plan` into `writer` and reports on all draws of the folder.
+pub fn sample(
+    prepared: &Prepared,
+    plan: &Plan,
+    (path, writer): (&Path, RunWriter),
+    interrupt: &Interrupt,
+    context: &Context,
+) -> Result<FitReport> {
+    let posterior = &*prepared.posterior;
+    let memories = writer.memories();
+    let begun: Vec<usize> =
+        memories.iter().map(|memory| memory.as_ref().map_or(0, |m| m.iteration)).collect();
+    let progress = Progress::new(&writer, context.output, plan, posterior.layout(), &begun);
+    let started = Instant::now();
+    let seed = prepared.spec.sampling.seed();
+    let outcome = fit::run(posterior, plan, seed, &memories, context.threads, &progress);
+    progress.finish();
+    let seconds = started.elapsed().as_secs_f64();
+    // What stopped the chains comes first: a full disk explains why they did not finish.
+    let kept = writer.finish().running()?;
+    outcome.running()?;
+    let run = open(path)?;
+    if let (false, Some(signal)) = (kept.complete, interrupt.signal()) {
+        let counts = run.chain_draws();
+        let [fewest, most] =
+            [counts.iter().min(), counts.iter().max()].map(|it| it.copied().unwrap_or(0));
+        let kept = if fewest == most {
+            format!("{} of every chain are kept", text::count(most, "draw"))
+        } else {
+            format!("{fewest} to {} of every chain are kept", text::count(most, "draw"))
+        };
+        let advice = format!("{kept}; continue with: posteria resume {}", path.display());
+        return Err(Failure::Interrupted { signal, advice });
+    }
+    let draws = run.draws_of_variables().running()?;
+    Ok(FitReport::new(prepared, path, &draws, seconds))
+}
+
+impl FitReport {
+    /// Summarises the draws at `path`.
+    pub fn new(prepared: &Prepared, path: &Path, draws: &Draws, seconds: f64) -> Self {
+        let summary = summarize(draws, &SummaryOptions::default());
+        let accepted: f64 =
+            draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
+        let of_data = prepared.cautions.iter().map(Caution::to_string);
+        let of_draws = summary.cautions.iter().map(Caution::to_string);
+        FitReport {
+            run: path.display().to_string(),
+            model: prepared.spec.model.kind.name(),
+            chains: draws.chains,
+            draws: draws.draws,
+            max_r_hat: summary.max_r_hat(),
+            min_ess_bulk: summary.min_ess_bulk(),
+            divergences: divergences(draws).iter().sum(),
+            accept_rate: accepted / draws.statistics.len() as f64,
+            seconds,
+            seed: prepared.spec.sampling.seed,
+            warnings: of_data.chain(of_draws).collect(),
+            doubts: summary.cautions.len(),
+        }
+    }
+
+    /// Prints the report; fails if it is doubtful and that is to be strict about.
+    pub fn print(&self, context: &Context) -> Result<()> {
+        for warning in &self.warnings {
+            context.output.warning(warning);
+        }
+        context.output.result(self, || {
+            let diverged = match self.divergences {
+                0 => "no divergences".into(),
+                count => text::count(count, "divergence"),
+            };
+            format!(
+                "{}: {} of {} in {}, seed {}\nlargest R-hat {}, at least {} effective draws, \
+                 {diverged}, acceptance {:.2}\n",
+                text::printable(&self.run),
+                text::count(self.chains, "chain"),
+                text::count(self.draws, "draw"),
+                text::duration(self.seconds),
+                self.seed,
+                text::fixed(self.max_r_hat, 3),
+                text::fixed(self.min_ess_bulk, 0),
+                self.accept_rate,
+            )
+        })?;
+        context.judge(self.doubts)
+    }
+}
+
+/// The targets on the user's scale; classes as codes.
+fn observed(data: &Dataset) -> Vec<StaticArray> {
+    let rows = data.rows();
+    let array = |name: &str, values| StaticArray {
+        name: name.to_string(),
+        axes: vec![Axis::rows(rows)],
+        values,
+    };
+    match &data.targets {
+        Targets::Real { names, values } => names
+            .iter()
+            .zip(&data.target_scaling)
+            .enumerate()
+            .map(|(column, (name, scaling))| {
+                let values = values.column(column).iter().map(|value| scaling.invert(*value));
+                array(name, values.collect())
+            })
+            .collect(),
+        Targets::Classes { name, codes, .. } => {
+            vec![array(name, codes.iter().map(|code| *code as f64).collect())]
+        }
+    }
+}
+
+/// The inputs on the user's scale.
+fn inputs(data: &Dataset) -> StaticArray {
+    let names = Labels::Named(data.input_names.clone());
+    let mut values = Vec::with_capacity(data.rows() * data.input_names.len());
+    for row in 0..data.rows() {
+        for (column, scaling) in data.input_scaling.iter().enumerate() {
+            values.push(scaling.invert(data.inputs[(row, column)]));
+        }
+    }
+    StaticArray {
+        name: "inputs".into(),
+        axes: vec![Axis::rows(data.rows()), Axis { name: "input".into(), labels: names }],
+        values,
+    }
+}
+
+/// Opens a run folder for reading.
+pub fn open(path: &Path) -> Result<Run> {
+    Run::open(path).map_err(store_failure)
+}
+
+/// An error about a run folder that was given: bad input, unless the system itself failed.
+pub fn store_failure(error: StoreError) -> Failure {
+    use io::ErrorKind::{
+        IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    let given = match &error {
+        StoreError::Io { source, .. } => matches!(
+            source.kind(),
+            IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem
+        ),
+        _ => true,
+    };
+    if given { Failure::BadInput(error.into()) } else { Failure::Running(error.into()) }
+}

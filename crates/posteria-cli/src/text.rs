@@ -1,0 +1,102 @@
+//! Make text safe and numbers readable before they reach a terminal.
+
+use std::borrow::Cow;
+
+/// Decimals that no number needs more of.
+const MAX_DECIMALS: i32 = 12;
+
+/// `text` with control characters and direction overrides escaped: names come from files, and
+/// a file must not drive the terminal.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let hostile =
+        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(hostile) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if hostile(c) { safe.extend(c.escape_default()) } else { safe.push(c) }
+    }
+    Cow::Owned(safe)
+}
+
+/// `text` on one line, and printable.
+pub fn one_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    printable(&lines.join(" ")).into_owned()
+}
+
+/// Decimals that show `digits` significant digits of `scale`.
+pub fn decimals_for(scale: f64, digits: i32) -> i32 {
+    if scale > 0.0 && scale.is_finite() {
+        (digits - 1 - scale.log10().floor() as i32).clamp(0, MAX_DECIMALS)
+    } else {
+        digits - 1
+    }
+}
+
+/// `value` with a number of decimals; very large and very small numbers with an exponent.
+pub fn fixed(value: f64, decimals: i32) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() { "-".into() } else { value.to_string() };
+    }
+    let magnitude = value.abs();
+    if magnitude >= 1e9 || (magnitude > 0.0 && magnitude < 1e-9) {
+        return format!("{value:.3e}");
+    }
+    format!("{value:.*}", decimals.max(0) as usize)
+}
+
+/// `value` with `digits` significant digits.
+pub fn significant(value: f64, digits: i32) -> String {
+    fixed(value, decimals_for(value.abs(), digits))
+}
+
+/// A count with its noun: `1 chain`, `4 chains`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Seconds as a person says them: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`.
+pub fn duration(seconds: f64) -> String {
+    if seconds < 10.0 {
+        return format!("{seconds:.1} s");
+    }
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_never_reach_the_terminal() {
+        assert_eq!(printable("plain ü"), "plain ü");
+        assert_eq!(printable("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+        assert_eq!(printable("\u{202e}evil"), "\\u{202e}evil");
+        assert_eq!(one_line("first\n\n  second\u{7}"), "first second\\u{7}");
+    }
+
+    #[test]
+    fn numbers_show_the_asked_digits() {
+        assert_eq!(significant(1234.567, 3), "1235");
+        assert_eq!(significant(0.001_234_5, 3), "0.00123");
+        assert_eq!(significant(0.0, 3), "0.00");
+        assert_eq!(significant(f64::NAN, 3), "-");
+        assert_eq!(significant(f64::INFINITY, 3), "inf");
+        assert_eq!(significant(-2.5e12, 3), "-2.500e12");
+        assert_eq!(fixed(-1.005, decimals_for(0.034, 2)), "-1.005");
+    }
+
+    #[test]
+    fn durations_read_naturally() {
+        assert_eq!(duration(0.44), "0.4 s");
+        assert_eq!(duration(185.0), "3 min 5 s");
+        assert_eq!(duration(7860.0), "2 h 11 min");
+    }
+}

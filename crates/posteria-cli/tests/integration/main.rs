@@ -1,0 +1,14 @@
+//! Run the program as a user does, and check what it prints, leaves behind and returns.
+
+// What a fit prints and writes; that it can be repeated bit for bit.
+mod fit;
+// Everything that can be wrong with what is given: exit code 2, one line, nothing left behind.
+mod bad_input;
+// Killed, interrupted, locked, damaged runs.
+mod interruption;
+// Summaries, diagnostics, exports of finished and of running runs.
+mod reading;
+// Demonstrations, help, completions, closed pipes.
+mod shell;
+
+mod posteria;

@@ -1,0 +1,131 @@
+//! Check demonstrations, help, and what happens when nobody listens.
+
+use std::process::Stdio;
+
+use crate::posteria::Place;
+
+#[test]
+fn every_command_has_short_and_long_help_with_examples() {
+    let place = Place::new();
+    for command in ["demo", "fit", "resume", "summary", "diagnose", "export", "verify"] {
+        for flag in ["-h", "--help"] {
+            let help = place.call(&format!("{command} {flag}"));
+            assert_eq!(help.code, 0);
+            assert!(help.stdout.contains(&format!("posteria {command} ")), "{}", help.stdout);
+            assert!(help.stdout.contains("Example"), "{command} {flag}");
+        }
+        assert_eq!(place.call(&format!("man {command}")).code, 0);
+    }
+    for hidden in ["iter_warmup", "--hidden"] {
+        assert!(!place.call("fit --help").stdout.contains(hidden), "{hidden}");
+    }
+    assert!(place.call("--version").stdout.starts_with("posteria "));
+    assert!(place.call("completions zsh").stdout.contains("#compdef posteria"));
+    assert!(place.call("man").stdout.contains(".TH"));
+}
+
+#[test]
+fn the_tour_runs_twice_and_touches_only_its_own_folder() {
+    let place = Place::new();
+    for _ in 0..2 {
+        let tour = place.call("demo");
+        assert_eq!(tour.code, 0, "{}", tour.stderr);
+        assert!(tour.stdout.contains("weights[temperature]"), "{}", tour.stdout);
+        assert!(tour.stderr.contains("posteria fit YOUR.csv"), "{}", tour.stderr);
+    }
+    let json = place.call("demo --json").json();
+    assert_eq!(json["name"], "tour");
+    for result in json["results"].as_array().expect("results") {
+        let number = |key: &str| result[key].as_f64().expect("a number");
+        // Five posterior standard deviations, seed fixed.
+        assert!((number("here") - number("published")).abs() < 5.0 * number("sd"), "{result}");
+    }
+    assert_eq!(place.names(), ["posteria-demo"]);
+
+    let other = Place::new();
+    std::fs::create_dir(other.path("posteria-demo")).expect("a folder");
+    other.write("posteria-demo/thesis.tex", "precious");
+    assert!(other.call("demo -q").refusal().contains("posteria-demo"));
+    assert!(other.path("posteria-demo/thesis.tex").exists());
+}
+
+#[test]
+fn demonstrations_put_the_published_figure_beside_ours() {
+    let place = Place::new();
+    let list = place.call("demo --list --json").json();
+    let names: Vec<&str> = list["demos"]
+        .as_array()
+        .expect("demos")
+        .iter()
+        .filter_map(|d| d["name"].as_str())
+        .collect();
+    assert_eq!(names, ["samplers", "neuron"]);
+    let json = place.call("demo samplers --json").json();
+    assert_eq!(json["name"], "samplers");
+    assert!(json["report"].is_null());
+    let results = json["results"].as_array().expect("results");
+    for result in results {
+        let number = |key: &str| result[key].as_f64();
+        let (here, sd) = (number("here").expect("here"), number("sd").expect("sd"));
+        let name = result["quantity"].as_str().expect("a name");
+        let Some(published) = number("published") else { continue };
+        if name.contains("per independent draw") || name.contains("cost over") {
+            // Rules of thumb: right within a factor of ten.
+            let ratio = here / published;
+            assert!((0.1..10.0).contains(&ratio), "{name}: {here}, published {published}");
+        } else {
+            // One published run against the distribution of such runs.
+            let z = (here - published) / sd;
+            assert!(z.abs() < 4.0, "{name}: {here} ± {sd}, published {published}");
+        }
+    }
+    // From rho = 0.8 to 0.99 the ratio of the widths grows from 3 to 14.1, its square from 9 to 199.
+    // The costs of random walks grow like the square, that of trajectories like the ratio; 16 long
+    // chains know the growth to 10 %.
+    let growth = |method: &str| {
+        let cost = |rho: &str| {
+            let found = results.iter().find(|result| {
+                let name = result["quantity"].as_str().expect("a name");
+                name.starts_with(method)
+                    && name.ends_with(&format!("independent draw, rho = {rho}"))
+            });
+            found.expect("the cost")["here"].as_f64().expect("a number")
+        };
+        cost("0.99") / cost("0.8")
+    };
+    assert!(growth("Metropolis") > 11.0 && growth("Langevin") > 11.0);
+    assert!(growth("hybrid") < 9.0);
+    assert_eq!(place.names(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let place = Place::with_data(10);
+    let fit = "fit data.csv --target y --inputs a --chains 1 --warmup 5 --draws 20 --out run -q";
+    assert_eq!(place.call(fit).code, 0);
+    for line in ["summary run", "diagnose run --json", "completions bash", "man", "--help"] {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut child = place
+            .command(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{line}: {stderr}");
+        assert!(!stderr.contains("error") && !stderr.contains("panicked"), "{line}: {stderr}");
+    }
+}
+
+#[test]
+fn nothing_is_coloured_when_nobody_looks() {
+    let place = Place::with_data(10);
+    let fit =
+        place.call("fit data.csv --target y --inputs a --chains 1 --warmup 5 --draws 20 --out run");
+    let summary = place.call("summary run");
+    for text in [&fit.stdout, &fit.stderr, &summary.stdout, &summary.stderr] {
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+}

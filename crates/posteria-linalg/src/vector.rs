@@ -56,21 +56,23 @@ pub fn end_products(
     (a, b, c): (&[f64], &[f64], &[f64]),
 ) -> (f64, f64) {
     let len = left.len();
-    let (right, a, b, c) = (&right[..len], &a[..len], &b[..len], &c[..len]);
+    let (left, left_rest) = left.as_chunks::<LANES>();
+    let (right, right_rest) = right[..len].as_chunks::<LANES>();
+    let (a, a_rest) = a[..len].as_chunks::<LANES>();
+    let (b, b_rest) = b[..len].as_chunks::<LANES>();
+    let (c, c_rest) = c[..len].as_chunks::<LANES>();
     let (mut at_left, mut at_right) = ([0.0; LANES], [0.0; LANES]);
-    let whole = len - len % LANES;
-    for block in (0..whole).step_by(LANES) {
+    for ((((left, right), a), b), c) in left.iter().zip(right).zip(a).zip(b).zip(c) {
         for lane in 0..LANES {
-            let i = block + lane;
-            let d = a[i] + b[i] - c[i] - 0.5 * (left[i] + right[i]);
-            at_left[lane] += d * left[i];
-            at_right[lane] += d * right[i];
+            let d = a[lane] + b[lane] - c[lane] - 0.5 * (left[lane] + right[lane]);
+            at_left[lane] += d * left[lane];
+            at_right[lane] += d * right[lane];
         }
     }
-    for i in whole..len {
-        let d = a[i] + b[i] - c[i] - 0.5 * (left[i] + right[i]);
-        at_left[0] += d * left[i];
-        at_right[0] += d * right[i];
+    for (i, (left, right)) in left_rest.iter().zip(right_rest).enumerate() {
+        let d = a_rest[i] + b_rest[i] - c_rest[i] - 0.5 * (left + right);
+        at_left[i] += d * left;
+        at_right[i] += d * right;
     }
     (total(at_left), total(at_right))
 }

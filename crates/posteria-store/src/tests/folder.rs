@@ -31,6 +31,56 @@ fn draws_come_back_as_the_chains_gave_them() {
 }
 
 #[test]
+fn the_store_is_laid_out_as_xarray_reads_it() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    whole_run(&path, 37, 1);
+    let files = files(&path.join("draws.zarr"));
+    let text = |name: &str| std::str::from_utf8(&files[name]).unwrap();
+    let array = |shape: &str, chunks: &str, element: &str, fill: &str| {
+        let rest = r#""order":"C","filters":null,"dimension_separator":".""#;
+        format!(
+            r#"{{"zarr_format":2,"shape":{shape},"chunks":{chunks},"dtype":"{element}","compressor":null,"fill_value":{fill},{rest}}}"#
+        )
+    };
+    // A fill value that is a number would be a missing value to xarray, hence null.
+    for (name, expected) in [
+        ("posterior/weights", array("[3, 37, 2, 2]", "[1, 8, 2, 2]", "<f8", "\"NaN\"")),
+        ("posterior/nothing", array("[3, 37, 0]", "[1, 16, 1]", "<f8", "\"NaN\"")),
+        ("posterior/input", array("[2]", "[2]", "<U7", "null")),
+        ("posterior/chain", array("[3]", "[3]", "<i8", "null")),
+        ("posterior/draw", array("[37]", "[32]", "<i8", "null")),
+        ("sample_stats/diverging", array("[3, 37]", "[1, 16]", "|b1", "null")),
+        ("sample_stats/tree_depth", array("[3, 37]", "[1, 16]", "<i8", "null")),
+        ("observed_data/obs_id_2", array("[5]", "[5]", "<f8", "\"NaN\"")),
+        ("constant_data/inputs", array("[5, 3]", "[2, 3]", "<f8", "\"NaN\"")),
+        ("constant_data/offset", array("[]", "[]", "<f8", "\"NaN\"")),
+    ] {
+        assert_eq!(text(&format!("{name}/.zarray")), expected, "{name}");
+    }
+    assert_eq!(
+        text("posterior/re_levance/.zattrs"),
+        r#"{"_ARRAY_DIMENSIONS":["chain","draw","input"],"long_name":"re/levance"}"#
+    );
+    // Draws 32 to 36, then missing values up to the size of the chunk.
+    let last: Vec<f64> = files["posterior/noise/2.2"].chunks(8).map(crate::codec::float).collect();
+    let draws = expected(37);
+    let noise = (0..16).map(|draw| match draw {
+        0..5 => draws.draw(2, 32 + draw)[0],
+        _ => f64::NAN,
+    });
+    assert!(last.iter().map(|value| value.to_bits()).eq(noise.map(f64::to_bits)));
+    // The consolidated metadata are all the others.
+    let all: serde_json::Value = serde_json::from_str(text(".zmetadata")).unwrap();
+    for (name, document) in all["metadata"].as_object().unwrap() {
+        let own: serde_json::Value = serde_json::from_str(text(name)).unwrap();
+        assert_eq!(*document, own, "{name}");
+    }
+    let documents = files.keys().filter(|name| name.contains(".z")).count();
+    assert_eq!(all["metadata"].as_object().unwrap().len() + 1, documents);
+}
+
+#[test]
 fn the_folder_does_not_depend_on_the_number_of_threads() {
     let folder = scratch();
     let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
@@ -49,6 +99,8 @@ fn a_longer_run_is_the_shorter_one_continued() {
     whole_run(&short, 20, 1);
     whole_run(&long, 50, 1);
     let writer = RunFolder::resume(&short, 50, options()).unwrap();
+    // From here on the files for other readers may be ahead of the checkpoint.
+    assert_eq!(Run::open(&short).unwrap().verify().unwrap().derived, None);
     sample(&writer, &writer, 50, 2).unwrap();
     assert!(writer.finish().unwrap().complete);
     assert!(files(&short) == files(&long));

@@ -51,6 +51,8 @@ pub(super) struct Course {
     pub(super) start_energy: f64,
     /// Sum over the leaves of min(1, exp(-(H - H₀))).
     pub(super) acceptance: f64,
+    /// Sum over the leaves of 2 min(1, w) / (1 + w) with w = exp(-(H - H₀)).
+    pub(super) symmetric_acceptance: f64,
     pub(super) evaluations: u32,
     pub(super) diverging: bool,
     pub(super) infeasible: Option<Infeasible>,
@@ -111,7 +113,10 @@ impl Doubling {
                 course.diverging = true;
                 return false;
             }
-            course.acceptance += (-error).exp().min(1.0);
+            let ratio = (-error).exp();
+            course.acceptance += ratio.min(1.0);
+            // An infinite ratio is as far from a conserved energy as a vanishing one.
+            course.symmetric_acceptance += 2.0 * ratio.min(1.0) / (1.0 + ratio);
             self.offer(&edge.point, energy, -error, stream);
             if leaf % 2 == 0 {
                 let opening = &mut self.open[level(leaf)];

@@ -1,6 +1,8 @@
 //! Run independent jobs on a few threads: the only place where threads are spawned.
 
+use std::collections::VecDeque;
 use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -38,4 +40,43 @@ pub fn run_jobs<T: Send>(
         .into_iter()
         .map(|slot| slot.into_inner().expect("no job panicked").expect("every job ran"))
         .collect()
+}
+
+/// Runs `jobs` in turns on at most `threads` threads: a thread takes the job that has waited
+/// longest, calls `turn` on it once, and puts it back until `turn` breaks with its result.
+/// Results in job order.
+///
+/// All jobs advance together however few the threads, so that long jobs can be watched,
+/// compared and interrupted together. As for [`run_jobs`], a job must not depend on when or
+/// where its turns run.
+///
+/// # Panics
+/// If a turn panics.
+pub fn run_in_turns<J: Send, T: Send>(
+    jobs: Vec<J>,
+    threads: NonZero<usize>,
+    turn: impl Fn(&mut J) -> ControlFlow<T> + Sync,
+) -> Vec<T> {
+    let count = jobs.len();
+    let waiting: Mutex<VecDeque<(usize, J)>> = Mutex::new(jobs.into_iter().enumerate().collect());
+    let worker = |_| {
+        let mut results = Vec::new();
+        loop {
+            let next = waiting.lock().expect("no turn panicked").pop_front();
+            // A thread without a job leaves: those at work put their own jobs back and go on.
+            let Some((index, mut job)) = next else { break };
+            match turn(&mut job) {
+                ControlFlow::Continue(()) => {
+                    waiting.lock().expect("no turn panicked").push_back((index, job));
+                }
+                ControlFlow::Break(result) => results.push((index, result)),
+            }
+        }
+        results
+    };
+    let workers = threads.get().min(count);
+    let mut results: Vec<(usize, T)> =
+        run_jobs(workers, threads, worker).into_iter().flatten().collect();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
 }

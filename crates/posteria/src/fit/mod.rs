@@ -5,17 +5,22 @@ mod jobs;
 mod recorder;
 
 pub use chain::{Chain, ChainMemory};
-pub use jobs::run_jobs;
+pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::draws::Draws;
 use crate::model::Posterior;
 use crate::random::Seed;
 use crate::sample::Plan;
 use crate::target::Infeasible;
+
+/// Sweeps of a chain before the next chain has its turn, where there are more chains than
+/// threads: few enough that all chains advance together, enough to keep its data in the cache.
+const SWEEPS_PER_TURN: usize = 20;
 
 /// Why chains could not run.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -49,7 +54,8 @@ pub enum Outcome {
 }
 
 /// Runs the chains of `plan`, each from its own streams, on at most `threads` threads. Chains
-/// with a memory continue from it. `recorder` sees every sweep.
+/// with a memory continue from it. `recorder` sees every sweep. All chains advance together,
+/// also where they are more than the threads.
 ///
 /// The numbers do not depend on `threads`, and a chain that continues from its memory gives
 /// the draws it would have given without the interruption.
@@ -65,17 +71,39 @@ pub fn run(
     recorder: &dyn Recorder,
 ) -> Result<Outcome, FitError> {
     assert_eq!(memories.len(), plan.chains, "one memory, or none, for every chain");
-    let outcomes = run_jobs(plan.chains, threads, |index| -> Result<Outcome, FitError> {
-        let mut chain = match &memories[index] {
-            Some(memory) => Chain::resume(posterior, plan, index, memory)?,
-            None => Chain::start(posterior, plan, seed, index)?,
+    let waiting: Vec<(usize, Option<Chain<'_>>)> =
+        (0..plan.chains).map(|index| (index, None)).collect();
+    let failed = AtomicBool::new(false);
+    let outcomes = run_in_turns(waiting, threads, |(index, chain)| {
+        if failed.load(Ordering::Relaxed) {
+            return ControlFlow::Break(Ok(Outcome::Interrupted));
+        }
+        let chain = match chain {
+            Some(chain) => chain,
+            None => {
+                let started = match &memories[*index] {
+                    Some(memory) => Chain::resume(posterior, plan, *index, memory),
+                    None => Chain::start(posterior, plan, seed, *index),
+                };
+                match started {
+                    Ok(started) => chain.insert(started),
+                    Err(error) => {
+                        // The others need not go on: the run has no result without this chain.
+                        failed.store(true, Ordering::Relaxed);
+                        return ControlFlow::Break(Err(error));
+                    }
+                }
+            }
         };
-        while chain.advance() {
-            if let ControlFlow::Break(()) = recorder.after_sweep(&chain.report(), &chain) {
-                return Ok(Outcome::Interrupted);
+        for _ in 0..SWEEPS_PER_TURN {
+            if !chain.advance() {
+                return ControlFlow::Break(Ok(Outcome::Complete));
+            }
+            if let ControlFlow::Break(()) = recorder.after_sweep(&chain.report(), chain) {
+                return ControlFlow::Break(Ok(Outcome::Interrupted));
             }
         }
-        Ok(Outcome::Complete)
+        ControlFlow::Continue(())
     });
     let mut all = Outcome::Complete;
     for outcome in outcomes {

@@ -1,19 +1,16 @@
 //! Draw exactly from a log-concave density of one variable, under a hull of tangents.
 
+use super::hull::{Hull, Tangent};
 use crate::random::Stream;
 
-/// Points of a hull at most; beyond it the hull is no longer refined but stays valid.
-const CAPACITY: usize = 64;
+/// Steps of the search for both sides of the mode: doublings from a width of 1 beyond the doubles.
+const MAX_STEPS_OUT: usize = 2100;
 
-/// Steps out, doubling each time, in search of both sides of the mode.
-const MAX_STEPS_OUT: usize = 200;
+/// Tangents added before drawing; each is a Newton-like step towards the mode.
+const MAX_TIGHTENINGS: usize = 60;
 
 /// Proposals of one draw at most: with a fitted hull a few suffice.
 const MAX_ATTEMPTS: usize = 10_000;
-
-/// Relative rounding granted to the caller's log density and slope before log-concavity counts
-/// as violated.
-const TOLERANCE: f64 = 1e-8;
 
 /// Why there is no draw.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -28,8 +25,11 @@ pub enum AdaptiveRejectionError {
         /// Where it was noticed.
         at: f64,
     },
-    /// The log density or its derivative is NaN or infinite inside the support.
-    #[error("the log density or its slope is not finite at {at}; narrow the support")]
+    /// The log density or its derivative is NaN or infinite where it must be finite.
+    #[error(
+        "the log density or its slope is not finite at {at}; start inside, and narrow the \
+         support or return -∞ where there is no density"
+    )]
     NotFinite {
         /// Where.
         at: f64,
@@ -43,6 +43,12 @@ pub enum AdaptiveRejectionError {
         lower: f64,
         /// Upper end.
         upper: f64,
+    },
+    /// The guess of the spread is of no use.
+    #[error("a width must be positive and finite, got {width}")]
+    Width {
+        /// What was given.
+        width: f64,
     },
     /// The density does not fall off in an unbounded direction.
     #[error("the density does not fall off beyond {reached}; bound the support there")]
@@ -71,32 +77,27 @@ pub struct AdaptiveDraw {
 ///
 /// Tangents of a concave log density h lie above it, chords below. A point is drawn from the
 /// exponential of the tangents' hull; if a uniform number falls under the chord it is accepted
-/// without an evaluation, else h decides, and the point joins the hull. The hull lives in fixed
-/// arrays: nothing is allocated. A density that is not log-concave is refused as soon as an
-/// evaluation shows it.
+/// without an evaluation, else h decides, and the point joins the hull. Draws are independent
+/// and exact whatever the hull. It lives in fixed arrays: nothing is allocated. A density that
+/// is not log-concave is refused as soon as an evaluation shows it.
+///
+/// Before the first draw a tangent on either side of the mode is found that is neither almost
+/// level nor far down, and the hull is tightened until it is less than e times as high as the
+/// density. So plateaus whose curvature says nothing about their width, walls as steep as
+/// doubles allow and starts far from the mode cost evaluations only. A log density of -∞ means
+/// that there is no density at that point nor beyond it.
 #[derive(Clone, Debug)]
 pub struct AdaptiveRejection {
-    lower: f64,
-    upper: f64,
-    count: usize,
+    hull: Hull,
+    /// Whether the hull has changed since its masses were computed.
+    stale: bool,
     evaluations: u32,
-    /// Points of contact, increasing.
-    contacts: [f64; CAPACITY],
-    /// h there.
-    heights: [f64; CAPACITY],
-    /// h′ there, not increasing.
-    slopes: [f64; CAPACITY],
-    /// Right end of each tangent's piece; the last one is `upper`.
-    ends: [f64; CAPACITY],
-    /// Cumulative mass of the pieces, as a share of the whole.
-    cumulative: [f64; CAPACITY],
 }
 
 impl AdaptiveRejection {
     /// A hull over the support (`lower`, `upper`), either end may be infinite, of the density
-    /// whose log and derivative (h(x), h′(x)) are `density(x)`. The first points are `start` and,
-    /// where the support is unbounded, points `width`, 2 `width`, 4 `width`, … further out
-    /// until the mode is passed.
+    /// whose log and derivative (h(x), h′(x)) are `density(x)`, up to any constant in h.
+    /// `start` and `width` only make it cheap: guesses of the centre and of the spread.
     ///
     /// # Errors
     /// [`AdaptiveRejectionError`] if the density is seen not to be log-concave, finite and
@@ -107,54 +108,39 @@ impl AdaptiveRejection {
         width: f64,
         mut density: impl FnMut(f64) -> (f64, f64),
     ) -> Result<Self, AdaptiveRejectionError> {
-        if !(lower < start && start < upper && start.is_finite() && width > 0.0) {
+        if !(lower < start && start < upper) {
             return Err(AdaptiveRejectionError::Support { start, lower, upper });
         }
-        let mut hull = AdaptiveRejection {
-            lower,
-            upper,
-            count: 0,
-            evaluations: 0,
-            contacts: [0.0; CAPACITY],
-            heights: [0.0; CAPACITY],
-            slopes: [0.0; CAPACITY],
-            ends: [0.0; CAPACITY],
-            cumulative: [0.0; CAPACITY],
-        };
-        let mut touch = |hull: &mut Self, x: f64| -> Result<f64, AdaptiveRejectionError> {
-            let (height, slope) = hull.evaluate(x, &mut density)?;
-            hull.insert(x, height, slope)?;
-            Ok(slope)
-        };
-        let slope = touch(&mut hull, start)?;
-        for (direction, end) in [(-1.0, lower), (1.0, upper)] {
-            if end.is_finite() || slope * direction < 0.0 {
-                continue;
-            }
-            let mut reached = start;
-            let mut stride = width * direction;
-            let mut falling = false;
-            for _ in 0..MAX_STEPS_OUT {
-                reached += stride;
-                stride *= 2.0;
-                if !reached.is_finite() {
-                    break;
-                }
-                // The points on the way fill the hull without helping it.
-                if hull.count > CAPACITY / 2 {
-                    hull.remove(if direction < 0.0 { 1 } else { hull.count - 2 });
-                }
-                if touch(&mut hull, reached)? * direction < 0.0 {
-                    falling = true;
-                    break;
-                }
-            }
-            if !falling {
-                return Err(AdaptiveRejectionError::Improper { reached });
-            }
+        if !(width > 0.0 && width.is_finite()) {
+            return Err(AdaptiveRejectionError::Width { width });
         }
-        hull.rebuild();
-        Ok(hull)
+        let mut sampler =
+            AdaptiveRejection { hull: Hull::new(lower, upper), stale: true, evaluations: 0 };
+        let first = sampler.touch(start, &mut density);
+        if !is_finite(&first) {
+            return Err(AdaptiveRejectionError::NotFinite { at: start });
+        }
+        sampler.add(first)?;
+        for step in [-width, width] {
+            let outermost = sampler.outwards(first, step, &mut density)?;
+            sampler.add(outermost)?;
+        }
+        for _ in 0..MAX_TIGHTENINGS {
+            sampler.hull.prune();
+            sampler.hull.rebuild();
+            let (peak, height) = sampler.hull.peak();
+            if height < sampler.hull.top() + 1.0 || sampler.hull.is_full() {
+                break;
+            }
+            let tangent = sampler.touch(peak, &mut density);
+            sampler.add(tangent)?;
+        }
+        sampler.stale = false;
+        if sampler.hull.rebuild() {
+            Ok(sampler)
+        } else {
+            Err(AdaptiveRejectionError::NotFinite { at: sampler.hull.peak().0 })
+        }
     }
 
     /// One draw of the density the hull was built for.
@@ -166,154 +152,145 @@ impl AdaptiveRejection {
         mut density: impl FnMut(f64) -> (f64, f64),
         stream: &mut Stream,
     ) -> Result<AdaptiveDraw, AdaptiveRejectionError> {
-        self.evaluations = 0;
+        let before = self.evaluations;
         for _ in 0..MAX_ATTEMPTS {
-            let (x, piece) = self.propose(stream);
-            if !(x > self.lower && x < self.upper) {
-                // Rounded onto an end of the support, a set of measure zero.
-                continue;
+            if self.stale {
+                self.hull.rebuild();
+                self.stale = false;
             }
-            let above = self.tangent(piece, x);
-            let level = above - stream.exponential();
-            let below = self.chord(piece, x);
-            if level > below {
-                let (height, slope) = self.evaluate(x, &mut density)?;
-                let slack = TOLERANCE * (1.0 + height.abs());
-                if height > above + slack || height < below - slack {
-                    return Err(AdaptiveRejectionError::NotLogConcave { at: x });
-                }
-                if self.count < CAPACITY {
-                    self.insert(x, height, slope)?;
-                    self.rebuild();
-                }
-                if level > height {
-                    continue;
-                }
+            let (value, height) = self.hull.draw(stream);
+            // -log U is exponential: a point uniform under the hull.
+            let level = height - stream.exponential();
+            let mut accepted = level <= self.hull.chord(value);
+            if !accepted {
+                let tangent = self.touch(value, &mut density);
+                self.add(tangent)?;
+                accepted = level <= tangent.value;
             }
-            return Ok(AdaptiveDraw { value: x, evaluations: self.evaluations });
+            if accepted {
+                let evaluations = self.evaluations.wrapping_sub(before);
+                return Ok(AdaptiveDraw { value, evaluations });
+            }
         }
         Err(AdaptiveRejectionError::Exhausted { attempts: MAX_ATTEMPTS })
     }
 
-    fn evaluate(
-        &mut self,
-        x: f64,
-        density: &mut impl FnMut(f64) -> (f64, f64),
-    ) -> Result<(f64, f64), AdaptiveRejectionError> {
-        self.evaluations += 1;
-        let (height, slope) = density(x);
-        if height.is_finite() && slope.is_finite() {
-            Ok((height, slope))
+    fn touch(&mut self, at: f64, density: &mut impl FnMut(f64) -> (f64, f64)) -> Tangent {
+        self.evaluations = self.evaluations.wrapping_add(1);
+        let (value, slope) = density(at);
+        Tangent { at, value, slope }
+    }
+
+    /// Learns from an evaluation.
+    fn add(&mut self, tangent: Tangent) -> Result<(), AdaptiveRejectionError> {
+        let at = tangent.at;
+        let concave = if is_finite(&tangent) {
+            self.hull.insert(tangent)
+        } else if is_zero(&tangent) {
+            self.hull.narrow(at)
+        } else if tangent.value.is_finite() && tangent.slope.is_infinite() {
+            // A wall too steep to be a tangent; its height is good enough to decide.
+            return Ok(());
         } else {
-            Err(AdaptiveRejectionError::NotFinite { at: x })
-        }
+            return Err(AdaptiveRejectionError::NotFinite { at });
+        };
+        self.stale = true;
+        if concave { Ok(()) } else { Err(AdaptiveRejectionError::NotLogConcave { at }) }
     }
 
-    /// Inserts a point of contact in its place; slopes must not increase.
-    fn insert(&mut self, x: f64, height: f64, slope: f64) -> Result<(), AdaptiveRejectionError> {
-        let count = self.count;
-        let place = self.contacts[..count].partition_point(|contact| *contact < x);
-        let slack = TOLERANCE * (1.0 + slope.abs());
-        let too_steep = place > 0 && slope > self.slopes[place - 1] + slack;
-        let too_flat = place < count && slope < self.slopes[place] - slack;
-        if too_steep || too_flat {
-            return Err(AdaptiveRejectionError::NotLogConcave { at: x });
+    /// A tangent that can end the hull and is not far down: found at doubling steps of the sign
+    /// of `step`, then by halving back where the density falls like a wall or is not finite.
+    ///
+    /// On a bounded side half way to the bound is far enough: a hull that is still nearly level
+    /// there is no more than about twice as long as it must be. An edge, beyond which there is
+    /// no density, becomes the bound.
+    fn outwards(
+        &mut self,
+        first: Tangent,
+        mut step: f64,
+        density: &mut impl FnMut(f64) -> (f64, f64),
+    ) -> Result<Tangent, AdaptiveRejectionError> {
+        /// Beyond this depth an end wastes proposals.
+        const DEEP: f64 = 20.0;
+        /// Distance to an edge of the density, in units of the way to it, that is near enough.
+        const NEAR: f64 = 1e-3;
+        let direction = step.signum();
+        let bound = self.hull.bound(direction);
+        let limit = if bound.is_finite() { first.at.midpoint(bound) } else { bound };
+        let mut near = first;
+        let mut top = near.value;
+        let mut end: Option<Tangent> = None;
+        // The nearest point known to be too far out, be it an end or not.
+        let mut beyond: Option<Tangent> = None;
+        for _ in 0..MAX_STEPS_OUT {
+            let at = near.at + step;
+            let at = if direction < 0.0 { at.max(limit) } else { at.min(limit) };
+            if at.is_infinite() {
+                break;
+            }
+            let next = self.touch(at, density);
+            if !is_finite(&next) {
+                beyond = Some(next);
+            } else {
+                top = top.max(next.value);
+                if next.ends(direction, top) {
+                    (end, beyond) = (Some(next), Some(next));
+                } else {
+                    near = next;
+                }
+            }
+            let Some(far) = beyond else {
+                if near.at.to_bits() == limit.to_bits() {
+                    break;
+                }
+                step *= 2.0;
+                continue;
+            };
+            step = 0.5 * (far.at - near.at);
+            let stuck = step.abs() <= f64::EPSILON * near.at.abs();
+            let at_edge = is_zero(&far) && step.abs() < NEAR * (near.at - first.at).abs();
+            if stuck || end.map_or(at_edge, |end| end.value > top - DEEP) {
+                break;
+            }
         }
-        for (array, value) in
-            [(&mut self.contacts, x), (&mut self.heights, height), (&mut self.slopes, slope)]
+        if end.is_none()
+            && let Some(far) = beyond
+            && is_zero(&far)
         {
-            array.copy_within(place..count, place + 1);
-            array[place] = value;
+            self.hull.narrow(far.at);
         }
-        self.count += 1;
-        Ok(())
-    }
-
-    fn remove(&mut self, place: usize) {
-        for array in [&mut self.contacts, &mut self.heights, &mut self.slopes] {
-            array.copy_within(place + 1..self.count, place);
+        match (end, beyond) {
+            (Some(end), _) => Ok(end),
+            (None, _) if self.hull.bound(direction).is_finite() => Ok(near),
+            (None, Some(beyond)) => Err(AdaptiveRejectionError::NotFinite { at: beyond.at }),
+            (None, None) => Err(AdaptiveRejectionError::Improper { reached: near.at }),
         }
-        self.count -= 1;
     }
+}
 
-    /// Where the pieces meet, and their masses.
-    fn rebuild(&mut self) {
-        let last = self.count - 1;
-        let mut log_masses = [f64::NEG_INFINITY; CAPACITY];
-        let mut largest = f64::NEG_INFINITY;
-        for (piece, log_mass) in log_masses.iter_mut().enumerate().take(self.count) {
-            self.ends[piece] = if piece == last { self.upper } else { self.meeting(piece) };
-            *log_mass = self.log_mass(piece);
-            largest = largest.max(*log_mass);
-        }
-        let mut total = 0.0;
-        for (cumulative, log_mass) in self.cumulative.iter_mut().zip(&log_masses[..=last]) {
-            total += (log_mass - largest).exp();
-            *cumulative = total;
-        }
-        self.cumulative[..=last].iter_mut().for_each(|cumulative| *cumulative /= total);
-    }
+/// One draw from a log-concave density, by an [`AdaptiveRejection`] that is used once: for a
+/// full conditional, which is another density every time. The arguments are those of
+/// [`AdaptiveRejection::new`]; all evaluations are counted.
+///
+/// # Errors
+/// [`AdaptiveRejectionError`] if the density is seen not to be log-concave, finite and proper.
+pub fn draw_log_concave(
+    support: (f64, f64),
+    start: f64,
+    width: f64,
+    mut density: impl FnMut(f64) -> (f64, f64),
+    stream: &mut Stream,
+) -> Result<AdaptiveDraw, AdaptiveRejectionError> {
+    let mut sampler = AdaptiveRejection::new(support, start, width, &mut density)?;
+    let draw = sampler.draw(density, stream)?;
+    Ok(AdaptiveDraw { value: draw.value, evaluations: sampler.evaluations })
+}
 
-    /// Where the tangents of `piece` and the next one meet.
-    fn meeting(&self, piece: usize) -> f64 {
-        let (x, next) = (self.contacts[piece], self.contacts[piece + 1]);
-        let bend = self.slopes[piece] - self.slopes[piece + 1];
-        if bend <= TOLERANCE * (1.0 + self.slopes[piece].abs()) {
-            // Nearly one line: any point between will do, and the quotient is all rounding.
-            return 0.5 * (x + next);
-        }
-        let rise = self.heights[piece + 1] - self.heights[piece];
-        let offset = (rise - self.slopes[piece + 1] * (next - x)) / bend;
-        (x + offset).clamp(x, next)
-    }
+fn is_finite(tangent: &Tangent) -> bool {
+    tangent.value.is_finite() && tangent.slope.is_finite()
+}
 
-    fn begin(&self, piece: usize) -> f64 {
-        if piece == 0 { self.lower } else { self.ends[piece - 1] }
-    }
-
-    fn tangent(&self, piece: usize, x: f64) -> f64 {
-        self.heights[piece] + self.slopes[piece] * (x - self.contacts[piece])
-    }
-
-    /// The chord below h at `x`, a point of `piece`; -∞ outside the outermost contacts.
-    fn chord(&self, piece: usize, x: f64) -> f64 {
-        let left = if x >= self.contacts[piece] { piece } else { piece.wrapping_sub(1) };
-        if left >= self.count - 1 {
-            return f64::NEG_INFINITY;
-        }
-        let (a, b) = (self.contacts[left], self.contacts[left + 1]);
-        let share = (x - a) / (b - a);
-        self.heights[left] + share * (self.heights[left + 1] - self.heights[left])
-    }
-
-    /// log ∫ exp(tangent) over the piece.
-    fn log_mass(&self, piece: usize) -> f64 {
-        let (begin, end, slope) = (self.begin(piece), self.ends[piece], self.slopes[piece]);
-        let length = end - begin;
-        let drop = (slope * length).abs();
-        if drop < 1e-12 {
-            return self.tangent(piece, 0.5 * (begin + end)) + length.ln();
-        }
-        // From the higher end, so that no exponential overflows.
-        let high = self.tangent(piece, if slope > 0.0 { end } else { begin });
-        high + (-(-drop).exp_m1()).ln() - slope.abs().ln()
-    }
-
-    /// A draw from the exponential of the hull, and its piece.
-    fn propose(&self, stream: &mut Stream) -> (f64, usize) {
-        let share = stream.uniform();
-        let piece = self.cumulative[..self.count]
-            .partition_point(|cumulative| *cumulative < share)
-            .min(self.count - 1);
-        let (begin, end, slope) = (self.begin(piece), self.ends[piece], self.slopes[piece]);
-        let length = end - begin;
-        let drop = (slope * length).abs();
-        let u = stream.uniform();
-        if drop < 1e-12 {
-            return (begin + u * length, piece);
-        }
-        // Distance from the higher end: exponential, cut off at the length of the piece.
-        let distance = -(u * (-drop).exp_m1()).ln_1p() / slope.abs();
-        (if slope > 0.0 { end - distance } else { begin + distance }, piece)
-    }
+/// Whether there is no density at the point of contact.
+fn is_zero(tangent: &Tangent) -> bool {
+    tangent.value.is_infinite() && tangent.value < 0.0
 }

@@ -4,6 +4,7 @@
 mod adaptive_rejection;
 mod elliptical_slice;
 pub mod hmc;
+mod hull;
 mod independence;
 mod kernel;
 mod ladder;
@@ -21,7 +22,9 @@ mod update;
 #[cfg(test)]
 mod tests;
 
-pub use adaptive_rejection::{AdaptiveDraw, AdaptiveRejection, AdaptiveRejectionError};
+pub use adaptive_rejection::{
+    AdaptiveDraw, AdaptiveRejection, AdaptiveRejectionError, draw_log_concave,
+};
 pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior};
 pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};

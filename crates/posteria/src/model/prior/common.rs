@@ -1,7 +1,9 @@
 //! The full conditional of the common scale of several variances.
 
-use crate::density::{InverseGamma, draw_log_concave};
+use super::scale::REAL_LINE;
+use crate::density::InverseGamma;
 use crate::random::Stream;
+use crate::sample::draw_log_concave;
 
 /// Draws log s, exactly, for variances v_k ~ Inv-gamma(s², ν) with ν = `dof`, raised to β, and
 /// s² ~ `prior` = Inv-gamma(a0², ν0) (`cond_invgam_invgam`). The v_k are given as log √v_k.
@@ -34,6 +36,7 @@ pub fn common_log_scale_given_log_scales(
     let mode = if power > 0.0 { (power + root) / rising } else { falling / (root - power) };
     let spread = 1.0 / (2.0 * (rising * mode + falling / mode)).sqrt();
     let relative = draw_log_concave(
+        REAL_LINE,
         0.5 * mode.ln(),
         spread,
         |t| {
@@ -42,8 +45,9 @@ pub fn common_log_scale_given_log_scales(
             (2.0 * power * t - 0.5 * (up + down), 2.0 * power - up + down)
         },
         stream,
-    )?;
-    Some(log_prior_scale + relative)
+    )
+    .ok()?;
+    Some(log_prior_scale + relative.value)
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
 //! Full conditionals of a scale, given values that are normal, Laplace or Student t.
 
-use crate::density::{InverseGamma, ParameterError, draw_log_concave};
+use crate::density::{InverseGamma, ParameterError};
 use crate::random::Stream;
+use crate::sample::draw_log_concave;
+
+/// Where a log scale may be.
+pub(super) const REAL_LINE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// What normal values tell about their common variance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -106,6 +110,7 @@ pub fn log_scale_given_laplace(
     let y = 2.0 * power / (linear + (linear * linear + 8.0 * half_dof * power).sqrt());
     let spread = 1.0 / (linear * y + 4.0 * half_dof * y * y).sqrt();
     let relative = draw_log_concave(
+        REAL_LINE,
         -y.ln(),
         spread,
         |t| {
@@ -114,8 +119,9 @@ pub fn log_scale_given_laplace(
             (-power * t - first - second, -power + first + 2.0 * second)
         },
         stream,
-    )?;
-    Some(prior.scale().ln() + relative)
+    )
+    .ok()?;
+    Some(prior.scale().ln() + relative.value)
 }
 
 /// Draws log s, exactly, for x_i ~ t_ν(0, s²) raised to β with ν = `dof` given, and
@@ -141,6 +147,7 @@ pub fn log_scale_given_student_t(
     // The information about log s is 2nν/(ν+3) from the values and 2ν0 from the prior.
     let information = inverse_temperature * values.len() as f64 * dof / (dof + 3.0) + prior.dof();
     draw_log_concave(
+        REAL_LINE,
         log_scale,
         (2.0 * information).sqrt().recip(),
         |t| {
@@ -158,6 +165,8 @@ pub fn log_scale_given_student_t(
         },
         stream,
     )
+    .ok()
+    .map(|draw| draw.value)
 }
 
 #[cfg(test)]

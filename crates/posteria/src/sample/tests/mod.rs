@@ -2,13 +2,15 @@
 
 /// What kernels learn in warm-up, and that they stop learning.
 mod adaptation;
+/// Adaptive rejection sampling.
+mod adaptive_rejection;
 /// Chains that stop and resume.
 mod chain;
 /// Moments and quantiles of known targets.
 mod exactness;
 /// Replicas at several temperatures.
 mod exchange;
-/// Rejection sampling, plain and adaptive.
+/// Rejection sampling.
 mod independent_draws;
 /// Joint-distribution tests.
 mod joint;

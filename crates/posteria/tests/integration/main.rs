@@ -4,6 +4,12 @@
 /// Densities with known answers.
 mod targets;
 
+/// One of every kernel.
+mod kernels;
+
+/// Datasets for the linear models.
+mod tables;
+
 /// A small hierarchical posterior.
 mod toy;
 
@@ -21,6 +27,9 @@ mod invariance;
 
 /// Joint-distribution tests of Hamiltonian kernels.
 mod joint_distribution;
+
+/// Linear models through the whole of a fit.
+mod calibration;
 
 /// Nothing is allocated once a chain runs.
 mod no_allocation;

@@ -4,10 +4,19 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use posteria::fit::Chain;
-use posteria::random::Seed;
-use posteria::sample::hmc::{Hmc, HmcOptions, Nuts, NutsOptions, Persistence};
-use posteria::sample::{Kernel, Plan};
+use posteria::model::Posterior;
+use posteria::model::prior::{CommonScale, GroupScales, ScaleAbove, WeightGroup};
+use posteria::random::{Purpose, Seed};
+use posteria::sample::hmc::{Nuts, NutsOptions};
+use posteria::sample::{
+    Block, EllipticalSlice, Ladder, NormalPrior, Plan, ReplicaExchange, Slice, Stage, Sweep, Whole,
+};
+use posteria::target::{PriorTimesLikelihood, Tempered};
+use posteria_linalg::Cholesky;
 
+use crate::kernels;
+use crate::tables::{classification, linear, regression};
+use crate::targets::WideBanana;
 use crate::toy::Toy;
 
 thread_local! {
@@ -37,10 +46,10 @@ fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }
 
-fn check(name: &str, kernel: fn(usize) -> Box<dyn Kernel>) {
-    let toy = Toy::new(kernel);
+/// 500 sweeps of a chain after its warm-up.
+fn check(name: &str, posterior: &dyn Posterior) {
     let plan = Plan::new(1, 200, 500);
-    let mut chain = Chain::start(&toy, &plan, Seed(3), 0).expect("a usable start");
+    let mut chain = Chain::start(posterior, &plan, Seed(3), 0).expect("a usable start");
     for _ in 0..200 {
         chain.advance();
     }
@@ -48,6 +57,18 @@ fn check(name: &str, kernel: fn(usize) -> Box<dyn Kernel>) {
     for _ in 0..500 {
         assert!(chain.advance());
         std::hint::black_box(chain.report());
+    }
+    assert_eq!(allocations() - before, 0, "{name} allocates");
+}
+
+/// 500 sweeps after the first.
+fn check_sweep(name: &str, mut sweep: Sweep<'_>, mut state: Vec<f64>) {
+    let mut stream = Seed(3).stream(Purpose::Chain, [0, 0]);
+    sweep.enter(&Stage::default());
+    sweep.pass(&mut state, &mut stream);
+    let before = allocations();
+    for _ in 0..500 {
+        std::hint::black_box(sweep.pass(&mut state, &mut stream));
     }
     assert_eq!(allocations() - before, 0, "{name} allocates");
 }
@@ -60,15 +81,61 @@ fn the_counter_counts() {
 }
 
 #[test]
-fn hybrid_monte_carlo_and_gibbs_allocate_nothing() {
-    check("HMC", |dim| Box::new(Hmc::new(dim, HmcOptions::default())));
-    check("windowed persistent HMC", |dim| {
-        let persistence = Persistence { decay: 0.9, reset_every: 10 };
-        Box::new(Hmc::new(dim, HmcOptions { window: 4, persistence, ..HmcOptions::default() }))
-    });
+fn kernels_beside_a_gibbs_update_allocate_nothing() {
+    for (name, kernel) in kernels::ALL {
+        check(name, &Toy::new(kernel));
+    }
 }
 
 #[test]
-fn the_no_u_turn_sampler_allocates_nothing() {
-    check("NUTS", |dim| Box::new(Nuts::new(dim, NutsOptions::default())));
+fn linear_models_allocate_nothing() {
+    let nuts: kernels::Factory = |dim| Box::new(Nuts::new(dim, NutsOptions::default()));
+    for spec in [
+        "",
+        "[prior.weights]\nsharing = 'per-input'\n[prior.intercept]\nscale = 1.0",
+        "[prior.weights]\nfamily = 'conjugate'\nrho = 0.1",
+    ] {
+        check(spec, &linear(spec, &regression(3), nuts));
+    }
+    // Wide enough for the blocked factorisation.
+    check("a wide regression", &linear("", &regression(70), nuts));
+    for (name, kernel) in kernels::ALL {
+        let spec = "[prior.weights]\nsharing = 'per-input'";
+        check(&format!("logistic, {name}"), &linear(spec, &classification(), kernel));
+    }
+}
+
+#[test]
+fn scales_of_a_hierarchy_allocate_nothing() {
+    let groups = vec![WeightGroup::contiguous(0, 2), WeightGroup::contiguous(2, 2)];
+    let above = ScaleAbove::Sampled { index: 6 };
+    let scales = GroupScales::new("scales", groups, 4, above, 0.5).expect("valid settings");
+    let top = ScaleAbove::Fixed(0.05);
+    let common = CommonScale::new("common", 4..6, 0.5, 6, top, 0.5).expect("valid settings");
+    let sweep = Sweep::new(vec![Box::new(scales), Box::new(common)]);
+    check_sweep("scales", sweep, vec![0.1, -0.2, 1.0, 2.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn elliptical_slice_sampling_allocates_nothing() {
+    for inverse_temperature in [0.0, 1.0] {
+        let likelihood = |x: &[f64]| Ok(-(x[0] - x[1] * x[1]).powi(2));
+        let prior = NormalPrior::new(vec![0.5, -0.5], Cholesky::identity(2), likelihood);
+        let update = EllipticalSlice::new("block", 0, prior, inverse_temperature);
+        check_sweep("elliptical slice", Sweep::new(vec![Box::new(update)]), vec![0.1, 0.2]);
+    }
+}
+
+#[test]
+fn replica_exchange_allocates_nothing() {
+    let ladder = Ladder::geometric(0.4, 3).expect("a valid ratio").down_to_prior();
+    let sweep = |inverse_temperature: f64| {
+        let target = Whole(Tempered { product: WideBanana, inverse_temperature });
+        Sweep::new(vec![Box::new(Block::new("position", 0, target, Slice::new(&[1.0, 1.0])))])
+    };
+    let sweeps = ladder[1..].iter().map(|beta| sweep(*beta)).collect();
+    let exchange = ReplicaExchange::new("exchange", ladder, sweeps, vec![vec![0.1; 2]; 3], |x| {
+        WideBanana.terms(x).map(|terms| terms.log_likelihood)
+    });
+    check_sweep("exchange", sweep(1.0).with(Box::new(exchange)), vec![0.1; 2]);
 }

@@ -6,27 +6,32 @@ use std::sync::Mutex;
 
 use posteria::draws::Draws;
 use posteria::fit::{Chain, ChainMemory, InMemory, Outcome, Recorder, Report, fit, run};
+use posteria::model::Posterior;
 use posteria::random::Seed;
-use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
-use posteria::sample::{Kernel, Plan};
+use posteria::sample::Plan;
 
+use crate::kernels;
+use crate::tables::{classification, linear, regression};
 use crate::toy::Toy;
 
-type Factory = fn(usize) -> Box<dyn Kernel>;
-
-fn kernels() -> [Factory; 3] {
-    [
-        |dim| Box::new(Nuts::new(dim, NutsOptions::default())),
-        |dim| {
-            let options = NutsOptions { metric: MetricKind::Dense, ..NutsOptions::default() };
-            Box::new(Nuts::new(dim, options))
-        },
-        |dim| {
-            let persistence = Persistence { decay: 0.9, reset_every: 7 };
-            let options = HmcOptions { window: 3, persistence, ..HmcOptions::default() };
-            Box::new(Hmc::new(dim, options))
-        },
-    ]
+/// Every kernel on the toy, and the linear models.
+fn posteriors() -> Vec<(String, Box<dyn Posterior>)> {
+    let mut posteriors: Vec<(String, Box<dyn Posterior>)> = Vec::new();
+    for (name, kernel) in kernels::ALL {
+        posteriors.push((name.into(), Box::new(Toy::new(kernel))));
+    }
+    let nuts = kernels::ALL[0].1;
+    let data = regression(3);
+    for spec in ["", "[prior.weights]\nfamily = 'conjugate'\nrho = 0.1"] {
+        posteriors.push((format!("regression {spec}"), Box::new(linear(spec, &data, nuts))));
+    }
+    let data = classification();
+    for index in [0, 6, 8] {
+        let (name, kernel) = kernels::ALL[index];
+        let spec = "[prior.weights]\nsharing = 'per-input'";
+        posteriors.push((format!("logistic, {name}"), Box::new(linear(spec, &data, kernel))));
+    }
+    posteriors
 }
 
 fn threads(count: usize) -> NonZero<usize> {
@@ -47,23 +52,23 @@ fn bits(draws: &Draws) -> Vec<u64> {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    for kernel in kernels() {
-        let toy = Toy::new(kernel);
-        let plan = Plan::new(5, 150, 60);
-        let one = fit(&toy, &plan, Seed(1), threads(1)).expect("a fit");
+    let plan = Plan::new(5, 150, 60);
+    for (name, posterior) in posteriors() {
+        let posterior = posterior.as_ref();
+        let one = fit(posterior, &plan, Seed(1), threads(1)).expect("a fit");
         assert_eq!((one.chains, one.draws), (5, 60));
         for count in [2, 3, 8] {
-            let many = fit(&toy, &plan, Seed(1), threads(count)).expect("a fit");
-            assert_eq!(bits(&one), bits(&many), "{count} threads");
+            let many = fit(posterior, &plan, Seed(1), threads(count)).expect("a fit");
+            assert_eq!(bits(&one), bits(&many), "{name}: {count} threads");
         }
-        let other = fit(&toy, &plan, Seed(2), threads(1)).expect("a fit");
-        assert_ne!(bits(&one), bits(&other), "another seed");
+        let other = fit(posterior, &plan, Seed(2), threads(1)).expect("a fit");
+        assert_ne!(bits(&one), bits(&other), "{name}: another seed");
     }
 }
 
 #[test]
 fn more_chains_or_draws_change_nothing_before_them() {
-    let toy = Toy::new(kernels()[0]);
+    let toy = Toy::new(kernels::ALL[0].1);
     let short = fit(&toy, &Plan::new(2, 100, 30), Seed(4), threads(2)).expect("a fit");
     let long = fit(&toy, &Plan::new(4, 100, 50), Seed(4), threads(2)).expect("a fit");
     for chain in 0..2 {
@@ -97,25 +102,29 @@ impl Recorder for StopAt<'_> {
 #[test]
 fn an_interrupted_chain_continues_bit_for_bit() {
     let plan = Plan { thin: 2, ..Plan::new(2, 150, 30) };
-    for kernel in kernels() {
-        let toy = Toy::new(kernel);
-        let whole = fit(&toy, &plan, Seed(6), threads(2)).expect("a fit");
+    for (name, posterior) in posteriors() {
+        let posterior = posterior.as_ref();
+        let whole = fit(posterior, &plan, Seed(6), threads(2)).expect("a fit");
         // In the first stage, at the end of a stage, inside a window, at the end of the
         // warm-up, between two kept draws, and at the end.
         for iteration in [1, 22, 40, 60, 150, 151, 177, 209] {
-            let recorder = InMemory::new(&toy, &plan);
+            let recorder = InMemory::new(posterior, &plan);
             let stop = StopAt {
                 inner: &recorder,
                 iteration,
                 memories: (0..2).map(|_| Mutex::new(None)).collect(),
             };
-            let outcome = run(&toy, &plan, Seed(6), &[None, None], threads(2), &stop);
+            let outcome = run(posterior, &plan, Seed(6), &[None, None], threads(2), &stop);
             assert_eq!(outcome, Ok(Outcome::Interrupted));
             let memories: Vec<_> =
                 stop.memories.into_iter().map(|memory| memory.into_inner().expect("set")).collect();
-            let outcome = run(&toy, &plan, Seed(6), &memories, threads(2), &recorder);
+            let outcome = run(posterior, &plan, Seed(6), &memories, threads(2), &recorder);
             assert_eq!(outcome, Ok(Outcome::Complete));
-            assert_eq!(bits(&whole), bits(&recorder.into_draws()), "stopped at {iteration}");
+            assert_eq!(
+                bits(&whole),
+                bits(&recorder.into_draws()),
+                "{name}: stopped at {iteration}"
+            );
         }
     }
 }

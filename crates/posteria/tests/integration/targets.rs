@@ -102,11 +102,47 @@ impl LogDensity for Banana {
     }
 }
 
+/// The banana as a posterior: prior x ~ N(0, 1), y ~ N(0, 2²), the rest is the likelihood.
+#[derive(Clone)]
+pub struct WideBanana;
+
+impl PriorTimesLikelihood for WideBanana {
+    fn dim(&self) -> usize {
+        2
+    }
+
+    fn terms(&mut self, position: &[f64]) -> Result<Terms, Infeasible> {
+        let log_prior = -0.5 * position[0].powi(2) - 0.125 * position[1].powi(2);
+        Ok(Terms { log_prior, log_likelihood: Banana.log_density(position)? - log_prior })
+    }
+
+    fn terms_gradient(
+        &mut self,
+        position: &[f64],
+        inverse_temperature: f64,
+        gradient: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        Banana.log_density_gradient(position, gradient)?;
+        for (g, prior) in gradient.iter_mut().zip([-position[0], -0.25 * position[1]]) {
+            *g = prior + inverse_temperature * (*g - prior);
+        }
+        self.terms(position)
+    }
+}
+
 /// Logistic regression with weights ~ N(0, 1): a likelihood that can be tempered.
 #[derive(Clone)]
 pub struct Neuron {
     pub inputs: Vec<Vec<f64>>,
     pub targets: Vec<f64>,
+}
+
+impl Neuron {
+    /// Three weights, two rows.
+    pub fn small() -> Self {
+        let inputs = vec![vec![1.0, 0.5, -2.0], vec![1.0, 3.0, 0.1]];
+        Neuron { inputs, targets: vec![1.0, 0.0] }
+    }
 }
 
 impl PriorTimesLikelihood for Neuron {

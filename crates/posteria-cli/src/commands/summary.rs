@@ -1,7 +1,10 @@
 //! Show the posterior, and judge convergence.
 
-use posteria::diagnose::{Summary, SummaryOptions, VariableSummary, summarize};
-use posteria::draws::Draws;
+use posteria::diagnose::{
+    Summary, SummaryOptions, VariableSummary, divergences, energy_fractions, summarize,
+};
+use posteria::draws::{Draws, Statistics};
+use serde::Serialize;
 
 use super::Context;
 use super::foreign;
@@ -12,20 +15,98 @@ use crate::text::{self, decimals_for, fixed};
 
 /// Runs `posteria summary`.
 pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
-    let draws = foreign::read_run(&arguments.run, context)?;
-    let summary = summarize(&draws, &SummaryOptions::default());
-    report(&summary, &draws, context, posterior_table)
+    show_posterior(&foreign::read_run(&arguments.run, context)?, context)
+}
+
+/// Prints mean, spread and precision of every variable.
+pub fn show_posterior(draws: &Draws, context: &Context) -> Result<()> {
+    let summary = summarize(draws, &SummaryOptions::default());
+    report(&summary, &summary, context, || {
+        format!("{}{}", title(draws), posterior_table(&summary).render())
+    })
 }
 
 /// Runs `posteria diagnose`.
 pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
-    let draws = foreign::read(&arguments.paths, context)?;
-    let summary = summarize(&draws, &SummaryOptions::default());
-    report(&summary, &draws, context, convergence_table)
+    show_convergence(&foreign::read(&arguments.paths, context)?, context)
+}
+
+/// Prints the convergence diagnostics of every variable and every chain.
+pub fn show_convergence(draws: &Draws, context: &Context) -> Result<()> {
+    let summary = summarize(draws, &SummaryOptions::default());
+    let convergence = Convergence { summary: &summary, chains: chains(draws) };
+    report(&convergence, &summary, context, || {
+        let table = convergence_table(&summary).render();
+        let chains = chain_table(&convergence.chains);
+        format!("{}{table}{}", title(draws), chains.map(|t| t.render()).unwrap_or_default())
+    })
+}
+
+/// What `posteria diagnose` finds.
+#[derive(Serialize)]
+struct Convergence<'s> {
+    #[serde(flatten)]
+    summary: &'s Summary,
+    chains: Vec<ChainFacts>,
+}
+
+/// How the sampler fared in one chain; a statistic that does not apply is NaN.
+#[derive(Serialize)]
+struct ChainFacts {
+    chain: usize,
+    divergences: usize,
+    bfmi: f64,
+    acceptance_rate: f64,
+    step_size: f64,
+    n_steps: f64,
+}
+
+/// The facts of every chain; none if the draws came without statistics.
+fn chains(draws: &Draws) -> Vec<ChainFacts> {
+    if draws.statistics.is_empty() {
+        return Vec::new();
+    }
+    let (fractions, divergences) = (energy_fractions(draws), divergences(draws));
+    let chunks = draws.statistics.chunks_exact(draws.draws.max(1));
+    chunks
+        .enumerate()
+        .map(|(chain, statistics)| {
+            let mean = |value: fn(&Statistics) -> f64| {
+                statistics.iter().map(value).sum::<f64>() / statistics.len() as f64
+            };
+            ChainFacts {
+                chain,
+                divergences: divergences[chain],
+                bfmi: fractions[chain],
+                acceptance_rate: mean(|s| s.acceptance_rate),
+                step_size: mean(|s| s.step_size),
+                n_steps: mean(|s| s.n_steps),
+            }
+        })
+        .collect()
+}
+
+fn chain_table(chains: &[ChainFacts]) -> Option<Table> {
+    if chains.is_empty() {
+        return None;
+    }
+    let names = ["chain", "divergences", "bfmi", "acceptance_rate", "step_size", "n_steps"];
+    let mut table = Table::new(&names);
+    for chain in chains {
+        table.row([
+            chain.chain.to_string(),
+            chain.divergences.to_string(),
+            fixed(chain.bfmi, 2),
+            fixed(chain.acceptance_rate, 3),
+            fixed(chain.step_size, decimals_for(chain.step_size, 3)),
+            fixed(chain.n_steps, 1),
+        ]);
+    }
+    Some(table)
 }
 
 /// Mean, spread and precision of every variable.
-pub fn posterior_table(summary: &Summary) -> Table {
+fn posterior_table(summary: &Summary) -> Table {
     let [low, high] = interval_names(summary);
     let mut table = Table::new(&[
         "",
@@ -60,7 +141,7 @@ pub fn posterior_table(summary: &Summary) -> Table {
 }
 
 /// The convergence diagnostics of every variable.
-pub fn convergence_table(summary: &Summary) -> Table {
+fn convergence_table(summary: &Summary) -> Table {
     let mut table = Table::new(&[
         "",
         "mean",
@@ -88,25 +169,24 @@ pub fn convergence_table(summary: &Summary) -> Table {
     table
 }
 
-/// Prints a summary, its warnings, and fails if it is doubtful and that is to be strict about.
-pub fn report(
+/// Prints a result, the warnings of its summary, and fails if it is doubtful and that is to be
+/// strict about.
+fn report(
+    result: &impl Serialize,
     summary: &Summary,
-    draws: &Draws,
     context: &Context,
-    table: fn(&Summary) -> Table,
+    text: impl FnOnce() -> String,
 ) -> Result<()> {
-    context.output.result(summary, || {
-        let title = format!(
-            "{} of {}",
-            text::count(draws.chains, "chain"),
-            text::count(draws.draws, "draw")
-        );
-        format!("{}{}", heading(&title), table(summary).render())
-    })?;
+    context.output.result(result, text)?;
     for caution in &summary.cautions {
         context.output.warning(&caution.to_string());
     }
     context.judge(summary.cautions.len())
+}
+
+fn title(draws: &Draws) -> String {
+    let draws_of_chain = text::count(draws.draws, "draw");
+    heading(&format!("{} of {draws_of_chain}", text::count(draws.chains, "chain")))
 }
 
 fn interval_names(summary: &Summary) -> [String; 2] {

@@ -71,9 +71,9 @@ pub fn run(context: &Context) -> Result<()> {
     }
     report.print(context)?;
     say(&format!("\n3. posteria summary {FOLDER}/run"));
-    summary::report(&found, &draws, context, summary::posterior_table)?;
+    summary::show_posterior(&draws, context)?;
     say(&format!("\n4. posteria diagnose {FOLDER}/run"));
-    summary::report(&found, &draws, context, summary::convergence_table)?;
+    summary::show_convergence(&draws, context)?;
     say("\nNow your own table:\n  posteria fit YOUR.csv --target COLUMN --out runs/mine\n  \
          posteria summary runs/mine\nMore: posteria demo --list");
     Ok(())

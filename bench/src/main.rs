@@ -43,6 +43,7 @@ fn main() -> Result<()> {
     let outcome = match peer.as_str() {
         "posteria" => peers::posteria(&target, &task),
         "posteria-dense" => peers::posteria_dense(&target, &task),
+        "posteria-slice" => peers::posteria_slice(&target, &task),
         "nuts-rs" => peers::nuts_rs(&target, &task)?,
         _ => bail!("unknown peer {peer}"),
     };

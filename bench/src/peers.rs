@@ -9,7 +9,7 @@ use nuts_rs::Settings;
 use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError};
 use posteria::random::{Purpose, Seed};
 use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
-use posteria::sample::{Kernel, Plan};
+use posteria::sample::{Kernel, Plan, Slice};
 use posteria::target::{Infeasible, LogDensity, Point};
 use rand::SeedableRng;
 
@@ -22,8 +22,7 @@ impl LogDensity for Target {
     }
 
     fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
-        let mut gradient = vec![0.0; position.len()];
-        Ok(self.value_and_gradient(position, &mut gradient))
+        Ok(self.value(position))
     }
 
     fn log_density_gradient(
@@ -37,23 +36,33 @@ impl LogDensity for Target {
 
 /// posteria's NUTS with its default settings.
 pub fn posteria(target: &Target, task: &Task) -> Outcome {
-    posteria_with(target, task, MetricKind::Diagonal)
+    posteria_with(target, task, 1, |dim| Box::new(Nuts::new(dim, NutsOptions::default())))
 }
 
 /// The same with a dense metric.
 pub fn posteria_dense(target: &Target, task: &Task) -> Outcome {
-    posteria_with(target, task, MetricKind::Dense)
+    let options = NutsOptions { metric: MetricKind::Dense, ..NutsOptions::default() };
+    posteria_with(target, task, 1, |dim| Box::new(Nuts::new(dim, options.clone())))
 }
 
-fn posteria_with(target: &Target, task: &Task, metric: MetricKind) -> Outcome {
+/// posteria's slice sampler, twenty passes over the coordinates per draw.
+pub fn posteria_slice(target: &Target, task: &Task) -> Outcome {
+    posteria_with(target, task, 20, |dim| Box::new(Slice::new(&vec![1.0; dim])))
+}
+
+fn posteria_with(
+    target: &Target,
+    task: &Task,
+    thin: usize,
+    kernel: impl Fn(usize) -> Box<dyn Kernel>,
+) -> Outcome {
     let plan = Plan::new(task.chains, task.warmup, task.draws);
     let mut outcome = Outcome::default();
     for chain in 0..task.chains {
         let mut target = target.clone();
         let dim = target.dim();
         let mut stream = Seed(task.seed).stream(Purpose::Chain, [chain as u64, 0]);
-        let mut kernel =
-            Nuts::new(dim, NutsOptions { metric: metric.clone(), target_acceptance: std::env::var("TA").map_or(0.8, |v| v.parse().unwrap()), ..NutsOptions::default() });
+        let mut kernel = kernel(dim);
         let mut start = vec![0.0; dim];
         stream.fill_normal(&mut start);
         let mut point = Point::new(&mut target, start).expect("a usable start");
@@ -69,10 +78,11 @@ fn posteria_with(target: &Target, task: &Task, metric: MetricKind) -> Outcome {
         let begin = ProcessTime::now();
         kernel.enter(&plan.sampling);
         for _ in 0..task.draws {
-            let step = kernel.step(&mut target, &mut point, &mut stream);
-            outcome.gradients += u64::from(step.evaluations);
-            outcome.divergences += u64::from(step.diverging);
-            if outcome.values.len() == dim*3 { eprintln!("step {} acc {}", step.step_size, step.acceptance); }
+            for _ in 0..thin {
+                let step = kernel.step(&mut target, &mut point, &mut stream);
+                outcome.gradients += u64::from(step.evaluations);
+                outcome.divergences += u64::from(step.diverging);
+            }
             outcome.values.extend_from_slice(&point.position);
         }
         outcome.sampling_seconds += begin.elapsed().as_secs_f64();

@@ -37,6 +37,23 @@ impl Target {
         }
     }
 
+    pub fn value(&mut self, x: &[f64]) -> f64 {
+        match self {
+            Target::Gaussian(precisions) => {
+                -0.5 * x.iter().zip(precisions).map(|(x, p)| *p * x * x).sum::<f64>()
+            }
+            Target::Reflected { precisions, axis, scratch } => {
+                reflect(axis, x, scratch);
+                -0.5 * scratch.iter().zip(precisions).map(|(x, p)| *p * x * x).sum::<f64>()
+            }
+            Target::Funnel(count) => {
+                let squares = dot(&x[1..], &x[1..]);
+                let v = x[0];
+                -v * v / 18.0 - 0.5 * *count as f64 * v - 0.5 * (-v).exp() * squares
+            }
+        }
+    }
+
     pub fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
         match self {
             Target::Gaussian(precisions) => {

@@ -10,7 +10,7 @@ use posteria::draws::{Dimension, Draws, Layout};
 use posteria::fit::{FitError, Outcome, Recorder, fit, run};
 use posteria::model::{Evaluator, Posterior};
 use posteria::random::{Seed, Stream};
-use posteria::sample::{Adapt, Plan, Stage, Step, Sweep, Update};
+use posteria::sample::{Adapt, ForeignMemory, Plan, Stage, Step, Sweep, Update};
 use posteria::target::{Infeasible, Terms};
 use tempfile::TempDir;
 
@@ -77,8 +77,9 @@ impl Update for Walk {
         vec![self.scale]
     }
 
-    fn recall(&mut self, memory: &[f64]) {
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         self.scale = memory[0];
+        Ok(())
     }
 }
 

@@ -80,17 +80,16 @@ impl<'p> Chain<'p> {
         memory: &ChainMemory,
     ) -> Result<Self, FitError> {
         let mut chain = Chain::new(posterior, plan, index, Stream::at(memory.stream));
-        if memory.updates.len() != chain.sweep.names().count()
-            || memory.iteration > plan.iterations()
-        {
+        // A checkpoint may be damaged or forged: what it says is checked, never trusted.
+        let dim = posterior.start(&mut Stream::at(memory.stream)).len();
+        if memory.state.len() != dim || memory.iteration > plan.iterations() {
             return Err(FitError::Memory { chain: index });
         }
         chain.state.clone_from(&memory.state);
         chain.iteration = memory.iteration;
         // The settings of the stage first, then what was learned in it.
         chain.sweep.enter(chain.stage_of(memory.iteration));
-        chain.sweep.recall(&memory.updates);
-        if chain.evaluate().is_err() {
+        if chain.sweep.recall(&memory.updates).is_err() || chain.evaluate().is_err() {
             return Err(FitError::Memory { chain: index });
         }
         Ok(chain)

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use posteria_linalg::Cholesky;
 
+use super::memory::{ForeignMemory, expect_none};
 use super::{Step, Update};
 use crate::random::Stream;
 use crate::target::Infeasible;
@@ -203,8 +204,8 @@ impl<G: GaussianTimesLikelihood> Update for EllipticalSlice<G> {
         step
     }
 
-    fn recall(&mut self, memory: &[f64]) {
-        assert!(memory.is_empty(), "elliptical slice sampling keeps no memory");
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         self.current = false;
+        expect_none("elliptical slice sampling", memory)
     }
 }

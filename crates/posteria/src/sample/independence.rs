@@ -1,5 +1,6 @@
 //! Propose from a Student-t distribution fitted to the target in warm-up.
 
+use super::memory::ForeignMemory;
 use super::{Adapt, MetropolisHastings, Proposal, RandomWalk, Stage, Step};
 use crate::random::Stream;
 
@@ -147,7 +148,7 @@ impl Proposal for FittedStudentT {
         self.walk.memory()
     }
 
-    fn recall(&mut self, memory: &[f64]) {
-        self.walk.recall(memory);
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
+        self.walk.recall(memory)
     }
 }

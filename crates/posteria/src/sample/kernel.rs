@@ -1,6 +1,7 @@
 //! Define a Markov transition on a log density, and what it reports.
 
 use super::Stage;
+use super::memory::{ForeignMemory, expect_none};
 use crate::random::Stream;
 use crate::target::{Infeasible, LogDensity, Point};
 
@@ -38,10 +39,11 @@ pub trait Kernel: Send {
 
     /// Restores what [`Kernel::memory`] returned.
     ///
-    /// # Panics
-    /// If `memory` was not written by the same kind of kernel on the same dimension.
-    fn recall(&mut self, memory: &[f64]) {
-        assert!(memory.is_empty(), "{} keeps no memory", self.name());
+    /// # Errors
+    /// [`ForeignMemory`] if `memory` was not written by the same kind of kernel on the same
+    /// dimension; the kernel is then not to be used.
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
+        expect_none(self.name(), memory)
     }
 }
 
@@ -71,8 +73,8 @@ impl<K: Kernel + ?Sized> Kernel for Box<K> {
         (**self).memory()
     }
 
-    fn recall(&mut self, memory: &[f64]) {
-        (**self).recall(memory);
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
+        (**self).recall(memory)
     }
 }
 

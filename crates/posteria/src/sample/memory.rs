@@ -1,56 +1,64 @@
 //! Read back what a kernel wrote as its memory.
 
-/// Takes the parts of a memory in the order in which they were written.
+/// A memory that was not written by the kernel that is to recall it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the memory was not written by {owner} on the same target")]
+pub struct ForeignMemory {
+    /// The kernel or update that was to recall it.
+    pub owner: &'static str,
+}
+
+/// Takes the parts of a memory in the order in which they were written. Nothing is trusted: a
+/// memory may come from a damaged or forged checkpoint.
 pub(super) struct MemoryReader<'a> {
-    owner: &'a str,
+    owner: &'static str,
     rest: &'a [f64],
 }
 
 impl<'a> MemoryReader<'a> {
-    pub(super) fn new(owner: &'a str, memory: &'a [f64]) -> Self {
+    pub(super) fn new(owner: &'static str, memory: &'a [f64]) -> Self {
         MemoryReader { owner, rest: memory }
     }
 
-    /// The next `count` numbers.
-    #[track_caller]
-    pub(super) fn take(&mut self, count: usize) -> &'a [f64] {
-        assert!(count <= self.rest.len(), "the memory is not one of {}", self.owner);
-        let (taken, rest) = self.rest.split_at(count);
-        self.rest = rest;
-        taken
+    pub(super) fn foreign(&self) -> ForeignMemory {
+        ForeignMemory { owner: self.owner }
     }
 
-    #[track_caller]
-    pub(super) fn number(&mut self) -> f64 {
-        self.take(1)[0]
+    /// The next `count` numbers.
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [f64], ForeignMemory> {
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(self.foreign())?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    pub(super) fn number(&mut self) -> Result<f64, ForeignMemory> {
+        Ok(self.take(1)?[0])
     }
 
     /// A count, which was stored as an exact float.
-    #[track_caller]
-    pub(super) fn count(&mut self) -> usize {
-        let value = self.number();
-        assert!(
-            value >= 0.0 && value.fract().abs() < f64::MIN_POSITIVE,
-            "the memory is not one of {}",
-            self.owner
-        );
-        value as usize
+    pub(super) fn count(&mut self) -> Result<usize, ForeignMemory> {
+        let value = self.number()?;
+        let whole = value >= 0.0 && value.fract().abs() < f64::MIN_POSITIVE;
+        if whole { Ok(value as usize) } else { Err(self.foreign()) }
+    }
+
+    pub(super) fn flag(&mut self) -> Result<bool, ForeignMemory> {
+        Ok(self.count()? != 0)
     }
 
     /// Overwrites `values` with the next numbers.
-    #[track_caller]
-    pub(super) fn fill(&mut self, values: &mut [f64]) {
-        values.copy_from_slice(self.take(values.len()));
-    }
-
-    #[track_caller]
-    pub(super) fn flag(&mut self) -> bool {
-        self.count() != 0
+    pub(super) fn fill(&mut self, values: &mut [f64]) -> Result<(), ForeignMemory> {
+        values.copy_from_slice(self.take(values.len())?);
+        Ok(())
     }
 
     /// Ends the reading: nothing may be left over.
-    #[track_caller]
-    pub(super) fn finish(self) {
-        assert!(self.rest.is_empty(), "the memory is not one of {}", self.owner);
+    pub(super) fn finish(self) -> Result<(), ForeignMemory> {
+        if self.rest.is_empty() { Ok(()) } else { Err(self.foreign()) }
     }
+}
+
+/// Checks that a kernel without memory is given none.
+pub(super) fn expect_none(owner: &'static str, memory: &[f64]) -> Result<(), ForeignMemory> {
+    MemoryReader::new(owner, memory).finish()
 }

@@ -3,6 +3,7 @@
 use std::mem;
 
 use super::kernel::value_at;
+use super::memory::{ForeignMemory, expect_none};
 use super::{Kernel, Stage, Step};
 use crate::random::Stream;
 use crate::target::{Infeasible, LogDensity, Point};
@@ -44,8 +45,11 @@ pub trait Proposal: Send {
     }
 
     /// As [`Kernel::recall`].
-    fn recall(&mut self, memory: &[f64]) {
-        assert!(memory.is_empty(), "{} keeps no memory", self.name());
+    ///
+    /// # Errors
+    /// [`ForeignMemory`].
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
+        expect_none(self.name(), memory)
     }
 }
 
@@ -125,7 +129,7 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
         self.proposal.memory()
     }
 
-    fn recall(&mut self, memory: &[f64]) {
-        self.proposal.recall(memory);
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
+        self.proposal.recall(memory)
     }
 }

@@ -29,6 +29,7 @@ pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior
 pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};
 pub use ladder::{Ladder, LadderError};
+pub use memory::ForeignMemory;
 pub use metropolis::{MetropolisHastings, Proposal};
 pub use plan::{Adapt, Plan, Stage};
 pub use random_walk::{Metropolis, RandomWalk};

@@ -2,7 +2,7 @@
 
 use posteria_linalg::Matrix;
 
-use super::memory::MemoryReader;
+use super::memory::{ForeignMemory, MemoryReader};
 
 /// How many imaginary uncorrelated positions the estimate is mixed with: correlations of few
 /// positions are noise, their variances less so.
@@ -84,12 +84,11 @@ impl Moments {
         memory.extend(self.scatter.values());
     }
 
-    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) {
-        let dim = self.mean.len();
-        self.count = memory.number();
-        self.moves = memory.number();
-        self.mean.copy_from_slice(memory.take(dim));
-        self.scatter.values_mut().copy_from_slice(memory.take(dim * dim));
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), ForeignMemory> {
+        self.count = memory.number()?;
+        self.moves = memory.number()?;
+        memory.fill(&mut self.mean)?;
+        memory.fill(self.scatter.values_mut())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use posteria_linalg::{Cholesky, Matrix};
 
-use super::memory::MemoryReader;
+use super::memory::{ForeignMemory, MemoryReader};
 use super::moments::Moments;
 use super::{Adapt, MetropolisHastings, Proposal, Stage, Step};
 use crate::random::Stream;
@@ -184,20 +184,22 @@ impl Proposal for RandomWalk {
         memory
     }
 
-    fn recall(&mut self, memory: &[f64]) {
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         let dim = self.widths.len();
         let mut memory = MemoryReader::new("random-walk Metropolis", memory);
-        self.scale = memory.number();
-        self.tuned = memory.number();
+        self.scale = memory.number()?;
+        self.tuned = memory.number()?;
         if let Some(learning) = &mut self.learning {
-            learning.fitted = memory.flag();
-            learning.mean.copy_from_slice(memory.take(dim));
+            learning.fitted = memory.flag()?;
+            memory.fill(&mut learning.mean)?;
             // The factor is computed anew: the same covariance gives the same bits.
             let mut covariance = Matrix::zeros(dim, dim);
-            covariance.values_mut().copy_from_slice(memory.take(dim * dim));
-            assert!(learning.shape(covariance), "the memory holds a covariance once in use");
-            learning.moments.read(&mut memory);
+            memory.fill(covariance.values_mut())?;
+            if !learning.shape(covariance) {
+                return Err(memory.foreign());
+            }
+            learning.moments.read(&mut memory)?;
         }
-        memory.finish();
+        memory.finish()
     }
 }

@@ -1,6 +1,6 @@
 //! Exchange states between replicas of a chain at different inverse temperatures.
 
-use super::memory::MemoryReader;
+use super::memory::{ForeignMemory, MemoryReader};
 use super::{Ladder, Stage, Step, Sweep, Update};
 use crate::random::Stream;
 use crate::target::Infeasible;
@@ -34,9 +34,9 @@ pub struct ExchangeCounts {
 impl ExchangeCounts {
     /// The counts inside the memory of a [`ReplicaExchange`], as a checkpoint keeps it.
     ///
-    /// # Panics
-    /// If `memory` was not written by a [`ReplicaExchange`].
-    pub fn from_memory(memory: &[f64]) -> Self {
+    /// # Errors
+    /// [`ForeignMemory`] if `memory` was not written by a [`ReplicaExchange`].
+    pub fn from_memory(memory: &[f64]) -> Result<Self, ForeignMemory> {
         ExchangeCounts::read(&mut MemoryReader::new("replica exchange", memory))
     }
 
@@ -56,12 +56,15 @@ impl ExchangeCounts {
         }
     }
 
-    fn read(memory: &mut MemoryReader<'_>) -> Self {
-        let pairs = memory.count();
-        let round_trips = memory.count() as u64;
-        let mut pair =
-            || PairCounts { proposed: memory.count() as u64, accepted: memory.count() as u64 };
-        ExchangeCounts { pairs: (0..pairs).map(|_| pair()).collect(), round_trips }
+    fn read(memory: &mut MemoryReader<'_>) -> Result<Self, ForeignMemory> {
+        let count = memory.count()?;
+        let round_trips = memory.count()? as u64;
+        let mut pairs = Vec::new();
+        for _ in 0..count {
+            let (proposed, accepted) = (memory.count()? as u64, memory.count()? as u64);
+            pairs.push(PairCounts { proposed, accepted });
+        }
+        Ok(ExchangeCounts { pairs, round_trips })
     }
 }
 
@@ -263,27 +266,28 @@ impl<F: FnMut(&[f64]) -> Result<f64, Infeasible> + Send> Update for ReplicaExcha
         memory
     }
 
-    fn recall(&mut self, memory: &[f64]) {
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         let mut memory = MemoryReader::new("replica exchange", memory);
-        self.counts = ExchangeCounts::read(&mut memory);
-        assert_eq!(self.counts.pairs.len() + 1, self.ladder.len(), "memory of another ladder");
-        self.odd = memory.flag();
+        self.counts = ExchangeCounts::read(&mut memory)?;
+        if self.counts.pairs.len() + 1 != self.ladder.len() {
+            return Err(memory.foreign());
+        }
+        self.odd = memory.flag()?;
         for origin in &mut self.origins {
-            *origin = [Origin::Unknown, Origin::Cold, Origin::Hot][memory.count()];
+            let kinds = [Origin::Unknown, Origin::Cold, Origin::Hot];
+            *origin = *kinds.get(memory.count()?).ok_or(memory.foreign())?;
         }
         for state in &mut self.states {
-            let length = state.len();
-            state.copy_from_slice(memory.take(length));
+            memory.fill(state)?;
         }
         for sweep in &mut self.sweeps {
-            let updates: Vec<Vec<f64>> = (0..sweep.names().count())
-                .map(|_| {
-                    let length = memory.count();
-                    memory.take(length).to_vec()
-                })
-                .collect();
-            sweep.recall(&updates);
+            let mut updates = Vec::new();
+            for _ in 0..sweep.names().count() {
+                let length = memory.count()?;
+                updates.push(memory.take(length)?.to_vec());
+            }
+            sweep.recall(&updates)?;
         }
-        memory.finish();
+        memory.finish()
     }
 }

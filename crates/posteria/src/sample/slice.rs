@@ -1,7 +1,7 @@
 //! Sample uniformly under the density, one coordinate at a time.
 
 use super::kernel::value_at;
-use super::memory::MemoryReader;
+use super::memory::{ForeignMemory, MemoryReader};
 use super::{Adapt, Kernel, Stage, Step};
 use crate::random::Stream;
 use crate::target::{LogDensity, Point};
@@ -232,11 +232,10 @@ impl Kernel for Slice {
         memory
     }
 
-    fn recall(&mut self, memory: &[f64]) {
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         let mut memory = MemoryReader::new("slice", memory);
-        self.tuned = memory.number();
-        let dim = self.widths.len();
-        self.widths.copy_from_slice(memory.take(dim));
-        memory.finish();
+        self.tuned = memory.number()?;
+        memory.fill(&mut self.widths)?;
+        memory.finish()
     }
 }

@@ -1,6 +1,6 @@
 //! Tune a step size to an acceptance target by dual averaging, then freeze it.
 
-use super::memory::MemoryReader;
+use super::memory::{ForeignMemory, MemoryReader};
 
 /// Dual averaging of log ε [Hoffman & Gelman 2014, §3.2]: the acceptance statistic is driven
 /// to `target`; the weighted average of the iterates is what is used afterwards.
@@ -78,12 +78,13 @@ impl DualAveraging {
         memory.extend([self.step_size, self.averaged, self.anchor, self.error, self.count]);
     }
 
-    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) {
-        self.step_size = memory.number();
-        self.averaged = memory.number();
-        self.anchor = memory.number();
-        self.error = memory.number();
-        self.count = memory.number();
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), ForeignMemory> {
+        self.step_size = memory.number()?;
+        self.averaged = memory.number()?;
+        self.anchor = memory.number()?;
+        self.error = memory.number()?;
+        self.count = memory.number()?;
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::kernel::value_at;
+use super::memory::{ForeignMemory, expect_none};
 use super::{Kernel, Stage, Step};
 use crate::random::Stream;
 use crate::target::{Infeasible, LogDensity, Point};
@@ -28,8 +29,11 @@ pub trait Update: Send {
     }
 
     /// As [`Kernel::recall`].
-    fn recall(&mut self, memory: &[f64]) {
-        assert!(memory.is_empty(), "{} keeps no memory", self.name());
+    ///
+    /// # Errors
+    /// [`ForeignMemory`].
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
+        expect_none("an update without memory", memory)
     }
 }
 
@@ -102,13 +106,13 @@ impl<'p> Sweep<'p> {
 
     /// Restores what [`Sweep::memory`] returned, after [`Sweep::enter`] of the same stage.
     ///
-    /// # Panics
-    /// If the memory belongs to another sweep.
-    pub fn recall(&mut self, memory: &[Vec<f64>]) {
-        assert_eq!(memory.len(), self.updates.len(), "memory of another sweep");
-        for (update, memory) in self.updates.iter_mut().zip(memory) {
-            update.recall(memory);
+    /// # Errors
+    /// [`ForeignMemory`] if the memory belongs to another sweep, which is then not to be used.
+    pub fn recall(&mut self, memory: &[Vec<f64>]) -> Result<(), ForeignMemory> {
+        if memory.len() != self.updates.len() {
+            return Err(ForeignMemory { owner: "a sweep of other updates" });
         }
+        self.updates.iter_mut().zip(memory).try_for_each(|(update, memory)| update.recall(memory))
     }
 }
 
@@ -227,8 +231,8 @@ impl<C: Conditional, K: Kernel> Update for Block<C, K> {
         self.kernel.memory()
     }
 
-    fn recall(&mut self, memory: &[f64]) {
-        self.kernel.recall(memory);
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         self.current = false;
+        self.kernel.recall(memory)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use posteria::draws::Draws;
-use posteria::fit::{Chain, ChainMemory, InMemory, Outcome, Recorder, Report, fit, run};
+use posteria::fit::{Chain, ChainMemory, FitError, InMemory, Outcome, Recorder, Report, fit, run};
 use posteria::model::Posterior;
 use posteria::random::Seed;
 use posteria::sample::Plan;
@@ -126,5 +126,28 @@ fn an_interrupted_chain_continues_bit_for_bit() {
                 "{name}: stopped at {iteration}"
             );
         }
+    }
+}
+
+#[test]
+fn a_memory_of_another_chain_is_refused() {
+    let plan = Plan::new(1, 50, 10);
+    let toy = Toy::new(kernels()[0]);
+    let mut chain = Chain::start(&toy, &plan, Seed(1), 0).expect("a usable start");
+    chain.advance();
+    let own = chain.memory();
+    assert!(Chain::resume(&toy, &plan, 0, &own).is_ok());
+    let cut = |values: &[f64]| values[..values.len() - 1].to_vec();
+    let forged = [
+        ChainMemory { state: cut(&own.state), ..own.clone() },
+        ChainMemory { state: vec![f64::NAN; own.state.len()], ..own.clone() },
+        ChainMemory { iteration: 61, ..own.clone() },
+        ChainMemory { updates: Vec::new(), ..own.clone() },
+        ChainMemory { updates: own.updates.iter().map(|_| vec![0.5; 9]).collect(), ..own.clone() },
+        ChainMemory { updates: vec![Vec::new(), cut(&own.updates[1])], ..own },
+    ];
+    for memory in &forged {
+        let error = Chain::resume(&toy, &plan, 0, memory).err();
+        assert_eq!(error, Some(FitError::Memory { chain: 0 }), "{memory:?}");
     }
 }

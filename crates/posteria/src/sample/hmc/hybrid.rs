@@ -4,7 +4,7 @@ use super::trajectory::{Buffers, Trajectory};
 use super::tuning::Tuning;
 use super::{MetricKind, Persistence, Phase};
 use crate::random::Stream;
-use crate::sample::memory::MemoryReader;
+use crate::sample::memory::{ForeignMemory, MemoryReader};
 use crate::sample::{Kernel, Stage, Step};
 use crate::target::{LogDensity, Point};
 
@@ -175,14 +175,14 @@ impl Kernel for Hmc {
         memory
     }
 
-    fn recall(&mut self, memory: &[f64]) {
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         let mut memory = MemoryReader::new(self.name(), memory);
-        self.trajectories = memory.count();
-        self.options.leapfrog_steps = memory.count();
-        self.options.window = memory.count();
-        self.options.persistence.decay = memory.number();
-        memory.fill(&mut self.phase.momentum);
-        self.tuning.read(&mut memory);
-        memory.finish();
+        self.trajectories = memory.count()?;
+        self.options.leapfrog_steps = memory.count()?;
+        self.options.window = memory.count()?;
+        self.options.persistence.decay = memory.number()?;
+        memory.fill(&mut self.phase.momentum)?;
+        self.tuning.read(&mut memory)?;
+        memory.finish()
     }
 }

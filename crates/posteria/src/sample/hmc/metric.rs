@@ -8,7 +8,7 @@
 use posteria_linalg::{Cholesky, Matrix, add_scaled, add_weighted};
 
 use super::spread::Spread;
-use crate::sample::memory::MemoryReader;
+use crate::sample::memory::{ForeignMemory, MemoryReader};
 use crate::sample::moments::Moments;
 
 /// What shape a kernel learns in stages with [`Adapt::Metric`](crate::sample::Adapt).
@@ -198,22 +198,25 @@ impl Metric {
         }
     }
 
-    pub(in crate::sample) fn read(&mut self, memory: &mut MemoryReader<'_>) {
+    pub(in crate::sample) fn read(
+        &mut self,
+        memory: &mut MemoryReader<'_>,
+    ) -> Result<(), ForeignMemory> {
         match &mut self.map {
-            Map::Diagonal(scales) => memory.fill(scales),
+            Map::Diagonal(scales) => memory.fill(scales)?,
             Map::Dense { factor, scratch } => {
                 let dim = scratch.len();
                 let mut lower = Matrix::zeros(dim, dim);
-                memory.fill(lower.values_mut());
+                memory.fill(lower.values_mut())?;
                 *factor = Cholesky::from_factor(lower);
             }
         }
         match &mut self.learning {
-            Learning::Nothing => {}
+            Learning::Nothing => Ok(()),
             Learning::Diagonal(spread) => spread.read(memory),
             Learning::Dense(moments, spread) => {
-                moments.read(memory);
-                spread.read(memory);
+                moments.read(memory)?;
+                spread.read(memory)
             }
         }
     }

@@ -6,7 +6,7 @@ use super::turning::turned;
 use super::{MetricKind, Phase};
 use crate::density::special::log_add_exp;
 use crate::random::Stream;
-use crate::sample::memory::MemoryReader;
+use crate::sample::memory::{ForeignMemory, MemoryReader};
 use crate::sample::{Kernel, Stage, Step};
 use crate::target::{LogDensity, Point};
 
@@ -181,9 +181,9 @@ impl Kernel for Nuts {
         memory
     }
 
-    fn recall(&mut self, memory: &[f64]) {
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         let mut memory = MemoryReader::new(self.name(), memory);
-        self.tuning.read(&mut memory);
-        memory.finish();
+        self.tuning.read(&mut memory)?;
+        memory.finish()
     }
 }

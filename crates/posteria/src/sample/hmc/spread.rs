@@ -1,6 +1,6 @@
 //! Learn a diagonal metric from how far positions and gradients spread.
 
-use crate::sample::memory::MemoryReader;
+use crate::sample::memory::{ForeignMemory, MemoryReader};
 
 /// Fewest positions from which a metric is learned.
 const FEWEST_POSITIONS: f64 = 10.0;
@@ -92,9 +92,9 @@ impl Spread {
         memory.extend(&self.gradient_squares);
     }
 
-    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) {
-        self.count = memory.number();
-        self.sums().into_iter().for_each(|values| memory.fill(values));
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), ForeignMemory> {
+        self.count = memory.number()?;
+        self.sums().into_iter().try_for_each(|values| memory.fill(values))
     }
 }
 

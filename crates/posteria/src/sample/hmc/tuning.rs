@@ -2,7 +2,7 @@
 
 use super::{Metric, MetricKind, Phase};
 use crate::random::Stream;
-use crate::sample::memory::MemoryReader;
+use crate::sample::memory::{ForeignMemory, MemoryReader};
 use crate::sample::step_size::DualAveraging;
 use crate::sample::{Adapt, Stage};
 use crate::target::{LogDensity, Point};
@@ -118,14 +118,14 @@ impl Tuning {
         self.metric.write(memory);
     }
 
-    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) {
-        self.adapt = match memory.count() {
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), ForeignMemory> {
+        self.adapt = match memory.count()? {
             0 => Adapt::Nothing,
             1 => Adapt::StepSize,
             _ => Adapt::Metric,
         };
-        self.search = memory.flag();
-        self.averaging.read(memory);
-        self.metric.read(memory);
+        self.search = memory.flag()?;
+        self.averaging.read(memory)?;
+        self.metric.read(memory)
     }
 }

@@ -76,7 +76,7 @@ impl<'p> Chain<'p> {
             stages: self.stages.clone(),
         };
         chain.sweep.enter(&chain.stage().0);
-        chain.sweep.recall(&self.sweep.memory());
+        chain.sweep.recall(&self.sweep.memory()).expect("its own memory");
         chain
     }
 

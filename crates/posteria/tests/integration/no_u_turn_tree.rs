@@ -111,7 +111,7 @@ fn expected_end(start: &Leaf, asked: &[Leaf], step: f64, greatest_depth: u32) ->
                 tree.push_front((leaf, momentum));
             }
             let mut stretch = 2;
-            while half.len() % stretch == 0 {
+            while half.len().is_multiple_of(stretch) {
                 if turned(&half[half.len() - stretch..]) {
                     return (done, depth + 1);
                 }

@@ -13,7 +13,7 @@ use crate::tables::{classes, draw_classes, inputs, linear, real};
 
 const NUTS: Factory = |dim| Box::new(Nuts::new(dim, NutsOptions::default()));
 
-const REPLICATIONS: usize = 64;
+const REPLICATIONS: usize = 512;
 const DRAWS: usize = 63;
 /// The ranks 0, …, 63 go into eight bins of equal probability.
 const BINS: usize = 8;

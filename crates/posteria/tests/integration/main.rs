@@ -22,6 +22,9 @@ mod dynamics;
 /// Every kernel on densities with known answers.
 mod exact_targets;
 
+/// Where No-U-Turn trajectories end.
+mod no_u_turn_tree;
+
 /// Exact draws stay exact.
 mod invariance;
 

@@ -102,6 +102,35 @@ impl LogDensity for Banana {
     }
 }
 
+/// Logarithms of gamma variates: a steep wall on one side, a long slope on the other.
+#[derive(Clone)]
+pub struct Skewed;
+
+impl Skewed {
+    pub const SHAPES: [f64; 2] = [0.7, 3.0];
+}
+
+impl LogDensity for Skewed {
+    fn dim(&self) -> usize {
+        2
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        Ok(position.iter().zip(Self::SHAPES).map(|(u, shape)| shape * u - u.exp()).sum())
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        for ((g, u), shape) in gradient.iter_mut().zip(position).zip(Self::SHAPES) {
+            *g = shape - u.exp();
+        }
+        self.log_density(position)
+    }
+}
+
 /// The banana as a posterior: prior x ~ N(0, 1), y ~ N(0, 2²), the rest is the likelihood.
 #[derive(Clone)]
 pub struct WideBanana;

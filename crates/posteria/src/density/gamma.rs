@@ -91,7 +91,7 @@ impl Gamma {
 }
 
 /// The logarithm of a draw from Gamma(shape, scale 1).
-pub(super) fn standard_log_draw(shape: f64, stream: &mut Stream) -> f64 {
+pub(crate) fn standard_log_draw(shape: f64, stream: &mut Stream) -> f64 {
     if shape >= 1.0 {
         stream.gamma(shape).ln()
     } else {

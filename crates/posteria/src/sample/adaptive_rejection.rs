@@ -127,7 +127,8 @@ impl AdaptiveRejection {
         }
         for _ in 0..MAX_TIGHTENINGS {
             sampler.hull.prune();
-            sampler.hull.rebuild();
+            sampler.hull.join();
+            sampler.stale = false;
             let (peak, height) = sampler.hull.peak();
             if height < sampler.hull.top() + 1.0 || sampler.hull.is_full() {
                 break;
@@ -135,8 +136,11 @@ impl AdaptiveRejection {
             let tangent = sampler.touch(peak, &mut density);
             sampler.add(tangent)?;
         }
-        sampler.stale = false;
-        if sampler.hull.rebuild() {
+        if sampler.stale {
+            sampler.hull.join();
+            sampler.stale = false;
+        }
+        if sampler.hull.weigh() {
             Ok(sampler)
         } else {
             Err(AdaptiveRejectionError::NotFinite { at: sampler.hull.peak().0 })
@@ -155,7 +159,8 @@ impl AdaptiveRejection {
         let before = self.evaluations;
         for _ in 0..MAX_ATTEMPTS {
             if self.stale {
-                self.hull.rebuild();
+                self.hull.join();
+                self.hull.weigh();
                 self.stale = false;
             }
             let (value, height) = self.hull.draw(stream);

@@ -143,16 +143,20 @@ impl Hull {
         }
     }
 
-    /// Where the pieces meet and their masses, after tangents or ends have changed; `false` if
-    /// the mass is not finite.
-    pub(super) fn rebuild(&mut self) -> bool {
+    /// Joins neighbouring tangents, after tangents or ends of the interval have changed.
+    pub(super) fn join(&mut self) {
         let tangents = &self.tangents[..self.count];
-        let (first, last) = (&tangents[0], &tangents[self.count - 1]);
-        self.ends[0] = (self.lower, first.height(self.lower));
+        self.ends[0] = (self.lower, tangents[0].height(self.lower));
         for (end, pair) in self.ends[1..].iter_mut().zip(tangents.windows(2)) {
             *end = pair[0].meets(&pair[1]);
         }
+        let last = &tangents[self.count - 1];
         self.ends[self.count] = (self.upper, last.height(self.upper));
+    }
+
+    /// Computes the masses of the joined pieces; `false` if they are not finite.
+    pub(super) fn weigh(&mut self) -> bool {
+        let tangents = &self.tangents[..self.count];
         let ends = &self.ends[..=self.count];
         // Relative to the highest point no exponential overflows.
         let highest = ends.iter().fold(f64::NEG_INFINITY, |most, end| most.max(end.1));
@@ -199,17 +203,15 @@ impl Hull {
         // the piece is level to rounding.
         let length = steep * (to.0 - from.0);
         let uniform = stream.uniform();
-        let (distance, fall) = if length < LEVEL {
-            (uniform * (to.0 - from.0), 0.0)
+        let distance = if length < LEVEL {
+            uniform * (to.0 - from.0)
         } else {
-            let fall = -(uniform * (-length).exp_m1()).ln_1p();
-            (fall / steep, fall)
+            -(uniform * (-length).exp_m1()).ln_1p() / steep
         };
-        if slope > 0.0 {
-            (self.inside(to.0 - distance), to.1 - fall)
-        } else {
-            (self.inside(from.0 + distance), from.1 - fall)
-        }
+        let (end, x) = if slope > 0.0 { (to, to.0 - distance) } else { (from, from.0 + distance) };
+        let x = self.inside(x);
+        // The height at x as rounded: on a wall that is another one.
+        (x, end.1 - steep * (x - end.0).abs())
     }
 
     /// The chord below the function at `x`; -∞ outside the outermost points of contact.
@@ -238,4 +240,42 @@ impl Hull {
 fn piece_mass(height: f64, steep: f64, width: f64) -> f64 {
     let length = steep * width;
     if length < LEVEL { height.exp() * width } else { height.exp() * -(-length).exp_m1() / steep }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Seed};
+
+    #[test]
+    fn chords_are_below_the_function_and_the_hull_is_above() {
+        let value = |x: f64| -0.5 * x * x;
+        let mut hull = Hull::new(f64::NEG_INFINITY, 3.0);
+        for at in [0.5, -2.0, 1.5] {
+            assert!(hull.insert(Tangent { at, value: value(at), slope: -at }));
+        }
+        hull.join();
+        assert!(hull.weigh());
+        let mut stream = Seed(62).stream(Purpose::Data, [0, 0]);
+        let mut between = 0;
+        for _ in 0..1000 {
+            let (x, height) = hull.draw(&mut stream);
+            assert!(x < 3.0 && height >= value(x) - 1e-12, "{height} at {x}");
+            let chord = hull.chord(x);
+            // Half the product of the distances to both ends of the chord.
+            let below = |a: f64, b: f64| 0.5 * (x - a) * (b - x);
+            let expected = match x {
+                x if !(-2.0..=1.5).contains(&x) => f64::INFINITY,
+                x if x < 0.5 => below(-2.0, 0.5),
+                _ => below(0.5, 1.5),
+            };
+            if expected.is_finite() {
+                between += 1;
+                assert!((value(x) - chord - expected).abs() < 1e-12, "{chord} at {x}");
+            } else {
+                assert!(chord.is_infinite() && chord < 0.0, "{chord} at {x}");
+            }
+        }
+        assert!((1..1000).contains(&between), "points on both sides: {between}");
+    }
 }

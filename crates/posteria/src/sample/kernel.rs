@@ -109,6 +109,13 @@ pub struct Step {
     pub infeasible: Option<Infeasible>,
 }
 
+impl Step {
+    /// An update that could not be made: the state stays.
+    pub fn stayed(infeasible: Infeasible) -> Self {
+        Step { accepted: false, acceptance: 0.0, infeasible: Some(infeasible), ..Step::default() }
+    }
+}
+
 impl Default for Step {
     /// An exact draw from a full conditional: always accepted, nothing evaluated.
     fn default() -> Self {

@@ -208,13 +208,7 @@ impl<C: Conditional, K: Kernel> Update for Block<C, K> {
             if let Err(infeasible) = self.evaluate() {
                 // Without a density there is nothing to move from: stay, and say so.
                 self.current = false;
-                return Step {
-                    accepted: false,
-                    acceptance: 0.0,
-                    evaluations: 1,
-                    infeasible: Some(infeasible),
-                    ..Step::default()
-                };
+                return Step { evaluations: 1, ..Step::stayed(infeasible) };
             }
             self.current = true;
         }

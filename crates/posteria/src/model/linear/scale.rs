@@ -1,6 +1,7 @@
 //! The gamma prior of a precision, and exact draws of a scale from its conditional.
 
 use crate::density::special::ln_gamma;
+use crate::density::standard_log_draw;
 use crate::random::Stream;
 
 /// Gamma prior of a precision τ = 1/s²: density b^a / Γ(a) τ^(a-1) exp(-bτ).
@@ -49,7 +50,7 @@ impl PrecisionPrior {
     /// temperature) of scale s with this sum of squares: τ ~ Gamma(a + count/2, b + sum/2).
     /// Without deviates, a draw from the prior.
     pub(crate) fn draw(&self, count: f64, sum_of_squares: f64, stream: &mut Stream) -> f64 {
-        let log_precision = log_gamma_draw(self.shape + 0.5 * count, stream)
+        let log_precision = standard_log_draw(self.shape + 0.5 * count, stream)
             - (self.rate + 0.5 * sum_of_squares).ln();
         -0.5 * log_precision
     }
@@ -57,16 +58,6 @@ impl PrecisionPrior {
     /// A scale in the middle of the prior: s₀ of the inverse gamma form.
     pub(crate) fn middle(&self) -> f64 {
         (self.rate / self.shape).sqrt()
-    }
-}
-
-/// The logarithm of a Gamma(shape, 1) draw. A small shape puts draws below the smallest
-/// number; their logarithm is still exact by G(a) = G(a + 1) U^(1/a).
-fn log_gamma_draw(shape: f64, stream: &mut Stream) -> f64 {
-    if shape < 1.0 {
-        stream.gamma(shape + 1.0).ln() + stream.uniform().ln() / shape
-    } else {
-        stream.gamma(shape).ln()
     }
 }
 

@@ -9,11 +9,6 @@ use crate::random::Stream;
 use crate::sample::{Step, Update};
 use crate::target::Infeasible;
 
-/// The state stays: its conditional is not usable.
-fn stay(infeasible: Infeasible) -> Step {
-    Step { accepted: false, acceptance: 0.0, infeasible: Some(infeasible), ..Step::default() }
-}
-
 /// All coefficients at once: given scales and noise they are normal with precision
 /// βτXᵀX + diag(1/a_k²) and mean its inverse times βτXᵀy.
 pub(super) struct WeightsUpdate<'p> {
@@ -64,7 +59,7 @@ impl Update for WeightsUpdate<'_> {
             self.precision[(i, i)] += precision;
         }
         if let Err(NotPositiveDefinite { pivot }) = self.cholesky.factorize(&self.precision) {
-            return stay(Infeasible::NotPositiveDefinite { pivot });
+            return Step::stayed(Infeasible::NotPositiveDefinite { pivot });
         }
         // L⁻ᵀ(L⁻¹ βτXᵀy + z) has the mean and the covariance.
         for (slot, moment) in self.draw.iter_mut().zip(&self.regression.moment) {
@@ -76,7 +71,7 @@ impl Update for WeightsUpdate<'_> {
         }
         self.cholesky.solve_lower_transposed(&mut self.draw);
         if !self.draw.iter().sum::<f64>().is_finite() {
-            return stay(Infeasible::NotFinite);
+            return Step::stayed(Infeasible::NotFinite);
         }
         state[..self.draw.len()].copy_from_slice(&self.draw);
         Step::default()
@@ -105,7 +100,7 @@ impl Update for ScalesUpdate<'_> {
             if log_scale.is_finite() {
                 state[slot] = log_scale;
             } else {
-                step = stay(Infeasible::NotFinite);
+                step = Step::stayed(Infeasible::NotFinite);
             }
         }
         step
@@ -154,7 +149,7 @@ impl Update for ResidualUpdate<'_> {
         let squares = if rows > 0.0 { self.inverse_temperature * misfit } else { 0.0 };
         let log_scale = self.regression.residual.draw(rows, squares, stream);
         if !log_scale.is_finite() {
-            return stay(Infeasible::NotFinite);
+            return Step::stayed(Infeasible::NotFinite);
         }
         state[self.slot] = log_scale;
         Step::default()
@@ -180,7 +175,7 @@ impl Update for ConjugateUpdate {
                 Step::default()
             }
             Err(NotPositiveDefinite { pivot }) => {
-                stay(Infeasible::NotPositiveDefinite { pivot: *pivot })
+                Step::stayed(Infeasible::NotPositiveDefinite { pivot: *pivot })
             }
         }
     }

@@ -40,16 +40,6 @@ impl ScaleAbove {
     }
 }
 
-/// The report of a draw that could not be made: the state stays.
-fn stayed() -> Step {
-    Step {
-        accepted: false,
-        acceptance: 0.0,
-        infeasible: Some(Infeasible::NotFinite),
-        ..Step::default()
-    }
-}
-
 /// Draws the scales a_k of groups of normal weights, w_kj ~ N(0, a_k²) and
 /// a_k² ~ Inv-gamma(scale above², ν): one group is a common scale, one group per input is
 /// automatic relevance determination.
@@ -94,7 +84,9 @@ impl Update for GroupScales {
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        let Ok(prior) = self.above.prior(self.dof, state) else { return stayed() };
+        let Ok(prior) = self.above.prior(self.dof, state) else {
+            return Step::stayed(Infeasible::NotFinite);
+        };
         let mut step = Step::default();
         for (k, group) in self.groups.iter().enumerate() {
             let squares = group.squares(state);
@@ -103,7 +95,7 @@ impl Update for GroupScales {
                     let log_scale = conditional.draw_log_scale(stream);
                     state[self.first + k] = log_scale.clamp(-LOG_SCALE_LIMIT, LOG_SCALE_LIMIT);
                 }
-                Err(_) => step = stayed(),
+                Err(_) => step = Step::stayed(Infeasible::NotFinite),
             }
         }
         step
@@ -149,7 +141,9 @@ impl Update for CommonScale {
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        let Ok(prior) = self.above.prior(self.dof, state) else { return stayed() };
+        let Ok(prior) = self.above.prior(self.dof, state) else {
+            return Step::stayed(Infeasible::NotFinite);
+        };
         let members = state[self.members.clone()].iter().copied();
         // All of this is prior: the likelihood's power does not reach it.
         match common_log_scale_given_log_scales(members, self.members_dof, &prior, 1.0, stream) {
@@ -157,7 +151,7 @@ impl Update for CommonScale {
                 state[self.index] = log_scale.clamp(-LOG_SCALE_LIMIT, LOG_SCALE_LIMIT);
                 Step::default()
             }
-            None => stayed(),
+            None => Step::stayed(Infeasible::NotFinite),
         }
     }
 }

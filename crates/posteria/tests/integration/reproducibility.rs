@@ -132,7 +132,7 @@ fn an_interrupted_chain_continues_bit_for_bit() {
 #[test]
 fn a_memory_of_another_chain_is_refused() {
     let plan = Plan::new(1, 50, 10);
-    let toy = Toy::new(kernels()[0]);
+    let toy = Toy::new(kernels::ALL[0].1);
     let mut chain = Chain::start(&toy, &plan, Seed(1), 0).expect("a usable start");
     chain.advance();
     let own = chain.memory();

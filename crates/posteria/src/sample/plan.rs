@@ -58,10 +58,10 @@ impl Plan {
     /// A first stage only finds the step size (20 sweeps), then the metric is learned over
     /// windows of 20, 40, 80, … sweeps: the first ones are short because a rough metric early
     /// saves long trajectories, the last one is more than half of the warm-up. A final stage
-    /// (10 %, at most 50) settles the step size for the final metric.
+    /// (10 %, at most 100) settles the step size for the final metric.
     pub fn new(chains: usize, warmup: usize, draws: usize) -> Self {
         let first = warmup.min(20);
-        let last = (warmup / 10).min(50).min(warmup - first);
+        let last = (warmup / 10).min(100).min(warmup - first);
         let mut stages = Vec::new();
         let mut push = |iterations, adapt| {
             if iterations > 0 {
@@ -108,6 +108,6 @@ mod tests {
     fn the_usual_warmup_has_doubling_windows() {
         let lengths: Vec<usize> =
             Plan::new(4, 1000, 1000).warmup.iter().map(|stage| stage.iterations).collect();
-        assert_eq!(lengths, [20, 20, 40, 80, 160, 630, 50]);
+        assert_eq!(lengths, [20, 20, 40, 80, 160, 580, 100]);
     }
 }

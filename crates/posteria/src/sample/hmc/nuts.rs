@@ -30,7 +30,7 @@ impl Default for NutsOptions {
             step_size: 0.1,
             max_tree_depth: 10,
             metric: MetricKind::Diagonal,
-            target_acceptance: 0.8,
+            target_acceptance: 0.75,
         }
     }
 }
@@ -155,9 +155,8 @@ impl Kernel for Nuts {
         }
         let leaves = f64::from(course.evaluations.max(1));
         let acceptance = course.acceptance / leaves;
-        // The step size is tuned on a statistic that falls with the energy error of either sign:
-        // the usual one takes every leaf of lower energy for perfect, and so its steps are
-        // smaller than they need be (0.8 here is about 0.72 there).
+        // The step size is tuned on a statistic that falls with the energy error of either sign;
+        // the usual one takes every leaf of lower energy for perfect.
         self.tuning.after(course.symmetric_acceptance / leaves, moved, point);
         Step {
             accepted: moved,

@@ -75,7 +75,7 @@ fn langevin() {
         Box::new(Hmc::langevin(dim, options))
     };
     check_banana("Langevin", kernel, &Plan::new(4, 500, 20_000));
-    let mut plan = Plan::new(4, 2000, 1000);
+    let mut plan = Plan::new(4, 2000, 4000);
     plan.thin = 10;
     check_gaussian("Langevin", 100, kernel, &plan);
 }

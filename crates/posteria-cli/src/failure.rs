@@ -26,6 +26,18 @@ pub enum Failure {
     },
 }
 
+/// The error with those of its causes that its own text does not tell already.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
 /// Result of a command or a part of one.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
@@ -38,8 +50,7 @@ impl Failure {
     /// The line for the user; `None` if nobody listens any more.
     pub fn message(&self) -> Option<String> {
         match self {
-            // `{:#}` joins the causes with colons.
-            Failure::BadInput(error) | Failure::Running(error) => Some(format!("{error:#}")),
+            Failure::BadInput(error) | Failure::Running(error) => Some(with_causes(error)),
             Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
             Failure::Print(error) => Some(format!("cannot write to stdout: {error}")),
             Failure::Doubtful { cautions } => Some(format!(
@@ -77,5 +88,19 @@ impl<T, E: Into<anyhow::Error>> Classify<T> for std::result::Result<T, E> {
 
     fn running(self) -> Result<T> {
         self.map_err(|error| Failure::Running(error.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let cause = || io::Error::other("the disk is full");
+        let silent = anyhow::Error::new(cause()).context("cannot write");
+        assert_eq!(with_causes(&silent), "cannot write: the disk is full");
+        let telling = anyhow::Error::new(cause()).context("the disk is full; free some space");
+        assert_eq!(with_causes(&telling), "the disk is full; free some space");
     }
 }

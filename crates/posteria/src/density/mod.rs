@@ -26,7 +26,6 @@ pub use categorical::{Categorical, draw_by_log_weights, normalize_log_weights};
 pub use dirichlet::Dirichlet;
 pub use error::ParameterError;
 pub use gamma::Gamma;
-pub(crate) use gamma::standard_log_draw;
 pub use half_student_t::HalfStudentT;
 pub use inverse_gamma::InverseGamma;
 pub use inverse_wishart::InverseWishart;

@@ -5,7 +5,7 @@ use posteria_linalg::{
     transposed_matrix_vector,
 };
 
-use super::scale::PrecisionPrior;
+use crate::density::InverseGamma;
 use crate::density::special::{LOG_SQRT_2PI, ln_gamma};
 use crate::random::Stream;
 
@@ -25,7 +25,7 @@ use crate::random::Stream;
 pub struct ClosedForm {
     precision: Cholesky,
     mean: Vec<f64>,
-    posterior: PrecisionPrior,
+    posterior: InverseGamma,
     log_evidence: f64,
 }
 
@@ -67,7 +67,7 @@ impl ClosedForm {
         x: &Matrix,
         targets: &[f64],
         rho: f64,
-        residual: PrecisionPrior,
+        residual: InverseGamma,
         inverse_temperature: f64,
     ) -> Result<Self, NotPositiveDefinite> {
         assert_eq!(x.rows(), targets.len(), "one target per row");
@@ -100,7 +100,8 @@ impl ClosedForm {
             + ln_gamma(shape)
             - ln_gamma(residual.shape())
             - rows * LOG_SQRT_2PI;
-        let posterior = PrecisionPrior::new(shape, rate).ok_or(NotPositiveDefinite { pivot: 0 })?;
+        let posterior = InverseGamma::from_shape_rate(shape, rate)
+            .map_err(|_| NotPositiveDefinite { pivot: 0 })?;
         Ok(ClosedForm { precision, mean, posterior, log_evidence })
     }
 
@@ -110,7 +111,7 @@ impl ClosedForm {
     }
 
     /// Posterior of the residual precision τ.
-    pub fn residual_precision(&self) -> PrecisionPrior {
+    pub fn residual_precision(&self) -> InverseGamma {
         self.posterior
     }
 
@@ -143,7 +144,7 @@ impl ClosedForm {
     /// # Panics
     /// If `weights` has another length than the mean.
     pub(super) fn draw(&self, weights: &mut [f64], stream: &mut Stream) -> f64 {
-        let log_scale = self.posterior.draw(0.0, 0.0, stream);
+        let log_scale = self.posterior.draw_log_scale(stream);
         stream.fill_normal(weights);
         self.precision.solve_lower_transposed(weights);
         let scale = log_scale.exp();

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::scale::{PrecisionPrior, ScalePrior};
+use super::scale::ScalePrior;
 use super::spec::{Linear, WeightPrior};
 use crate::data::Standardization;
+use crate::density::InverseGamma;
 use crate::density::special::LOG_SQRT_2PI;
 use crate::draws::Layout;
 use crate::model::spec::Sharing;
@@ -21,7 +22,7 @@ pub(super) struct Group {
 pub(super) enum GroupScale {
     Fixed(f64),
     /// Its logarithm is sampled, at this index of the state.
-    Sampled(usize, PrecisionPrior),
+    Sampled(usize, InverseGamma),
 }
 
 impl Group {
@@ -94,7 +95,7 @@ impl Coefficients {
             let members = &state[group.members.clone()];
             sum += log_normal(members, log_scale);
             if let GroupScale::Sampled(_, prior) = group.scale {
-                sum += prior.log_density(log_scale);
+                sum += prior.log_density_of_log_scale(log_scale);
             }
         }
         sum

@@ -42,7 +42,7 @@ impl Evaluator for LinearEvaluator<'_> {
             Likelihood::Normal(regression) => {
                 let log_scale = state[coefficients.state_len];
                 draw[next] = user.target.scale * log_scale.exp();
-                log_prior += regression.residual.log_density(log_scale);
+                log_prior += regression.residual.log_density_of_log_scale(log_scale);
                 if let Some(conjugate) = &regression.conjugate {
                     log_prior += log_normal(values, log_scale - 0.5 * conjugate.rho.ln());
                 }

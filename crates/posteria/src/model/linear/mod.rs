@@ -25,7 +25,6 @@ mod updates;
 
 pub use closed_form::{ClosedForm, StudentT};
 pub use posterior::LinearPosterior;
-pub use scale::PrecisionPrior;
 pub use spec::Linear;
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use super::closed_form::{ClosedForm, StudentT};
 use super::coefficients::{Coefficients, GroupScale, UserScale};
 use super::evaluator::LinearEvaluator;
 use super::logistic::LogisticConditional;
-use super::scale::PrecisionPrior;
 use super::spec::{Linear, WeightPrior};
 use super::updates::{ConjugateUpdate, ResidualUpdate, ScalesUpdate, WeightsUpdate};
 use crate::data::{Dataset, Standardization, Targets, Task};
+use crate::density::InverseGamma;
 use crate::draws::Layout;
 use crate::model::spec::Sharing;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior};
@@ -48,7 +48,7 @@ pub(super) struct Regression {
     pub(super) gram: Matrix,
     /// Xᵀy.
     pub(super) moment: Vec<f64>,
-    pub(super) residual: PrecisionPrior,
+    pub(super) residual: InverseGamma,
     pub(super) conjugate: Option<Conjugate>,
 }
 
@@ -162,7 +162,7 @@ impl Posterior for LinearPosterior {
             let scale = match group.scale {
                 GroupScale::Fixed(scale) => scale,
                 GroupScale::Sampled(slot, prior) => {
-                    state[slot] = prior.middle().ln() + stream.normal();
+                    state[slot] = prior.scale().ln() + stream.normal();
                     state[slot].exp()
                 }
             };

@@ -1,7 +1,8 @@
 //! Check a specification of a linear model, and fill in its defaults.
 
-use super::scale::{PrecisionPrior, ScalePrior};
+use super::scale::ScalePrior;
 use crate::data::Task;
+use crate::density::InverseGamma;
 use crate::model::spec::{
     ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSpec, Sharing, Spec, SpecError,
 };
@@ -27,7 +28,7 @@ pub struct Linear {
     pub(super) intercept: bool,
     pub(super) weights: WeightPrior,
     pub(super) intercept_prior: ScalePrior,
-    pub(super) residual: PrecisionPrior,
+    pub(super) residual: InverseGamma,
 }
 
 /// The prior of the weights.
@@ -245,7 +246,7 @@ fn normal_scale(
     inverse_gamma(section, "scale", scale, dof).map(ScalePrior::Sampled)
 }
 
-fn residual_prior(residual: &ResidualSpec) -> Result<PrecisionPrior, SpecError> {
+fn residual_prior(residual: &ResidualSpec) -> Result<InverseGamma, SpecError> {
     let section = "residual";
     let not_available = |what: &str| Err(SpecError::NotAvailable { what: what.into() });
     if !matches!(residual.family, None | Some(ResidualFamily::Normal)) {
@@ -279,9 +280,9 @@ fn gamma(
     key: &'static str,
     shape: f64,
     scale: f64,
-) -> Result<PrecisionPrior, SpecError> {
-    PrecisionPrior::new(shape, 1.0 / scale)
-        .ok_or_else(|| SpecError::out_of_range(section, key, scale, "of ordinary size"))
+) -> Result<InverseGamma, SpecError> {
+    InverseGamma::from_shape_rate(shape, 1.0 / scale)
+        .map_err(|_| SpecError::out_of_range(section, key, scale, "of ordinary size"))
 }
 
 /// Inverse gamma prior by scale and dof; a scale whose square overflows is out of range.
@@ -290,7 +291,7 @@ fn inverse_gamma(
     key: &'static str,
     scale: f64,
     dof: f64,
-) -> Result<PrecisionPrior, SpecError> {
-    PrecisionPrior::inverse_gamma(scale, dof)
-        .ok_or_else(|| SpecError::out_of_range(section, key, scale, "of ordinary size"))
+) -> Result<InverseGamma, SpecError> {
+    InverseGamma::new(scale, dof)
+        .map_err(|_| SpecError::out_of_range(section, key, scale, "of ordinary size"))
 }

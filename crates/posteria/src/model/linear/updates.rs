@@ -5,6 +5,7 @@ use posteria_linalg::{Cholesky, Matrix, NotPositiveDefinite, matrix_vector};
 use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::Regression;
+use crate::model::prior::{Squares, variance_given_normal};
 use crate::random::Stream;
 use crate::sample::{Step, Update};
 use crate::target::Infeasible;
@@ -94,13 +95,11 @@ impl Update for ScalesUpdate<'_> {
             let GroupScale::Sampled(slot, prior) = group.scale else {
                 continue;
             };
-            let members = &state[group.members.clone()];
-            let sum_of_squares = members.iter().map(|w| w * w).sum();
-            let log_scale = prior.draw(members.len() as f64, sum_of_squares, stream);
-            if log_scale.is_finite() {
-                state[slot] = log_scale;
-            } else {
-                step = Step::stayed(Infeasible::NotFinite);
+            let members = Squares::of(state[group.members.clone()].iter().copied());
+            // The weights are no data: their density is not tempered.
+            match variance_given_normal(members, &prior, 1.0) {
+                Ok(conditional) => state[slot] = conditional.draw_log_scale(stream),
+                Err(_) => step = Step::stayed(Infeasible::NotFinite),
             }
         }
         step
@@ -143,16 +142,18 @@ impl Update for ResidualUpdate<'_> {
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
         // From the residuals themselves: moments would cancel where the fit is close.
         matrix_vector(self.x, &state[..self.count], &mut self.outputs);
-        let targets = &self.regression.targets;
-        let misfit: f64 = targets.iter().zip(&self.outputs).map(|(y, f)| (y - f).powi(2)).sum();
-        let rows = self.inverse_temperature * targets.len() as f64;
-        let squares = if rows > 0.0 { self.inverse_temperature * misfit } else { 0.0 };
-        let log_scale = self.regression.residual.draw(rows, squares, stream);
-        if !log_scale.is_finite() {
-            return Step::stayed(Infeasible::NotFinite);
+        let pairs = self.regression.targets.iter().zip(&self.outputs);
+        let beta = self.inverse_temperature;
+        // At β = 0 the data do not count, even where they are infinitely far off.
+        let residuals =
+            if beta > 0.0 { Squares::of(pairs.map(|(y, f)| y - f)) } else { Squares::default() };
+        match variance_given_normal(residuals, &self.regression.residual, beta) {
+            Ok(conditional) => {
+                state[self.slot] = conditional.draw_log_scale(stream);
+                Step::default()
+            }
+            Err(_) => Step::stayed(Infeasible::NotFinite),
         }
-        state[self.slot] = log_scale;
-        Step::default()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use posteria_linalg::{Cholesky, Matrix, dot};
 
-use super::super::{ClosedForm, PrecisionPrior};
+use super::super::ClosedForm;
 use super::*;
+use crate::density::InverseGamma;
 use crate::density::special::LOG_SQRT_2PI;
 use crate::model::Posterior;
 
@@ -64,8 +65,8 @@ fn with_ones(x: &Matrix) -> Matrix {
 /// Log evidence and posterior moments of (log σ, log a, coefficients) by summing over a grid
 /// of the two log scales; one point for log a if it is known.
 fn by_quadrature(
-    residual: PrecisionPrior,
-    weights: Option<PrecisionPrior>,
+    residual: InverseGamma,
+    weights: Option<InverseGamma>,
     fixed: [f64; 2],
 ) -> (f64, Vec<f64>) {
     let (x, y) = toy();
@@ -79,8 +80,11 @@ fn by_quadrature(
             let variance = (2.0 * log_scale).exp();
             let variances = [fixed[0].powi(2), variance, variance];
             let (log_density, moments) = given_scales(&x, &y, &variances, (2.0 * log_noise).exp());
-            let prior = weights.map_or(0.0, |prior| prior.log_density(log_scale) + step.ln());
-            let mass = (log_density + residual.log_density(log_noise) + step.ln() + prior).exp();
+            let prior =
+                weights.map_or(0.0, |prior| prior.log_density_of_log_scale(log_scale) + step.ln());
+            let mass =
+                (log_density + residual.log_density_of_log_scale(log_noise) + step.ln() + prior)
+                    .exp();
             total += mass;
             for (sum, value) in sums.iter_mut().zip([log_noise, log_scale].iter().chain(&moments)) {
                 *sum += mass * value;
@@ -96,7 +100,7 @@ fn coefficient_moments(state: &[f64]) -> Vec<f64> {
 
 #[test]
 fn gibbs_with_known_weight_scales_has_the_exact_moments() {
-    let residual = PrecisionPrior::inverse_gamma(0.5, 4.0).unwrap();
+    let residual = InverseGamma::new(0.5, 4.0).unwrap();
     let (_, expected) = by_quadrature(residual, None, [5.0, 1.5]);
     let (x, y) = toy();
     let text = "[prior.weights]\nfixed = 1.5\n[prior.intercept]\nfixed = 5.0\n\
@@ -113,8 +117,8 @@ fn gibbs_with_known_weight_scales_has_the_exact_moments() {
 
 #[test]
 fn gibbs_with_a_common_weight_scale_has_the_exact_moments() {
-    let residual = PrecisionPrior::new(2.0, 0.2).unwrap();
-    let weights = PrecisionPrior::new(3.0, 1.0 / 1.25).unwrap();
+    let residual = InverseGamma::from_shape_rate(2.0, 0.2).unwrap();
+    let weights = InverseGamma::from_shape_rate(3.0, 1.0 / 1.25).unwrap();
     let (_, expected) = by_quadrature(residual, Some(weights), [2.0, f64::NAN]);
     let (x, y) = toy();
     let text = "[prior.weights]\nfamily = 'independent'\nshape = 3.0\nrate_scale = 1.25\n\
@@ -133,7 +137,7 @@ fn gibbs_with_a_common_weight_scale_has_the_exact_moments() {
 fn the_conjugate_evidence_is_the_chain_rule_of_its_predictives() {
     let (x, y) = toy();
     let x = with_ones(&x);
-    let residual = PrecisionPrior::new(1.7, 0.6).unwrap();
+    let residual = InverseGamma::from_shape_rate(1.7, 0.6).unwrap();
     let mut sum = 0.0;
     for row in 0..TOY_ROWS {
         let before = Matrix::from_fn(row, 3, |i, k| x[(i, k)]);
@@ -149,7 +153,7 @@ fn the_conjugate_evidence_is_the_chain_rule_of_its_predictives() {
 fn the_conjugate_posterior_and_tempered_evidence_agree_with_quadrature() {
     let (x, y) = toy();
     let x = Matrix::from_fn(TOY_ROWS, 1, |i, _| x[(i, 0)]);
-    let residual = PrecisionPrior::new(1.7, 0.6).unwrap();
+    let residual = InverseGamma::from_shape_rate(1.7, 0.6).unwrap();
     let rho: f64 = 0.3;
     for inverse_temperature in [0.0, 0.4, 1.0] {
         let exact = ClosedForm::new(&x, &y, rho, residual, inverse_temperature).unwrap();
@@ -163,7 +167,7 @@ fn the_conjugate_posterior_and_tempered_evidence_agree_with_quadrature() {
                 let misfit: f64 = (0..TOY_ROWS).map(|i| (y[i] - w * x[(i, 0)]).powi(2)).sum();
                 let log_likelihood = -0.5 * misfit * (-2.0 * log_scale).exp()
                     - TOY_ROWS as f64 * (LOG_SQRT_2PI + log_scale);
-                let log_prior = residual.log_density(log_scale) + 0.5 * rho.ln()
+                let log_prior = residual.log_density_of_log_scale(log_scale) + 0.5 * rho.ln()
                     - log_scale
                     - LOG_SQRT_2PI
                     - 0.5 * rho * w * w * (-2.0 * log_scale).exp();
@@ -244,8 +248,9 @@ fn both_terms_are_the_exact_posterior_times_the_exact_evidence() {
         let weights = 0.5 * log_determinant
             - 3.0 * (LOG_SQRT_2PI + state[3])
             - 0.5 * quadratic * (-2.0 * state[3]).exp();
-        let expected =
-            exact.log_evidence() + weights + exact.residual_precision().log_density(state[3]);
+        let expected = exact.log_evidence()
+            + weights
+            + exact.residual_precision().log_density_of_log_scale(state[3]);
         assert!((terms.at(1.0) - expected).abs() < 1e-9 * expected.abs().max(1.0));
     }
 }

@@ -1,8 +1,8 @@
 //! Alternate data given parameters and parameters given data: both must keep the prior
 //! [Geweke 2004]; and ranks of the truth among draws must be uniform.
 
-use super::super::scale::PrecisionPrior;
 use super::*;
+use crate::density::InverseGamma;
 use crate::density::special::logistic;
 use crate::model::Posterior;
 
@@ -29,16 +29,16 @@ fn regression_targets(x: &Matrix, state: &[f64], stream: &mut Stream) -> Vec<f64
 
 /// An exact draw of the state from the prior.
 fn prior_state(scales: usize, regression: bool, stream: &mut Stream) -> Vec<f64> {
-    let weights = PrecisionPrior::inverse_gamma(0.8, 6.0).unwrap();
-    let log_scales: Vec<f64> = (0..scales).map(|_| weights.draw(0.0, 0.0, stream)).collect();
+    let weights = InverseGamma::new(0.8, 6.0).unwrap();
+    let log_scales: Vec<f64> = (0..scales).map(|_| weights.draw_log_scale(stream)).collect();
     let mut state = vec![stream.normal()];
     for k in 0..2 {
         state.push(log_scales[k % scales].exp() * stream.normal());
     }
     state.extend(log_scales);
     if regression {
-        let residual = PrecisionPrior::inverse_gamma(0.6, 5.0).unwrap();
-        state.push(residual.draw(0.0, 0.0, stream));
+        let residual = InverseGamma::new(0.6, 5.0).unwrap();
+        state.push(residual.draw_log_scale(stream));
     }
     state
 }

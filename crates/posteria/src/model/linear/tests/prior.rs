@@ -3,8 +3,8 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::gamma::gamma_lr;
 
-use super::super::PrecisionPrior;
 use super::*;
+use crate::density::InverseGamma;
 use crate::density::special::normal_cdf;
 use crate::model::Posterior;
 
@@ -25,7 +25,7 @@ fn ks(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Distribution function of the log scale: P(log s < u) = P(τ > exp(-2u)).
-fn log_scale_cdf(prior: PrecisionPrior) -> impl Fn(f64) -> f64 {
+fn log_scale_cdf(prior: InverseGamma) -> impl Fn(f64) -> f64 {
     move |u| 1.0 - gamma_lr(prior.shape(), prior.rate() * (-2.0 * u).exp())
 }
 
@@ -60,8 +60,8 @@ fn gibbs_of_a_regression_returns_the_prior() {
     let x = random_matrix(30, 2, &mut noise);
     let y: Vec<f64> = (0..30).map(|i| 4.0 + 3.0 * x[(i, 0)]).collect();
     let data = real(x, y);
-    let weights = PrecisionPrior::inverse_gamma(0.7, 5.0).unwrap();
-    let residual = PrecisionPrior::inverse_gamma(0.2, 4.0).unwrap();
+    let weights = InverseGamma::new(0.7, 5.0).unwrap();
+    let residual = InverseGamma::new(0.2, 4.0).unwrap();
     for (sharing, scales) in [("", 1), ("sharing = 'per-input'", 2)] {
         let text = TEXT.replace("SHARING", sharing) + "[residual]\nscale = 0.2\nscale_dof = 4.0";
         let mut table = prior_states(&conditioned(&text, &data), 15).0;
@@ -87,7 +87,7 @@ fn a_sampled_intercept_scale_and_the_conjugate_prior_return_the_prior() {
     let table = prior_states(&conditioned(text, &data), 15).0;
     assert!(ks(table[0].clone(), t_cdf(0.4, 6.0)) < KS);
     assert!(ks(table[1].clone(), |w| normal_cdf(w / 2.0)) < KS);
-    let scale = PrecisionPrior::inverse_gamma(0.4, 6.0).unwrap();
+    let scale = InverseGamma::new(0.4, 6.0).unwrap();
     assert!(ks(table[2].clone(), log_scale_cdf(scale)) < KS);
     // w = N(0, 1/(ρτ)) with τ ~ Gamma(a, rate b) is t with 2a degrees of freedom and scale
     // √(b/(aρ)).
@@ -97,7 +97,9 @@ fn a_sampled_intercept_scale_and_the_conjugate_prior_return_the_prior() {
     for column in &table[..2] {
         assert!(ks(column.clone(), t_cdf((2.0_f64 / (3.0 * 0.25)).sqrt(), 6.0)) < KS);
     }
-    assert!(ks(table[2].clone(), log_scale_cdf(PrecisionPrior::new(3.0, 2.0).unwrap())) < KS);
+    assert!(
+        ks(table[2].clone(), log_scale_cdf(InverseGamma::from_shape_rate(3.0, 2.0).unwrap())) < KS
+    );
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn logistic_regression_returns_the_prior() {
     let codes = (0..20).map(|i| usize::from(x[(i, 0)] > 0.0)).collect();
     let text = TEXT.replace("SHARING", "");
     let table = prior_states(&conditioned(&text, &classes(x, codes)), 30).0;
-    let scale = PrecisionPrior::inverse_gamma(0.7, 5.0).unwrap();
+    let scale = InverseGamma::new(0.7, 5.0).unwrap();
     assert!(ks(table[0].clone(), |b| normal_cdf(b / 3.0)) < KS);
     assert!(ks(table[1].clone(), t_cdf(0.7, 5.0)) < KS);
     assert!(ks(table[3].clone(), log_scale_cdf(scale)) < KS);

@@ -37,7 +37,6 @@ pub struct Chain<'p> {
     iteration: usize,
     draw: Vec<f64>,
     log_likelihood: Vec<f64>,
-    steps: Vec<Step>,
     kept: Option<(usize, Statistics)>,
 }
 
@@ -88,7 +87,7 @@ impl<'p> Chain<'p> {
         chain.state.clone_from(&memory.state);
         chain.iteration = memory.iteration;
         // The settings of the stage first, then what was learned in it.
-        chain.sweep.enter(chain.stage_of(memory.iteration));
+        chain.sweep.enter(chain.next_stage().0);
         if chain.sweep.recall(&memory.updates).is_err() || chain.evaluate().is_err() {
             return Err(FitError::Memory { chain: index });
         }
@@ -106,7 +105,6 @@ impl<'p> Chain<'p> {
             iteration: 0,
             draw: vec![0.0; posterior.layout().len()],
             log_likelihood: vec![0.0; posterior.rows()],
-            steps: Vec::new(),
             kept: None,
         }
     }
@@ -116,8 +114,7 @@ impl<'p> Chain<'p> {
         if self.iteration >= self.plan.iterations() {
             return false;
         }
-        self.steps.clear();
-        self.steps.extend_from_slice(self.sweep.pass(&mut self.state, &mut self.stream));
+        self.sweep.pass(&mut self.state, &mut self.stream);
         self.iteration += 1;
         let sampled = self.iteration.saturating_sub(self.plan.warmup_iterations());
         self.kept = (sampled > 0 && sampled.is_multiple_of(self.plan.thin)).then(|| {
@@ -125,7 +122,7 @@ impl<'p> Chain<'p> {
             // fault of the model, and the draw shows it instead of hiding it.
             let terms =
                 self.evaluate().unwrap_or(Terms { log_prior: f64::NAN, log_likelihood: f64::NAN });
-            (sampled / self.plan.thin - 1, statistics(terms, &self.steps))
+            (sampled / self.plan.thin - 1, statistics(terms, self.sweep.steps()))
         });
         self.enter_stage_if_one_begins();
         true
@@ -136,7 +133,7 @@ impl<'p> Chain<'p> {
         Report {
             chain: self.index,
             iteration: self.iteration,
-            steps: &self.steps,
+            steps: self.sweep.steps(),
             kept: self.kept.map(|(index, statistics)| Kept {
                 index,
                 draw: &self.draw,
@@ -162,29 +159,22 @@ impl<'p> Chain<'p> {
         if terms.at(1.0).is_finite() { Ok(terms) } else { Err(Infeasible::NotFinite) }
     }
 
-    /// The stage to which the sweep number `iteration` (from 0) belongs.
-    fn stage_of(&self, iteration: usize) -> &'p Stage {
-        let mut end = 0;
+    /// The stage of the next sweep, and whether it begins with it.
+    fn next_stage(&self) -> (&'p Stage, bool) {
+        let mut begin = 0;
         for stage in &self.plan.warmup {
-            end += stage.iterations;
-            if iteration < end {
-                return stage;
+            let end = begin + stage.iterations;
+            if self.iteration < end {
+                return (stage, self.iteration == begin);
             }
+            begin = end;
         }
-        &self.plan.sampling
+        (&self.plan.sampling, self.iteration == begin)
     }
 
     fn enter_stage_if_one_begins(&mut self) {
-        let mut begin = 0;
-        for stage in &self.plan.warmup {
-            if self.iteration == begin && stage.iterations > 0 {
-                self.sweep.enter(stage);
-                return;
-            }
-            begin += stage.iterations;
-        }
-        if self.iteration == begin {
-            self.sweep.enter(&self.plan.sampling);
+        if let (stage, true) = self.next_stage() {
+            self.sweep.enter(stage);
         }
     }
 }

@@ -78,16 +78,20 @@ impl<'p> Sweep<'p> {
         self.updates.iter().map(|update| update.name())
     }
 
-    /// Moves every block that the present stage does not hold still; returns one report per
-    /// update (of a block held still: its last one).
+    /// Moves every block that the present stage does not hold still; returns
+    /// [`Sweep::steps`].
     pub fn pass(&mut self, state: &mut [f64], stream: &mut Stream) -> &[Step] {
         for ((update, step), moving) in
             self.updates.iter_mut().zip(&mut self.steps).zip(&self.moving)
         {
-            if *moving {
-                *step = update.update(state, stream);
-            }
+            // A block held still must not report again what it did in an earlier stage.
+            *step = if *moving { update.update(state, stream) } else { Step::default() };
         }
+        &self.steps
+    }
+
+    /// What each update did in the last pass; of a block held still, nothing.
+    pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 

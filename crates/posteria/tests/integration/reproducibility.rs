@@ -130,6 +130,23 @@ fn an_interrupted_chain_continues_bit_for_bit() {
 }
 
 #[test]
+fn a_block_held_still_reports_alike_after_an_interruption() {
+    let mut plan = Plan::new(1, 40, 20);
+    plan.sampling.still = vec!["joint".into()];
+    let toy = Toy::new(kernels::ALL[0].1);
+    let mut chain = Chain::start(&toy, &plan, Seed(2), 0).expect("a usable start");
+    (0..50).for_each(|_| assert!(chain.advance()));
+    let memory = chain.memory();
+    let mut resumed = Chain::resume(&toy, &plan, 0, &memory).expect("its own memory");
+    assert!(chain.advance() && resumed.advance());
+    let bits = |chain: &Chain<'_>| {
+        let kept = chain.report().kept.expect("a kept draw");
+        kept.statistics.to_array().map(f64::to_bits)
+    };
+    assert_eq!(bits(&chain), bits(&resumed));
+}
+
+#[test]
 fn a_memory_of_another_chain_is_refused() {
     let plan = Plan::new(1, 50, 10);
     let toy = Toy::new(kernels::ALL[0].1);

@@ -22,9 +22,10 @@ type Start<'a> = Box<dyn Fn(&mut Stream) -> Vec<f64> + Send + Sync + 'a>;
 /// ```
 /// use posteria::fit::fit;
 /// use posteria::model::Custom;
-/// use posteria::random::{Seed, Stream};
-/// use posteria::sample::{Kernel, Plan, Step};
-/// use posteria::target::{Infeasible, LogDensity, Point};
+/// use posteria::random::Seed;
+/// use posteria::sample::hmc::{Nuts, NutsOptions};
+/// use posteria::sample::{Kernel, Plan};
+/// use posteria::target::{Infeasible, LogDensity};
 ///
 /// /// A normal density with mean 3 and standard deviation 1 in two independent components.
 /// struct Normal;
@@ -49,33 +50,8 @@ type Start<'a> = Box<dyn Fn(&mut Stream) -> Vec<f64> + Send + Sync + 'a>;
 ///     }
 /// }
 ///
-/// /// Random-walk Metropolis; any kernel will do, this is the shortest.
-/// struct RandomWalk;
-///
-/// impl Kernel for RandomWalk {
-///     fn name(&self) -> &'static str {
-///         "random walk"
-///     }
-///     fn step(
-///         &mut self,
-///         target: &mut dyn LogDensity,
-///         point: &mut Point,
-///         stream: &mut Stream,
-///     ) -> Step {
-///         let proposal = point.position.iter().map(|x| x + 1.7 * stream.normal()).collect();
-///         let mut step = Step { evaluations: 1, accepted: false, ..Step::default() };
-///         if let Ok(proposal) = Point::new(target, proposal) {
-///             step.acceptance = (proposal.log_density - point.log_density).exp().min(1.0);
-///             if stream.uniform() < step.acceptance {
-///                 point.copy_from(&proposal);
-///                 step.accepted = true;
-///             }
-///         }
-///         step
-///     }
-/// }
-///
-/// let posterior = Custom::density(&["a", "b"], || Box::new(Normal), |_| Box::new(RandomWalk))?;
+/// let kernel = |dim: usize| -> Box<dyn Kernel> { Box::new(Nuts::new(dim, NutsOptions::default())) };
+/// let posterior = Custom::density(&["a", "b"], || Box::new(Normal), kernel)?;
 /// let draws = fit(&posterior, &Plan::new(4, 200, 1000), Seed(1), 2.try_into()?)?;
 /// let a: Vec<f64> = draws.component(0).concat();
 /// let mean = a.iter().sum::<f64>() / a.len() as f64;
@@ -227,8 +203,8 @@ impl Evaluator for ProductEvaluator<'_> {
 mod tests {
     use super::*;
     use crate::density::special::LOG_SQRT_2PI;
-    use crate::model::random_walk::RandomWalk;
     use crate::random::Seed;
+    use crate::sample::hmc::{MetricKind, Nuts, NutsOptions};
 
     /// x ~ N(0, 1), one observation `y` ~ N(x, 1): the posterior at β is N(βy/(1+β), 1/(1+β)).
     struct OneMean {
@@ -257,8 +233,9 @@ mod tests {
         }
     }
 
-    fn walk(_: usize) -> Box<dyn Kernel> {
-        Box::new(RandomWalk { width: 1.0, repetitions: 5 })
+    fn nuts(dim: usize) -> Box<dyn Kernel> {
+        let metric = MetricKind::Unit;
+        Box::new(Nuts::new(dim, NutsOptions { step_size: 1.0, metric, ..NutsOptions::default() }))
     }
 
     /// Mean of `values` and its standard error from means of 50 batches.
@@ -281,8 +258,8 @@ mod tests {
         let terms = OneMean { y: 1.5 }.terms(&[0.7]).unwrap();
         let alone = Terms { log_prior: terms.at(1.0), log_likelihood: 0.0 };
         for (posterior, expected) in [
-            (Custom::prior_times_likelihood(&["x"], product, walk).unwrap(), terms),
-            (Custom::density(&["x"], whole, walk).unwrap(), alone),
+            (Custom::prior_times_likelihood(&["x"], product, nuts).unwrap(), terms),
+            (Custom::density(&["x"], whole, nuts).unwrap(), alone),
         ] {
             let mut draw = [0.0];
             let found = posterior.evaluator().evaluate(&[0.7], &mut draw, &mut []).unwrap();
@@ -295,7 +272,7 @@ mod tests {
     fn the_likelihood_counts_by_the_inverse_temperature() {
         let y = 3.0;
         let posterior =
-            Custom::prior_times_likelihood(&["x"], || Box::new(OneMean { y }), walk).unwrap();
+            Custom::prior_times_likelihood(&["x"], || Box::new(OneMean { y }), nuts).unwrap();
         let mut stream = Seed(4).stream(crate::random::Purpose::Chain, [0, 0]);
         for (inverse_temperature, expected) in [(0.0, 0.0), (0.5, 1.0), (1.0, 1.5)] {
             let mut sweep = posterior.sweep(inverse_temperature);
@@ -314,10 +291,10 @@ mod tests {
     #[test]
     fn names_must_fit_and_starts_are_obeyed() {
         let error =
-            Custom::prior_times_likelihood(&["x", "y"], || Box::new(OneMean { y: 0.0 }), walk);
+            Custom::prior_times_likelihood(&["x", "y"], || Box::new(OneMean { y: 0.0 }), nuts);
         assert!(matches!(error.err(), Some(ModelError::Length { expected: 1, found: 2, .. })));
         let posterior =
-            Custom::prior_times_likelihood(&["x"], || Box::new(OneMean { y: 0.0 }), walk)
+            Custom::prior_times_likelihood(&["x"], || Box::new(OneMean { y: 0.0 }), nuts)
                 .unwrap()
                 .with_start(|_| vec![7.0]);
         let mut stream = Seed(1).stream(crate::random::Purpose::Start, [0, 0]);

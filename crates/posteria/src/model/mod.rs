@@ -53,6 +53,3 @@ pub trait Evaluator: Send {
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible>;
 }
-
-#[cfg(test)]
-mod random_walk;

@@ -277,7 +277,7 @@ fn unusual_shapes_run_and_unusable_data_are_refused() {
             posterior.evaluator().evaluate(&state, &mut draw, &mut log_likelihood).unwrap();
         }
     }
-    let refuse = |data: &Dataset| model("").condition(data, walk()).err().unwrap().to_string();
+    let refuse = |data: &Dataset| model("").condition(data, nuts()).err().unwrap().to_string();
     let data = real(Matrix::zeros(0, 1), vec![]);
     assert!(refuse(&data).contains("no rows"));
     let data =
@@ -291,7 +291,7 @@ fn unusual_shapes_run_and_unusable_data_are_refused() {
     assert!(refuse(&data).contains("2 targets is not available"));
     let data = classes(Matrix::zeros(2, 1), vec![0, 1]);
     let regression = model("[model]\ntask = 'regression'");
-    assert!(regression.condition(&data, walk()).err().unwrap().to_string().contains("Binary"));
+    assert!(regression.condition(&data, nuts()).err().unwrap().to_string().contains("Binary"));
     let data = classes(Matrix::zeros(2, 1), vec![0, 2]);
     assert!(refuse(&data).contains("not available"));
 }

@@ -109,7 +109,7 @@ fn the_joint_distribution_of_a_regression_is_kept() {
             true,
             |state, stream| {
                 let y = regression_targets(&x, state, stream);
-                let posterior = model.condition(&real(x.clone(), y.clone()), walk()).unwrap();
+                let posterior = model.condition(&real(x.clone(), y.clone()), nuts()).unwrap();
                 posterior.sweep(1.0).pass(state, stream);
                 log_likelihood(&x, &y, state)
             },
@@ -140,7 +140,7 @@ fn the_joint_distribution_of_a_logistic_regression_is_kept() {
         |state, stream| {
             let codes = draw(state, stream);
             let data = classes(x.clone(), codes.clone());
-            model.condition(&data, walk()).unwrap().sweep(1.0).pass(state, stream);
+            model.condition(&data, nuts()).unwrap().sweep(1.0).pass(state, stream);
             log_likelihood(&codes, state)
         },
         |state, stream| log_likelihood(&draw(state, stream), state),
@@ -160,7 +160,7 @@ fn ranks_of_the_truth_are_uniform() {
         let truth = prior_state(1, true, &mut noise);
         let scale = truth[4].exp();
         let y = (0..12).map(|row| output(&x, row, &truth) + scale * noise.normal()).collect();
-        let posterior = model.condition(&real(x.clone(), y), walk()).unwrap();
+        let posterior = model.condition(&real(x.clone(), y), nuts()).unwrap();
         let mut evaluator = posterior.evaluator();
         let mut quantities = |state: &[f64]| -> Vec<f64> {
             let (mut draw, mut rows) = (vec![0.0; posterior.layout().len()], vec![0.0; 12]);

@@ -13,9 +13,9 @@ use posteria_linalg::Matrix;
 use super::{Linear, LinearPosterior};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::model::KernelFactory;
-use crate::model::random_walk::RandomWalk;
 use crate::model::spec::Spec;
 use crate::random::{Purpose, Seed, Stream};
+use crate::sample::hmc::{MetricKind, Nuts, NutsOptions};
 
 /// |z| of a mean over 50 batches passes this by chance with probability 5e-5 (t with 49
 /// degrees of freedom); seeds are fixed.
@@ -29,8 +29,11 @@ fn model(text: &str) -> Linear {
     Linear::new(&Spec::from_toml(text).unwrap()).unwrap()
 }
 
-fn walk() -> KernelFactory<'static> {
-    Arc::new(|_| Box::new(RandomWalk { width: 0.8, repetitions: 20 }))
+fn nuts() -> KernelFactory<'static> {
+    Arc::new(|dim| {
+        let metric = MetricKind::Unit;
+        Box::new(Nuts::new(dim, NutsOptions { step_size: 0.4, metric, ..NutsOptions::default() }))
+    })
 }
 
 /// Inputs x0, x1, … as they are, nothing standardised.
@@ -59,7 +62,7 @@ fn classes(x: Matrix, codes: Vec<usize>) -> Dataset {
 }
 
 fn conditioned(text: &str, data: &Dataset) -> LinearPosterior {
-    model(text).condition(data, walk()).unwrap()
+    model(text).condition(data, nuts()).unwrap()
 }
 
 fn random_matrix(rows: usize, columns: usize, stream: &mut Stream) -> Matrix {

@@ -3,6 +3,7 @@
 mod custom;
 mod error;
 pub mod linear;
+pub mod mlp;
 pub mod prior;
 pub mod spec;
 

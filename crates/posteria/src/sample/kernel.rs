@@ -21,7 +21,8 @@ pub trait Kernel: Send {
 
     /// Moves `point` once. `point` holds the density at its position, and the gradient if the
     /// kernel needs it, when the step begins and when it ends; a kernel that does not need the
-    /// gradient fills it with NaN when it moves, so that nobody takes an old one for current.
+    /// gradient fills it with NaN when it moves, so that nobody takes an old one for current,
+    /// and so does a caller that evaluates the value alone.
     fn step(&mut self, target: &mut dyn LogDensity, point: &mut Point, stream: &mut Stream)
     -> Step;
 
@@ -78,6 +79,23 @@ impl<K: Kernel + ?Sized> Kernel for Box<K> {
     }
 }
 
+/// Evaluates `point` anew, with or without the gradient.
+///
+/// By the same entry point as the kernel's own evaluations: value and gradient together may
+/// round differently, and a resumed chain must find the same bits.
+pub(super) fn evaluate(
+    target: &mut dyn LogDensity,
+    point: &mut Point,
+    with_gradient: bool,
+) -> Result<(), Infeasible> {
+    if with_gradient {
+        return point.evaluate(target);
+    }
+    point.gradient.fill(f64::NAN);
+    point.log_density = value_at(target, &point.position)?;
+    Ok(())
+}
+
 /// The log density at `position`, or why it is not usable; never NaN or infinite.
 pub(super) fn value_at(
     target: &mut (impl LogDensity + ?Sized),
@@ -101,6 +119,8 @@ pub struct Step {
     pub step_size: f64,
     /// Evaluations of the density, with or without gradient.
     pub evaluations: u32,
+    /// Leapfrog steps of a trajectory with a momentum; 0 for updates without one.
+    pub leapfrog_steps: u32,
     /// Depth of the tree of a NUTS trajectory, else 0.
     pub tree_depth: u32,
     /// Whether the energy error went beyond the threshold.
@@ -125,6 +145,7 @@ impl Default for Step {
             energy: f64::NAN,
             step_size: f64::NAN,
             evaluations: 0,
+            leapfrog_steps: 0,
             tree_depth: 0,
             diverging: false,
             infeasible: None,

@@ -2,6 +2,8 @@
 //! a state. Nothing here knows a model.
 
 mod adaptive_rejection;
+mod cycle;
+mod direction_walk;
 mod elliptical_slice;
 pub mod hmc;
 mod hull;
@@ -13,8 +15,11 @@ mod metropolis;
 mod moments;
 mod plan;
 mod random_walk;
+mod refresh;
 mod rejection;
+mod reparametrized;
 mod replica_exchange;
+mod sequence;
 mod slice;
 mod step_size;
 mod update;
@@ -25,6 +30,8 @@ mod tests;
 pub use adaptive_rejection::{
     AdaptiveDraw, AdaptiveRejection, AdaptiveRejectionError, draw_log_concave,
 };
+pub use cycle::Cycle;
+pub use direction_walk::{Direction, DirectionWalk};
 pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior};
 pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};
@@ -33,8 +40,11 @@ pub use memory::ForeignMemory;
 pub use metropolis::{MetropolisHastings, Proposal};
 pub use plan::{Adapt, Plan, Stage};
 pub use random_walk::{Metropolis, RandomWalk};
+pub use refresh::Refresh;
 pub use rejection::{Envelope, Rejection, RejectionError};
+pub use reparametrized::{Coordinates, Reparametrized};
 pub use replica_exchange::{ExchangeCounts, PairCounts, ReplicaExchange};
+pub use sequence::Sequence;
 pub use slice::{Scan, Slice, SliceStep, slice_sample};
 pub use step_size::DualAveraging;
 pub use update::{Block, Conditional, Sweep, Update, Whole};

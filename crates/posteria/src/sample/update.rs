@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::kernel::value_at;
+use super::kernel::evaluate;
 use super::memory::{ForeignMemory, expect_none};
 use super::{Kernel, Stage, Step};
 use crate::random::Stream;
@@ -183,16 +183,6 @@ impl<C: Conditional, K: Kernel> Block<C, K> {
             current: false,
         }
     }
-
-    fn evaluate(&mut self) -> Result<(), Infeasible> {
-        if self.kernel.needs_gradient() {
-            return self.point.evaluate(&mut self.conditional);
-        }
-        // By the same entry point as the kernel's own evaluations: value and gradient together
-        // may round differently, and a resumed chain must find the same bits.
-        self.point.log_density = value_at(&mut self.conditional, &self.point.position)?;
-        Ok(())
-    }
 }
 
 impl<C: Conditional, K: Kernel> Update for Block<C, K> {
@@ -209,7 +199,9 @@ impl<C: Conditional, K: Kernel> Update for Block<C, K> {
             self.point.position.iter().zip(&*block).any(|(a, b)| a.to_bits() != b.to_bits());
         if changed || moved || !self.current {
             self.point.position.copy_from_slice(block);
-            if let Err(infeasible) = self.evaluate() {
+            let with_gradient = self.kernel.needs_gradient();
+            if let Err(infeasible) = evaluate(&mut self.conditional, &mut self.point, with_gradient)
+            {
                 // Without a density there is nothing to move from: stay, and say so.
                 self.current = false;
                 return Step { evaluations: 1, ..Step::stayed(infeasible) };

@@ -140,6 +140,7 @@ impl Kernel for Hmc {
             energy: self.phase.energy(),
             step_size,
             evaluations: transition.evaluations,
+            leapfrog_steps: transition.evaluations,
             tree_depth: 0,
             diverging: transition.diverging,
             infeasible: transition.infeasible,

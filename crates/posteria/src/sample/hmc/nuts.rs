@@ -164,6 +164,7 @@ impl Kernel for Nuts {
             energy: self.proposal.energy,
             step_size,
             evaluations: course.evaluations,
+            leapfrog_steps: course.evaluations,
             tree_depth: depth,
             diverging: course.diverging,
             infeasible: course.infeasible,

@@ -1,5 +1,7 @@
 //! Turn tables into numbers the way the training table was turned into numbers.
 
+use std::ops::Range;
+
 use posteria_linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +20,11 @@ use crate::caution::Caution;
 /// is singled out. Indicators are standardised like any other input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
-    inputs: Vec<InputEncoding>,
-    targets: TargetEncoding,
-    task: Task,
+    /// Names of all columns of the training table, used or not, in order.
+    pub(super) columns: Vec<String>,
+    pub(super) inputs: Vec<InputEncoding>,
+    pub(super) targets: TargetEncoding,
+    pub(super) task: Task,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +81,19 @@ pub struct EncodedRows {
     pub cautions: Vec<Caution>,
 }
 
+/// The inputs that one column of the table became.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputColumn {
+    /// Name of the column; of a column of two classes, that of its indicator.
+    pub name: String,
+    /// Which inputs: one for a column of numbers or of two classes, one per class for more.
+    pub inputs: Range<usize>,
+    /// How each of them was standardised.
+    pub scaling: Vec<Standardization>,
+    /// Whether the column holds numbers; else classes.
+    pub is_number: bool,
+}
+
 /// The most numbers that the matrix of inputs may hold: 2 GiB.
 const MAX_NUMBERS: usize = 1 << 28;
 
@@ -95,7 +112,8 @@ impl Encoder {
             .map(|&index| learner.input(index))
             .collect::<Result<Vec<_>, _>>()?;
         let (targets, task) = learner.targets(&indices.targets, roles.task)?;
-        let encoder = Encoder { inputs, targets, task };
+        let columns = table.names().to_vec();
+        let encoder = Encoder { columns, inputs, targets, task };
         let codes = |index: usize| rows.classes(index).1;
         let mut input_scaling = Vec::new();
         encoder.for_each_input(|_, scaling| input_scaling.push(*scaling));
@@ -152,6 +170,45 @@ impl Encoder {
         names
     }
 
+    /// The columns of the table that became inputs, in the order of the inputs.
+    pub fn input_columns(&self) -> Vec<InputColumn> {
+        let mut next = 0;
+        let each = self.inputs.iter().map(|InputEncoding { column, content }| {
+            let (scaling, is_number) = match content {
+                InputContent::Number(scaling) => (vec![*scaling], true),
+                InputContent::Classes { indicators, .. } => {
+                    (indicators.iter().map(|indicator| indicator.scaling).collect(), false)
+                }
+            };
+            let inputs = next..next + scaling.len();
+            next = inputs.end;
+            let name = match content {
+                InputContent::Classes { indicators, .. } if indicators.len() == 1 => {
+                    format!("{column}[{}]", indicators[0].class)
+                }
+                _ => column.clone(),
+            };
+            InputColumn { name, inputs, scaling, is_number }
+        });
+        each.collect()
+    }
+
+    /// The classes of the target, in order; none for real targets.
+    pub fn labels(&self) -> &[String] {
+        match &self.targets {
+            TargetEncoding::Real(_) => &[],
+            TargetEncoding::Classes { labels, .. } => labels,
+        }
+    }
+
+    /// How every real target was standardised; empty for classes.
+    pub fn target_scaling(&self) -> Vec<Standardization> {
+        match &self.targets {
+            TargetEncoding::Real(targets) => targets.iter().map(|(_, scaling)| *scaling).collect(),
+            TargetEncoding::Classes { .. } => Vec::new(),
+        }
+    }
+
     /// The names of the target columns.
     pub fn target_names(&self) -> Vec<String> {
         match &self.targets {
@@ -165,14 +222,7 @@ impl Encoder {
         self.task
     }
 
-    fn target_scaling(&self) -> Vec<Standardization> {
-        match &self.targets {
-            TargetEncoding::Real(targets) => targets.iter().map(|(_, scaling)| *scaling).collect(),
-            TargetEncoding::Classes { .. } => Vec::new(),
-        }
-    }
-
-    fn for_each_input(&self, mut visit: impl FnMut(String, &Standardization)) {
+    pub(super) fn for_each_input(&self, mut visit: impl FnMut(String, &Standardization)) {
         for InputEncoding { column, content } in &self.inputs {
             match content {
                 InputContent::Number(scaling) => visit(column.clone(), scaling),

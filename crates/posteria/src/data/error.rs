@@ -241,6 +241,28 @@ pub enum DataError {
         /// The greatest product.
         limit: usize,
     },
+    /// A table without names has another number of columns than the training table.
+    #[error(
+        "{file}: there are no names of columns, and {found} columns cannot be matched by position \
+         to the {expected} of the training table{}; name the columns in the first line",
+        without_targets(*.expected, *.targets)
+    )]
+    Positions {
+        /// Name of the file.
+        file: String,
+        /// How many columns it has.
+        found: usize,
+        /// How many columns the training table had.
+        expected: usize,
+        /// How many of them were targets.
+        targets: usize,
+    },
+    /// What was kept of the training data does not fit together.
+    #[error("the data that were kept cannot be used: {what}")]
+    Stored {
+        /// What is wrong.
+        what: String,
+    },
     /// A column has a type that cannot be used.
     #[error("{file}: column {} holds {kind}, which is neither number nor text; convert it",
             shown(.column))]
@@ -273,6 +295,10 @@ pub(super) fn listed(names: &[String]) -> String {
         list.push_str(&format!(" and {} more", names.len() - MOST));
     }
     list
+}
+
+fn without_targets(expected: usize, targets: usize) -> String {
+    format!(" (or {} without the target)", expected.saturating_sub(targets))
 }
 
 fn meant(suggestion: Option<&str>) -> String {

@@ -20,12 +20,13 @@ mod reader;
 mod roles;
 mod rows;
 mod standardize;
+mod stored;
 mod table;
 mod text;
 
 pub use column::{Cell, Column, MISSING, Texts};
 pub use dataset::{Dataset, Targets, Task};
-pub use encoder::{EncodedRows, Encoder, Encoding};
+pub use encoder::{EncodedRows, Encoder, Encoding, InputColumn};
 pub use error::{Cells, DataError, Place};
 pub use fault::{CellFault, TextFault};
 pub use folds::{FoldError, Folds};

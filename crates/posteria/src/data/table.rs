@@ -14,6 +14,8 @@ pub struct Table {
     /// Line of the file where each row begins; none for files without lines.
     lines: Option<Vec<u32>>,
     rows: usize,
+    /// Whether the columns have names of their own.
+    named: bool,
 }
 
 impl Table {
@@ -52,12 +54,32 @@ impl Table {
                 });
             }
         }
-        Ok(Table { file: file.to_string(), names, columns, lines, rows })
+        Ok(Table { file: file.to_string(), names, columns, lines, rows, named: true })
     }
 
     /// What the source is called in errors.
     pub fn file(&self) -> &str {
         &self.file
+    }
+
+    /// The same table, whose names only count the columns if `named` is false.
+    pub(super) fn with_names_of_its_own(self, named: bool) -> Self {
+        Table { named, ..self }
+    }
+
+    /// Whether the columns have names of their own; otherwise they are called after their
+    /// positions, `x1`, `x2`, ….
+    pub fn is_named(&self) -> bool {
+        self.named
+    }
+
+    /// The same columns under these names.
+    ///
+    /// # Errors
+    /// [`DataError::DuplicateColumn`].
+    pub(super) fn renamed(self, names: Vec<String>) -> Result<Self, DataError> {
+        assert_eq!(names.len(), self.columns.len(), "one name per column");
+        Table::with_lines(&self.file, names, self.columns, self.lines)
     }
 
     /// Number of rows.

@@ -244,6 +244,7 @@ impl RawTable<'_> {
         if self.lines.is_empty() {
             return Err(DataError::HeaderOnly { file: self.file.to_string(), line: first_line });
         }
-        Table::with_lines(self.file, names, columns, Some(self.lines))
+        let table = Table::with_lines(self.file, names, columns, Some(self.lines))?;
+        Ok(table.with_names_of_its_own(header))
     }
 }

@@ -13,6 +13,7 @@ pub use error::ModelError;
 use std::sync::Arc;
 
 use crate::draws::Layout;
+use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Kernel, Sweep};
 use crate::target::{Infeasible, Terms};
@@ -35,6 +36,12 @@ pub trait Posterior: Send + Sync {
 
     /// What turns a state into a draw. Built once per chain; owns its buffers.
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p>;
+
+    /// What predicts the targets of new rows from draws; `None` if there is nothing to predict.
+    /// Built once per thread; owns its buffers.
+    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        None
+    }
 }
 
 /// Builds the kernel that moves a block of the given dimension; called once per chain.

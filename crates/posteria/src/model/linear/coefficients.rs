@@ -158,6 +158,24 @@ impl UserScale {
         shown + weights.len()
     }
 
+    /// From intercept and weights of a draw, which are on the user's scale, to the line over
+    /// standardised inputs: writes its slopes, returns its height where all inputs are at their
+    /// centre. Outputs stay on the user's scale.
+    pub(super) fn line(&self, draw: &[f64], slopes: &mut [f64]) -> f64 {
+        let shown = usize::from(self.shown);
+        let mut height = if self.shown { draw[0] } else { 0.0 };
+        for ((slope, weight), input) in slopes.iter_mut().zip(&draw[shown..]).zip(&self.inputs) {
+            *slope = weight * input.scale;
+            height += weight * input.centre;
+        }
+        height
+    }
+
+    /// Number of inputs.
+    pub(super) fn inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
     /// Writes the row of the design matrix for inputs on the user's scale.
     pub(super) fn design_row(&self, inputs: &[f64], row: &mut [f64]) {
         let first = usize::from(self.intercept);

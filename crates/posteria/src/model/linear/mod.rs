@@ -19,6 +19,7 @@ mod coefficients;
 mod evaluator;
 mod logistic;
 mod posterior;
+mod predictor;
 mod scale;
 mod spec;
 mod updates;

@@ -6,6 +6,7 @@ use super::closed_form::{ClosedForm, StudentT};
 use super::coefficients::{Coefficients, GroupScale, UserScale};
 use super::evaluator::LinearEvaluator;
 use super::logistic::LogisticConditional;
+use super::predictor::LinearPredictor;
 use super::spec::{Linear, WeightPrior};
 use super::updates::{ConjugateUpdate, ResidualUpdate, ScalesUpdate, WeightsUpdate};
 use crate::data::{Dataset, Standardization, Targets, Task};
@@ -13,6 +14,7 @@ use crate::density::InverseGamma;
 use crate::draws::Layout;
 use crate::model::spec::Sharing;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior};
+use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Block, Sweep, Update};
 
@@ -215,6 +217,10 @@ impl Posterior for LinearPosterior {
 
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
         Box::new(LinearEvaluator::new(self))
+    }
+
+    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        Some(Box::new(LinearPredictor::new(self)))
     }
 }
 

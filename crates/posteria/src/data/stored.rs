@@ -1,0 +1,152 @@
+//! Keep an encoder and its data as plain numbers and text, and get them back.
+
+use posteria_linalg::Matrix;
+
+use super::encoder::{InputContent, TargetEncoding};
+use super::{DataError, Dataset, Encoder, Standardization, Table, Targets, Task};
+
+fn refused<T>(what: impl Into<String>) -> Result<T, DataError> {
+    Err(DataError::Stored { what: what.into() })
+}
+
+impl Encoder {
+    /// The encoder as JSON; [`Encoder::from_json`] gives it back exactly.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("an encoder is plain data")
+    }
+
+    /// The encoder that [`Encoder::to_json`] wrote. Nothing in the text is believed unchecked.
+    ///
+    /// # Errors
+    /// [`DataError::Stored`].
+    pub fn from_json(text: &str) -> Result<Self, DataError> {
+        let encoder: Encoder = match serde_json::from_str(text) {
+            Ok(encoder) => encoder,
+            Err(error) => return refused(format!("the encoding is not valid: {error}")),
+        };
+        encoder.check()?;
+        Ok(encoder)
+    }
+
+    /// What encoding can rely on, whoever wrote the text.
+    fn check(&self) -> Result<(), DataError> {
+        let mut sound = true;
+        let mut scale = |scaling: &Standardization| {
+            sound &= scaling.centre.is_finite() && scaling.scale > 0.0 && scaling.scale.is_finite();
+        };
+        self.for_each_input(|_, scaling| scale(scaling));
+        self.target_scaling().iter().for_each(scale);
+        if !sound {
+            return refused("a scale is not a positive number");
+        }
+        let mut names: Vec<&str> =
+            self.inputs.iter().map(|input| input.column.as_str()).collect();
+        let targets = self.target_names();
+        names.extend(targets.iter().map(String::as_str));
+        names.sort_unstable();
+        if names.windows(2).any(|pair| pair[0] == pair[1]) {
+            return refused("a column has two roles");
+        }
+        let empty = |content: &InputContent| {
+            matches!(content, InputContent::Classes { indicators, .. } if indicators.is_empty())
+        };
+        if self.inputs.iter().any(|input| empty(&input.content)) {
+            return refused("a column of classes has no class");
+        }
+        let fits = match (&self.targets, self.task) {
+            (TargetEncoding::Real(_), task) => task == Task::Regression,
+            (TargetEncoding::Classes { labels, .. }, Task::Binary) => labels.len() == 2,
+            (TargetEncoding::Classes { labels, .. }, Task::Multiclass) => !labels.is_empty(),
+            (TargetEncoding::Classes { .. }, Task::Regression) => false,
+        };
+        if fits { Ok(()) } else { refused("the target does not fit the task") }
+    }
+
+    /// The data with these inputs and targets, both on the user's scale: inputs row by row, one
+    /// list per target (of a class: its index), the index of the group of every row. The inverse
+    /// of writing a [`Dataset`] on the user's scale, to rounding.
+    ///
+    /// # Errors
+    /// [`DataError::Stored`] if lengths do not fit, a number is not finite or not the index of
+    /// a class.
+    pub fn restore(
+        &self,
+        inputs: &[f64],
+        targets: &[Vec<f64>],
+        groups: Option<&[f64]>,
+    ) -> Result<Dataset, DataError> {
+        let mut input_scaling = Vec::new();
+        self.for_each_input(|_, scaling| input_scaling.push(*scaling));
+        let width = input_scaling.len();
+        let rows = match targets.first() {
+            Some(target) => target.len(),
+            None => inputs.len() / width.max(1),
+        };
+        let columns = targets.len() == self.target_names().len();
+        let lengths = targets.iter().all(|target| target.len() == rows)
+            && rows.checked_mul(width) == Some(inputs.len())
+            && groups.is_none_or(|groups| groups.len() == rows);
+        if !columns || !lengths {
+            return refused("inputs and targets have different lengths");
+        }
+        if !inputs.iter().chain(targets.iter().flatten()).all(|value| value.is_finite()) {
+            return refused("a number is not finite");
+        }
+        let kept = match &self.targets {
+            TargetEncoding::Real(scales) => {
+                let entry = |row: usize, column: usize| scales[column].1.apply(targets[column][row]);
+                let values = Matrix::from_fn(rows, scales.len(), entry);
+                Targets::Real { names: self.target_names(), values }
+            }
+            TargetEncoding::Classes { column, labels } => Targets::Classes {
+                name: column.clone(),
+                labels: labels.clone(),
+                codes: indices(&targets[0], labels.len())?,
+            },
+        };
+        let entry = |row: usize, k: usize| input_scaling[k].apply(inputs[row * width + k]);
+        Ok(Dataset {
+            inputs: Matrix::from_fn(rows, width, entry),
+            input_names: self.input_names(),
+            targets: kept,
+            target_scaling: self.target_scaling(),
+            groups: groups.map(|groups| indices(groups, rows)).transpose()?,
+            task: self.task,
+            input_scaling,
+        })
+    }
+
+    /// Gives the columns of a table without names those of the training table: all of them in
+    /// order, or all but the targets. A table with names stays as it is.
+    ///
+    /// # Errors
+    /// [`DataError::Positions`] if the number of columns is neither.
+    pub fn name_by_position(&self, table: Table) -> Result<Table, DataError> {
+        if table.is_named() {
+            return Ok(table);
+        }
+        let targets = self.target_names();
+        let without: Vec<String> =
+            self.columns.iter().filter(|name| !targets.contains(name)).cloned().collect();
+        match table.columns().len() {
+            found if found == self.columns.len() => table.renamed(self.columns.clone()),
+            found if found == without.len() => table.renamed(without),
+            found => Err(DataError::Positions {
+                file: table.file().to_string(),
+                found,
+                expected: self.columns.len(),
+                targets: targets.len(),
+            }),
+        }
+    }
+}
+
+/// Whole numbers below `count`.
+fn indices(values: &[f64], count: usize) -> Result<Vec<usize>, DataError> {
+    let index = |value: &f64| {
+        let index = *value as usize;
+        let whole = value.is_finite() && *value >= 0.0 && value.fract().abs() <= 0.0;
+        if whole && index < count { Ok(index) } else { refused("a class or group is unknown") }
+    };
+    values.iter().map(index).collect()
+}

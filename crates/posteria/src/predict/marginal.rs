@@ -1,0 +1,187 @@
+//! Moments, distribution function and quantiles of one output of a predictive distribution.
+
+use super::predictive::normal_density;
+use super::quantile::solve;
+use super::{Family, Predictive};
+use crate::density::StudentT;
+use crate::density::special::{normal_cdf, normal_quantile};
+
+impl Predictive<'_> {
+    /// The mean of an output, Σ_s w_s E(y given draw s); `None` if it does not exist, as for a
+    /// Student t with at most one degree of freedom.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn mean(&self, output: usize) -> Option<f64> {
+        self.check(output);
+        let mut mean = 0.0;
+        for (weight, parameters) in self.components() {
+            let component = self.family.component(parameters, output);
+            if component.dof <= 1.0 {
+                return None;
+            }
+            // A convex combination: nothing overflows.
+            mean += weight * component.location;
+        }
+        Some(mean)
+    }
+
+    /// The standard deviation of an output: its variance is the mean of the variances plus the
+    /// variance of the means over draws. `None` if it is infinite, as for a Student t with at
+    /// most two degrees of freedom in any draw.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn sd(&self, output: usize) -> Option<f64> {
+        let mean = self.mean(output)?;
+        // Squares are taken relative to the largest term, so that none over- or underflows.
+        let mut largest: f64 = 0.0;
+        for (_, parameters) in self.components() {
+            let component = self.family.component(parameters, output);
+            if component.dof <= 2.0 {
+                return None;
+            }
+            largest = largest.max(component.scale).max((component.location - mean).abs());
+        }
+        let mut sum = 0.0;
+        for (weight, parameters) in self.components() {
+            let component = self.family.component(parameters, output);
+            let factor = match self.family {
+                Family::Laplace { .. } => 2.0,
+                Family::StudentT { .. } => component.dof / (component.dof - 2.0),
+                _ => 1.0,
+            };
+            let (within, between) =
+                (component.scale / largest, (component.location - mean) / largest);
+            sum += weight * (factor * within * within + between * between);
+        }
+        Some(largest * sum.sqrt())
+    }
+
+    /// P(output ≤ y), accurate in the left tail.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn cdf(&self, output: usize, y: f64) -> f64 {
+        self.check(output);
+        self.tail(output, 1.0, y).0
+    }
+
+    /// P(output > y), accurate in the right tail.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn probability_above(&self, output: usize, y: f64) -> f64 {
+        self.check(output);
+        self.tail(output, -1.0, -y).0
+    }
+
+    /// The y with P(output ≤ y) = `probability`, to some 1e-12 of the local scale in both tails;
+    /// ∓∞ at 0 and 1, NaN beyond.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn quantile(&self, output: usize, probability: f64) -> f64 {
+        self.check(output);
+        match probability {
+            p if !(0.0..=1.0).contains(&p) => f64::NAN,
+            p if p <= 0.0 => f64::NEG_INFINITY,
+            p if p >= 1.0 => f64::INFINITY,
+            // 1 - p is exact here.
+            p if p > 0.5 => -self.lower_quantile(output, -1.0, 1.0 - p),
+            p => self.lower_quantile(output, 1.0, p),
+        }
+    }
+
+    /// The quantile for a probability of at most ½ of `sign` times the output.
+    fn lower_quantile(&self, output: usize, sign: f64, probability: f64) -> f64 {
+        let mut dofs = (f64::INFINITY, 0.0_f64);
+        if let Family::StudentT { .. } = self.family {
+            for (_, parameters) in self.components() {
+                let dof = self.family.component(parameters, output).dof;
+                dofs = (dofs.0.min(dof), dofs.1.max(dof));
+            }
+        }
+        // The quantile of a mixture lies between the least and the greatest of its components';
+        // below the median those of a t move out as the degrees of freedom shrink.
+        let standard = Standard::new(self.family);
+        let [far, near] = [dofs.0, dofs.1].map(|dof| standard.quantile(dof, probability));
+        let mut bracket = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut centre = 0.0;
+        for (weight, parameters) in self.components() {
+            let component = self.family.component(parameters, output);
+            let location = sign * component.location;
+            let ends = (location + component.scale * far, location + component.scale * near);
+            if ends.0.is_nan() || ends.1.is_nan() {
+                return f64::NAN;
+            }
+            bracket = (bracket.0.min(ends.0), bracket.1.max(ends.1));
+            centre += weight * location;
+        }
+        // Most mixtures are nearly normal.
+        let start = self.sd(output).map_or(f64::NAN, |sd| centre + sd * normal_quantile(probability));
+        solve(probability, bracket, start, |x| self.tail(output, sign, x))
+    }
+
+    /// P(`sign` × output ≤ x) and its density.
+    fn tail(&self, output: usize, sign: f64, x: f64) -> (f64, f64) {
+        let mut standard = Standard::new(self.family);
+        let (mut below, mut density) = (0.0, 0.0);
+        for (weight, parameters) in self.components() {
+            let component = self.family.component(parameters, output);
+            // All families are symmetric: mirroring only moves the location.
+            let z = (x - sign * component.location) / component.scale;
+            let (own, slope) = standard.at(component.dof, z);
+            below += weight * own;
+            density += weight * slope / component.scale;
+        }
+        (below, density)
+    }
+}
+
+/// The distribution of an output at location 0 and scale 1.
+struct Standard {
+    family: Family,
+    /// Student's, with the degrees of freedom last asked for: often those of the next draw too.
+    student_t: Option<StudentT>,
+}
+
+impl Standard {
+    fn new(family: Family) -> Self {
+        Standard { family, student_t: None }
+    }
+
+    /// Distribution function and density.
+    fn at(&mut self, dof: f64, z: f64) -> (f64, f64) {
+        match self.family {
+            Family::Laplace { .. } => {
+                let half = 0.5 * (-z.abs()).exp();
+                (if z < 0.0 { half } else { 1.0 - half }, half)
+            }
+            Family::StudentT { .. } => {
+                let same = |t: &StudentT| t.dof().to_bits() == dof.to_bits();
+                if !self.student_t.as_ref().is_some_and(same) {
+                    self.student_t = StudentT::new(0.0, 1.0, dof).ok();
+                }
+                let nothing = (f64::NAN, f64::NAN);
+                self.student_t.map_or(nothing, |t| (t.cdf(z), t.log_density(z).exp()))
+            }
+            _ => (normal_cdf(z), normal_density(z)),
+        }
+    }
+
+    fn quantile(&self, dof: f64, probability: f64) -> f64 {
+        match self.family {
+            Family::Laplace { .. } => (2.0 * probability).ln(),
+            Family::StudentT { .. } => {
+                StudentT::new(0.0, 1.0, dof).map_or(f64::NAN, |t| t.quantile(probability))
+            }
+            _ => normal_quantile(probability),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Draws and inputs become predictive distributions; knows no model.
+//!
+//! A [`Predictor`] says what the target of a row follows given one draw: a [`Family`] and its
+//! parameters. Over all draws that is a mixture, the [`Predictive`] of the row, which has a
+//! density, moments, quantiles and class probabilities whatever the model was. A
+//! [`PredictiveTable`] holds the mixtures of many rows, and [`input_effects`] measures what
+//! each input does to the predictions.
+
+mod effects;
+mod family;
+mod marginal;
+mod mixture;
+mod predictive;
+mod predictor;
+mod quantile;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use effects::{EffectOptions, Estimate, InputEffect, input_effects};
+pub use family::Family;
+pub use predictive::Predictive;
+pub use predictor::Predictor;
+pub use table::PredictiveTable;

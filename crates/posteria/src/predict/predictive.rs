@@ -1,0 +1,263 @@
+//! The predictive distribution of one row: a weighted mixture over draws.
+
+use super::Family;
+use super::mixture::LogSum;
+use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, logistic};
+use crate::density::{Laplace, StudentT};
+use crate::random::Stream;
+
+/// The predictive distribution of the target of one row,
+///
+/// p(y) = Σ_s w_s p(y given draw s),
+///
+/// with weights that are equal (posterior prediction) or given (importance weights of
+/// leave-one-out). Several outputs stay joint: the density of a row is the mean over draws of
+/// a product over outputs, not a product of means [Vehtari 2001].
+///
+/// Numbers that do not exist (the standard deviation of a t with two degrees of freedom) are
+/// `None`; parameters or weights that are not numbers give NaN. Draws of weight zero are never
+/// looked at.
+///
+/// ```
+/// use posteria::predict::{Family, Predictive};
+///
+/// // Two draws: N(0, 1) and N(4, 1).
+/// let parameters = [0.0, 1.0, 4.0, 1.0];
+/// let predictive = Predictive::new(Family::Normal { outputs: 1 }, &parameters);
+/// assert!((predictive.mean(0).unwrap() - 2.0).abs() < 1e-12);
+/// assert!((predictive.sd(0).unwrap() - 5f64.sqrt()).abs() < 1e-12);
+/// assert!((predictive.quantile(0, 0.5) - 2.0).abs() < 1e-9);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Predictive<'a> {
+    pub(super) family: Family,
+    parameters: &'a [f64],
+    log_weights: Option<&'a [f64]>,
+    /// Logarithm of the sum of the weights.
+    log_total: f64,
+}
+
+impl<'a> Predictive<'a> {
+    /// The mixture with equal weights; `parameters` holds [`Family::width`] numbers per draw.
+    ///
+    /// # Panics
+    /// If there is no draw, or a part of one.
+    #[track_caller]
+    pub fn new(family: Family, parameters: &'a [f64]) -> Self {
+        let width = family.width();
+        assert!(width > 0 && !parameters.is_empty(), "a mixture has draws with parameters");
+        assert_eq!(parameters.len() % width, 0, "{width} parameters per draw");
+        let log_total = ((parameters.len() / width) as f64).ln();
+        Predictive { family, parameters, log_weights: None, log_total }
+    }
+
+    /// The mixture with weights proportional to exp(`log_weights`), which may have any common
+    /// offset; -∞ is a weight of zero.
+    ///
+    /// # Panics
+    /// If there is no draw, or not one weight per draw.
+    #[track_caller]
+    pub fn weighted(family: Family, parameters: &'a [f64], log_weights: &'a [f64]) -> Self {
+        let equal = Predictive::new(family, parameters);
+        assert_eq!(equal.draws(), log_weights.len(), "one weight per draw");
+        let log_total = log_sum_exp(log_weights);
+        Predictive { log_weights: Some(log_weights), log_total, ..equal }
+    }
+
+    /// What the target follows given one draw.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// Number of draws.
+    pub fn draws(&self) -> usize {
+        self.parameters.len() / self.family.width()
+    }
+
+    /// The joint density of all outputs, or the probability of a class, at `observed`.
+    ///
+    /// # Panics
+    /// As [`Predictive::log_density`].
+    #[track_caller]
+    pub fn density(&self, observed: &[f64]) -> f64 {
+        self.log_density(observed).exp()
+    }
+
+    /// Logarithm of the joint density of all outputs at `observed`; for classes, of the
+    /// probability of the class with index `observed[0]` (-∞ if there is no such class).
+    ///
+    /// # Panics
+    /// If `observed` has not one number per output, or not one for classes.
+    #[track_caller]
+    pub fn log_density(&self, observed: &[f64]) -> f64 {
+        if self.family.classes() > 0 {
+            assert_eq!(observed.len(), 1, "one class");
+            let class = observed[0] as usize;
+            let is_class = class < self.family.classes() && (class as f64 - observed[0]).abs() <= 0.0;
+            return if is_class { self.log_probability(class) } else { f64::NEG_INFINITY };
+        }
+        assert_eq!(observed.len(), self.family.outputs(), "one number per output");
+        let mut workspace = vec![0.0; observed.len()];
+        self.log_mixture(|parameters| self.family.log_density(parameters, observed, &mut workspace))
+    }
+
+    /// Logarithm of the density at `y` of one output alone.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn log_density_of(&self, output: usize, y: f64) -> f64 {
+        self.check(output);
+        self.log_mixture(|parameters| {
+            self.family.log_density_of(self.family.component(parameters, output), y)
+        })
+    }
+
+    /// Logarithm of the probability of a class.
+    ///
+    /// # Panics
+    /// If there is no such class.
+    #[track_caller]
+    pub fn log_probability(&self, class: usize) -> f64 {
+        assert!(class < self.family.classes(), "no class {class}");
+        self.log_mixture(|parameters| self.family.log_probability(parameters, class))
+    }
+
+    /// Writes the probability of every class; they sum to 1.
+    ///
+    /// # Panics
+    /// If `probabilities` has not one place per class.
+    #[track_caller]
+    pub fn probabilities(&self, probabilities: &mut [f64]) {
+        let classes = self.family.classes();
+        assert_eq!(probabilities.len(), classes, "one place per class");
+        probabilities.fill(0.0);
+        for (weight, parameters) in self.components() {
+            if let Family::Bernoulli = self.family {
+                // Each from its own side: neither is 1 minus a rounded number.
+                probabilities[0] += weight * logistic(-parameters[0]);
+                probabilities[1] += weight * logistic(parameters[0]);
+                continue;
+            }
+            let total = log_sum_exp(parameters);
+            for (slot, value) in probabilities.iter_mut().zip(parameters) {
+                *slot += weight * (value - total).exp();
+            }
+        }
+    }
+
+    /// The index of the most probable class, the first of equals.
+    ///
+    /// # Panics
+    /// If the target is not a class.
+    #[track_caller]
+    pub fn most_probable(&self) -> usize {
+        let classes = self.family.classes();
+        assert!(classes > 0, "real outputs have no classes");
+        let mut probabilities = vec![0.0; classes];
+        self.probabilities(&mut probabilities);
+        let better = |best: usize, class: usize| {
+            if probabilities[class] > probabilities[best] { class } else { best }
+        };
+        (0..classes).fold(0, better)
+    }
+
+    /// Writes a draw of the target: one number per output, or the index of a class.
+    ///
+    /// # Panics
+    /// If `target` has another length, or no draw has a positive weight.
+    #[track_caller]
+    pub fn draw(&self, stream: &mut Stream, target: &mut [f64]) {
+        let parameters = self.draw_component(stream);
+        if self.family.classes() > 0 {
+            assert_eq!(target.len(), 1, "one place for the class");
+            let mut remaining = stream.uniform();
+            let last = self.family.classes() - 1;
+            // What rounding leaves of 1 falls to the last class.
+            let drawn = (0..last).find(|class| {
+                remaining -= self.family.log_probability(parameters, *class).exp();
+                remaining < 0.0
+            });
+            target[0] = drawn.unwrap_or(last) as f64;
+            return;
+        }
+        assert_eq!(target.len(), self.family.outputs(), "one place per output");
+        if let Family::MultivariateNormal { outputs } = self.family {
+            let (means, factor) = parameters.split_at(outputs);
+            stream.fill_normal(target);
+            // From the last row up: y_o = mean_o + Σ_j≤o L_oj z_j overwrites z_o only.
+            for output in (0..outputs).rev() {
+                let row = &factor[output * (output + 1) / 2..][..=output];
+                let spread: f64 = row.iter().zip(&target[..]).map(|(l, z)| l * z).sum();
+                target[output] = means[output] + spread;
+            }
+            return;
+        }
+        for (output, slot) in target.iter_mut().enumerate() {
+            let component = self.family.component(parameters, output);
+            let (location, scale) = (component.location, component.scale);
+            *slot = match self.family {
+                Family::StudentT { .. } => StudentT::new(location, scale, component.dof)
+                    .map_or(f64::NAN, |t| t.draw(stream)),
+                Family::Laplace { .. } => {
+                    Laplace::new(location, scale).map_or(f64::NAN, |it| it.draw(stream))
+                }
+                _ => location + scale * stream.normal(),
+            };
+        }
+    }
+
+    /// The parameters of a draw chosen by its weight.
+    #[track_caller]
+    fn draw_component(&self, stream: &mut Stream) -> &'a [f64] {
+        let width = self.family.width();
+        if self.log_weights.is_none() {
+            return &self.parameters[stream.index(self.draws()) * width..][..width];
+        }
+        let mut remaining = stream.uniform();
+        let mut last = None;
+        for (weight, parameters) in self.components() {
+            last = Some(parameters);
+            remaining -= weight;
+            if remaining < 0.0 {
+                break;
+            }
+        }
+        last.expect("some draw has a positive weight")
+    }
+
+    /// Weight and parameters of every draw that counts; the weights sum to 1.
+    pub(super) fn components(&self) -> impl Iterator<Item = (f64, &'a [f64])> {
+        let equal = (-self.log_total).exp();
+        let (log_weights, log_total) = (self.log_weights, self.log_total);
+        let each = self.parameters.chunks_exact(self.family.width()).enumerate();
+        each.filter_map(move |(draw, parameters)| {
+            let weight = log_weights.map_or(equal, |logs| (logs[draw] - log_total).exp());
+            // NaN passes, and shows in the result.
+            if weight.abs() <= 0.0 { None } else { Some((weight, parameters)) }
+        })
+    }
+
+    /// log Σ_s w_s exp(term of draw s).
+    fn log_mixture(&self, mut term: impl FnMut(&'a [f64]) -> f64) -> f64 {
+        let mut sum = LogSum::EMPTY;
+        for (draw, parameters) in self.parameters.chunks_exact(self.family.width()).enumerate() {
+            match self.log_weights.map_or(0.0, |logs| logs[draw]) {
+                f64::NEG_INFINITY => {}
+                log_weight => sum.add(log_weight + term(parameters)),
+            }
+        }
+        sum.value() - self.log_total
+    }
+
+    #[track_caller]
+    pub(super) fn check(&self, output: usize) {
+        let outputs = self.family.outputs();
+        assert!(output < outputs, "no output {output}: there are {outputs}");
+    }
+}
+
+/// Density of the standard normal distribution.
+pub(super) fn normal_density(z: f64) -> f64 {
+    (-0.5 * z * z - LOG_SQRT_2PI).exp()
+}

@@ -113,6 +113,15 @@ fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::ModelKind::Pca => ModelKind::Pca,
         };
     }
+    if let Some(hidden) = flags.hidden {
+        spec.model.hidden = Some(hidden);
+        if flags.model.is_none() && flags.spec.is_none() {
+            spec.model.kind = ModelKind::Mlp;
+        }
+    }
+    if let Some(test) = &flags.test {
+        spec.data.test = Some(test.display().to_string());
+    }
     if let Some(task) = flags.task {
         spec.model.task = Some(match task {
             args::Task::Regression => Task::Regression,
@@ -121,7 +130,8 @@ fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         });
     }
     if let Some(relevance) = flags.relevance {
-        let weights: &mut PriorSpec = spec.prior.entry("weights".into()).or_default();
+        let group = if spec.model.kind == ModelKind::Mlp { "input_weights" } else { "weights" };
+        let weights: &mut PriorSpec = spec.prior.entry(group.into()).or_default();
         weights.sharing = Some(match relevance {
             args::Relevance::PerInput => Sharing::PerInput,
             args::Relevance::Common => Sharing::Common,
@@ -154,7 +164,6 @@ fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
 /// Names the flags of models that this version does not have, instead of ignoring them.
 fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
     let asked = [
-        ("--hidden", flags.hidden.is_some()),
         ("--covariance", flags.covariance.is_some()),
         ("--inference", flags.inference.is_some_and(|kind| kind != args::Inference::Mcmc)),
         ("--fold", flags.fold.is_some()),
@@ -163,7 +172,7 @@ fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
     match asked.into_iter().find(|(_, asked)| *asked) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::bad_input(format!(
-            "{flag} is not available in this version, which samples linear models; omit it"
+            "{flag} is not available in this version, which samples linear models and neural networks; omit it"
         ))),
     }
 }
@@ -236,7 +245,7 @@ mod tests {
         assert!(refusal("posteria fit --target y --out r").contains("posteria fit DATA"));
         assert!(refusal("posteria fit d.csv --out r").contains("--target"));
         assert!(refusal("posteria fit d.csv --target y").contains("--out"));
-        for flag in ["--hidden 5", "--covariance linear", "--inference laplace", "--chain 1"] {
+        for flag in ["--covariance linear", "--inference laplace", "--chain 1"] {
             let said = refusal(&format!("posteria fit d.csv --target y --out r {flag}"));
             assert!(said.contains("not available in this version"), "{said}");
         }

@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use posteria::caution::Caution;
-use posteria::data::{Dataset, Missing, Roles, Table, TextFormat};
+use posteria::data::{Dataset, Encoder, Encoding, Missing, Roles, Table, TextFormat};
 use posteria::model::linear::Linear;
-use posteria::model::spec::{MissingPolicy, Spec};
+use posteria::model::mlp::Mlp;
+use posteria::model::spec::{MissingPolicy, ModelKind, Spec};
 use posteria::model::{KernelFactory, Posterior};
 use posteria::sample::Plan;
 use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
@@ -61,16 +62,51 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
             MissingPolicy::Drop => Missing::Drop,
         },
     };
-    let (data, cautions) = Dataset::new(&table, &roles).bad_input()?;
+    let missing = roles.missing;
+    let Encoding { dataset: data, encoder, cautions, .. } =
+        Encoder::fit(&table, &roles).bad_input()?;
+    let test = match &spec.data.test {
+        Some(test) if spec.model.kind == ModelKind::Mlp => {
+            let path = PathBuf::from(test);
+            spec.data.test = Some(saved_path(&path)?);
+            Some(test_rows(&spec, &path, (&data, &encoder), missing)?)
+        }
+        Some(_) => return Err(Failure::bad_input("--test is for --model mlp; omit it")),
+        None => None,
+    };
     spec.complete(data.task).bad_input()?;
     spec.version = Some(env!("CARGO_PKG_VERSION").into());
     spec.data.path = Some(saved_path(path)?);
     spec.data.sha256 = Some(digest);
     spec.data.rows = Some(data.rows());
     let plan = spec.sampling.plan().bad_input()?;
-    let model = Linear::new(&spec).bad_input()?;
-    let posterior = model.condition(&data, kernel()).bad_input()?;
-    Ok(Prepared { spec, data, cautions, posterior: Box::new(posterior), plan })
+    let posterior: Box<dyn Posterior> = match spec.model.kind {
+        ModelKind::Mlp => {
+            let model = Mlp::new(&spec).bad_input()?;
+            Box::new(model.condition(&data, test.as_ref()).bad_input()?)
+        }
+        _ => {
+            let model = Linear::new(&spec).bad_input()?;
+            Box::new(model.condition(&data, kernel()).bad_input()?)
+        }
+    };
+    Ok(Prepared { spec, data, cautions, posterior, plan })
+}
+
+/// The rows of a second table, encoded like the training data.
+fn test_rows(
+    spec: &Spec,
+    path: &Path,
+    (data, encoder): (&Dataset, &Encoder),
+    missing: Missing,
+) -> Result<Dataset> {
+    let (table, _) = read_table(spec, path)?;
+    let encoded = encoder.encode(&table, missing).bad_input()?;
+    let targets = encoded.targets.ok_or_else(|| {
+        let names = spec.data.target.join(", ");
+        Failure::bad_input(format!("{}: test rows need the target {names}", path.display()))
+    })?;
+    Ok(Dataset { inputs: encoded.inputs, targets, groups: None, ..data.clone() })
 }
 
 /// The kernel for parameters whose conditional is not known: No-U-Turn, with a dense metric

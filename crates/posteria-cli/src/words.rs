@@ -1,7 +1,7 @@
 //! Say in words what a specification means.
 
 use posteria::data::{Dataset, Targets, Task};
-use posteria::model::spec::{PriorFamily, PriorSpec, Sharing, Spec};
+use posteria::model::spec::{Dof, PriorFamily, PriorSpec, Sharing, Spec};
 use serde::Serialize;
 
 use crate::text;
@@ -148,9 +148,9 @@ fn weight_words(prior: &PriorSpec) -> String {
             prior.shape.unwrap_or(f64::NAN),
             prior.rate_scale.unwrap_or(f64::NAN)
         ),
-        _ => match (prior.scale, prior.dof) {
-            (Some(scale), Some(dof)) => {
-                format!("normal about 0, {whose}: {}", variance_words(scale, dof))
+        _ => match (prior.scale, &prior.dof) {
+            (Some(scale), Some(Dof::Known(dof))) => {
+                format!("normal about 0, {whose}: {}", variance_words(scale, *dof))
             }
             _ => "normal about 0".into(),
         },

@@ -73,11 +73,23 @@ pub struct Fit {
     #[arg(long)]
     pub no_header: bool,
 
+    /// Hidden units of a neural network; 0 is a generalised linear model [default: 10]
+    #[arg(long, value_name = "N")]
+    pub hidden: Option<usize>,
+
+    /// Table of test rows whose error a neural network records with every draw
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+
     /// Distribution of the residuals [default: normal]
     #[arg(long, value_enum, value_name = "FAMILY")]
     pub residual: Option<Residual>,
 
-    /// Whether every input has a prior scale of its own [default: common]
+    /// Columns whose values have a residual scale of their own
+    #[arg(long, value_name = "COL", num_args = 1..)]
+    pub residual_by: Vec<String>,
+
+    /// Whether every input has a prior scale of its own [default: common; mlp: per-input]
     #[arg(long, value_enum, value_name = "SHARING")]
     pub relevance: Option<Relevance>,
 
@@ -97,14 +109,6 @@ pub struct Fit {
     /// Sweeps per kept draw [default: 1]
     #[arg(long, value_name = "N")]
     pub thin: Option<NonZero<usize>>,
-
-    /// Columns whose values have a residual variance of their own
-    #[arg(long, value_name = "COL", num_args = 1.., hide = true)]
-    pub residual_by: Vec<String>,
-
-    /// Hidden units of a neural network
-    #[arg(long, hide = true)]
-    pub hidden: Option<NonZero<usize>>,
 
     /// Covariance functions of a Gaussian process
     #[arg(long, hide = true)]
@@ -128,7 +132,7 @@ pub struct Fit {
 pub enum ModelKind {
     /// A linear function of the inputs
     Linear,
-    #[value(hide = true)]
+    /// A neural network with one hidden layer
     Mlp,
     #[value(hide = true)]
     Gp,
@@ -163,11 +167,11 @@ pub enum Missing {
 pub enum Residual {
     /// Normal with one variance
     Normal,
-    #[value(hide = true)]
+    /// Student's t with unknown degrees of freedom (mlp)
     StudentT,
-    #[value(hide = true)]
+    /// Laplace (mlp)
     Laplace,
-    #[value(hide = true)]
+    /// Normal with a variance of its own for every row (mlp)
     PerCase,
 }
 

@@ -13,6 +13,14 @@ pub struct Variable {
     pub dimensions: Vec<Dimension>,
     /// Where the variable begins in a draw.
     pub offset: usize,
+    /// Whether its value means the same in every chain. Weights of a network do not: hidden
+    /// units may change places and signs, so their convergence says nothing.
+    #[serde(default = "always")]
+    pub identified: bool,
+}
+
+fn always() -> bool {
+    true
 }
 
 /// One axis of a variable: its name and the label of every index along it.
@@ -103,12 +111,28 @@ impl Layout {
     /// # Panics
     /// If the name is taken.
     pub fn push(&mut self, name: impl Into<String>, dimensions: Vec<Dimension>) -> Range<usize> {
-        let variable = Variable { name: name.into(), dimensions, offset: self.len };
+        let variable =
+            Variable { name: name.into(), dimensions, offset: self.len, identified: true };
         assert!(self.variable(&variable.name).is_none(), "{} is named twice", variable.name);
         let range = variable.range();
         self.len = range.end;
         self.variables.push(variable);
         range
+    }
+
+    /// Says that the variable called `name` is not identified, see [`Variable::identified`].
+    ///
+    /// # Panics
+    /// If there is no such variable.
+    pub fn set_unidentified(&mut self, name: &str) {
+        let variable = self.variables.iter_mut().find(|variable| variable.name == name);
+        variable.expect("a variable of the layout").identified = false;
+    }
+
+    /// Whether each component belongs to an identified variable, in the order of a draw.
+    pub fn identified_components(&self) -> Vec<bool> {
+        let each = |variable: &Variable| vec![variable.identified; variable.len()];
+        self.variables.iter().flat_map(each).collect()
     }
 
     /// The variables, in the order of a draw.

@@ -45,6 +45,26 @@ pub enum ModelError {
         /// Its length.
         found: usize,
     },
+    /// A column that is not among the inputs.
+    #[error("{name} is not an input; the inputs are {}", inputs.join(", "))]
+    NoSuchInput {
+        /// The name.
+        name: String,
+        /// Names of the inputs.
+        inputs: Vec<String>,
+    },
+    /// Columns whose values divide the rows into too many groups.
+    #[error(
+        "the values of {} divide the rows into {groups} groups, too many for a residual scale \
+         each; choose columns with few values",
+        columns.join(", ")
+    )]
+    TooManyGroups {
+        /// The columns.
+        columns: Vec<String>,
+        /// Number of groups.
+        groups: usize,
+    },
     /// Two variables have the same name.
     #[error("{name} is named twice; give every variable a name of its own")]
     Duplicate {

@@ -6,6 +6,7 @@ pub mod linear;
 pub mod mlp;
 pub mod prior;
 pub mod spec;
+mod usable;
 
 pub use custom::Custom;
 pub use error::ModelError;

@@ -124,7 +124,8 @@ impl Predictive<'_> {
             centre += weight * location;
         }
         // Most mixtures are nearly normal.
-        let start = self.sd(output).map_or(f64::NAN, |sd| centre + sd * normal_quantile(probability));
+        let start =
+            self.sd(output).map_or(f64::NAN, |sd| centre + sd * normal_quantile(probability));
         solve(probability, bracket, start, |x| self.tail(output, sign, x))
     }
 

@@ -13,6 +13,7 @@ use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::density::InverseGamma;
 use crate::draws::Layout;
 use crate::model::spec::Sharing;
+use crate::model::usable::usable;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior};
 use crate::predict::Predictor;
 use crate::random::Stream;
@@ -253,42 +254,23 @@ fn layout(model: &Linear, coefficients: &Coefficients, user: &UserScale, data: &
 }
 
 fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
-    let rows = data.rows();
-    let inputs = data.input_names.len();
-    let length = |what: &str, expected: usize, found: usize| {
-        if expected == found {
-            Ok(())
-        } else {
-            Err(ModelError::Length { what: what.into(), expected, found })
-        }
-    };
     if let Some(expected) = model.task.filter(|&task| task != data.task) {
         return Err(ModelError::Task { expected, found: data.task });
     }
-    if rows == 0 {
-        return Err(ModelError::NoRows);
-    }
-    length("columns of the inputs", inputs, data.inputs.columns())?;
-    length("standardisations of the inputs", inputs, data.input_scaling.len())?;
-    if inputs == 0 && !model.intercept {
+    usable(data)?;
+    if data.input_names.is_empty() && !model.intercept {
         let what = "inputs of a model without an intercept".into();
         return Err(ModelError::Length { what, expected: 1, found: 0 });
     }
-    for (column, name) in data.input_names.iter().enumerate() {
-        finite(name, data.inputs.column(column))?;
-    }
     match &data.targets {
-        Targets::Real { names, values } => {
-            if values.columns() != 1 || names.len() != 1 {
+        Targets::Real { values, .. } => {
+            if values.columns() != 1 {
                 let what = format!("a linear model of {} targets", values.columns());
                 return Err(ModelError::NotAvailable { what });
             }
-            length("standardisations of the targets", 1, data.target_scaling.len())?;
-            length("targets", rows, values.rows())?;
-            finite(&names[0], values.column(0))
         }
-        Targets::Classes { name, labels, codes } => {
-            if data.task != Task::Binary || labels.len() > 2 || codes.iter().any(|&code| code > 1) {
+        Targets::Classes { name, labels, .. } => {
+            if data.task != Task::Binary {
                 let what = format!("a linear model of {name} with {} classes", labels.len());
                 return Err(ModelError::NotAvailable { what });
             }
@@ -296,14 +278,7 @@ fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
                 let what = "the conjugate prior for a binary target".into();
                 return Err(ModelError::NotAvailable { what });
             }
-            length("targets", rows, codes.len())
         }
     }
-}
-
-fn finite(column: &str, values: &[f64]) -> Result<(), ModelError> {
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(row) => Err(ModelError::NotFinite { column: column.into(), row }),
-        None => Ok(()),
-    }
+    Ok(())
 }

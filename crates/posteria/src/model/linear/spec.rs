@@ -4,7 +4,7 @@ use super::scale::ScalePrior;
 use crate::data::Task;
 use crate::density::InverseGamma;
 use crate::model::spec::{
-    ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSpec, Sharing, Spec, SpecError,
+    Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSpec, Sharing, Spec, SpecError,
 };
 
 /// Standard deviation scale of the weights' prior: effects of half a standard deviation.
@@ -66,6 +66,9 @@ impl Linear {
         if spec.model.task == Some(Task::Multiclass) {
             return not_available("task = \"multiclass\" of a linear model");
         }
+        if spec.model.hidden.is_some() || spec.model.direct.is_some() {
+            return conflict("model", "hidden", "kind = \"linear\"");
+        }
         if spec.model.basis.is_some() {
             return not_available("basis in [model]");
         }
@@ -113,7 +116,7 @@ impl Linear {
                 weights.sharing = Some(sharing);
                 if weights.family == Some(PriorFamily::Normal) {
                     weights.scale.get_or_insert(WEIGHT_SCALE);
-                    weights.dof.get_or_insert(WEIGHT_DOF);
+                    weights.dof.get_or_insert(Dof::Known(WEIGHT_DOF));
                 }
             }
             if self.intercept {
@@ -123,7 +126,7 @@ impl Linear {
                     ScalePrior::Fixed(scale) => intercept.fixed = Some(scale),
                     ScalePrior::Sampled(_) => {
                         intercept.scale.get_or_insert(WEIGHT_SCALE);
-                        intercept.dof.get_or_insert(WEIGHT_DOF);
+                        intercept.dof.get_or_insert(Dof::Known(WEIGHT_DOF));
                     }
                 }
             }
@@ -175,6 +178,8 @@ fn only(
         ("fixed", prior.fixed.is_some()),
         ("scale", prior.scale.is_some()),
         ("dof", prior.dof.is_some()),
+        ("width_scaled", prior.width_scaled.is_some()),
+        ("weight_dof", prior.weight_dof.is_some()),
         ("rho", prior.rho.is_some()),
         ("shape", prior.shape.is_some()),
         ("rate_scale", prior.rate_scale.is_some()),
@@ -242,7 +247,14 @@ fn normal_scale(
         return positive(section, "fixed", fixed).map(ScalePrior::Fixed);
     }
     let scale = positive(section, "scale", prior.scale.unwrap_or(WEIGHT_SCALE))?;
-    let dof = positive(section, "dof", prior.dof.unwrap_or(WEIGHT_DOF))?;
+    let dof = match &prior.dof {
+        None => WEIGHT_DOF,
+        Some(Dof::Known(dof)) => positive(section, "dof", *dof)?,
+        Some(_) => {
+            let what = format!("sampled dof in [{section}] of a linear model");
+            return Err(SpecError::NotAvailable { what });
+        }
+    };
     inverse_gamma(section, "scale", scale, dof).map(ScalePrior::Sampled)
 }
 
@@ -251,6 +263,9 @@ fn residual_prior(residual: &ResidualSpec) -> Result<InverseGamma, SpecError> {
     let not_available = |what: &str| Err(SpecError::NotAvailable { what: what.into() });
     if !matches!(residual.family, None | Some(ResidualFamily::Normal)) {
         return not_available("a residual family other than normal in a linear model");
+    }
+    if residual.sharing.is_some() || residual.top_dof.is_some() {
+        return not_available("sharing or top_dof in [residual] of a linear model");
     }
     if residual.by.is_some() {
         return not_available("by in [residual] of a linear model");

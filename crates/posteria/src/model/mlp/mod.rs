@@ -1,7 +1,45 @@
 //! The multilayer perceptron with one hidden layer of tanh units.
+//!
+//! On the standardised scale the outputs of a row are
+//! f_o(x) = b2_o + Σ_h w2_ho tanh(b1_h + Σ_k w1_kh x_k) [+ Σ_k wd_ko x_k]. Real targets follow
+//! f with normal, Student-t, Laplace or per-case residuals; a binary target is of the second
+//! class with probability 1/(1 + exp(-f)), one of several classes with the softmax of the
+//! outputs. Without hidden units it is a generalised linear model.
+//!
+//! Every group of weights has a hierarchical prior [Neal 1996; Vehtari 2001, §2.2]:
+//! w ~ N(0, a_k²) (or Laplace, or Student's t), a_k² ~ Inv-gamma(a_ave², ν),
+//! a_ave² ~ Inv-gamma(a_0², ν_ave), with one a for the group or one per input (automatic
+//! relevance determination). See [`Mlp::new`] for the keys and defaults, and [`MlpPosterior`]
+//! for what a draw holds.
+//!
+//! # How it is sampled
+//! Real targets are normal given one latent number per row, whatever the residual family, so
+//! the output weights are integrated out: trajectories move hidden weights and all scales
+//! together, and the output weights are drawn exactly. Classes alternate trajectories of the
+//! weights given their scales (heuristic step sizes, persistent momentum) with trajectories of
+//! weights and scales together. Scales are also drawn from their full conditionals, so they
+//! move in both parametrisations.
 
+mod collapsed;
+mod defaults;
+mod evaluator;
+mod hierarchy;
+mod layout;
 pub mod marginal;
 pub mod network;
+mod observed;
+mod posterior;
+mod predictor;
+mod residual;
+mod scale_block;
+mod spec;
+mod start;
+mod sweep;
+mod updates;
+mod weights;
+mod whitened;
 
 pub use marginal::{Marginal, MarginalGradient};
 pub use network::{Likelihood, Network, Rows, Shape};
+pub use posterior::MlpPosterior;
+pub use spec::Mlp;

@@ -58,6 +58,12 @@ impl DofGrid {
         &self.dofs
     }
 
+    /// Log prior probability of a value of the grid; -∞ for any other.
+    pub fn log_prior_of(&self, dof: f64) -> f64 {
+        let index = self.dofs.iter().position(|value| value.to_bits() == dof.to_bits());
+        index.map_or(f64::NEG_INFINITY, |index| self.log_prior[index])
+    }
+
     /// Starts a conditional at the prior.
     pub fn begin(&mut self) {
         self.log_weights.copy_from_slice(&self.log_prior);

@@ -18,6 +18,7 @@ mod dof;
 mod group;
 #[cfg(test)]
 mod joint_test;
+mod levels;
 mod mean;
 mod scale;
 mod updates;
@@ -26,6 +27,7 @@ pub use common::common_log_scale_given_log_scales;
 pub use covariance::CovarianceConditional;
 pub use dof::DofGrid;
 pub use group::WeightGroup;
+pub use levels::{Above, DofSource, Levels, limited};
 pub use mean::{WeightedSum, mean_given_normal};
 pub use scale::{
     Absolutes, Squares, draw_case_variances, log_scale_given_laplace, log_scale_given_student_t,

@@ -12,6 +12,9 @@ pub struct DataSpec {
     /// File of the table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// File of test rows whose error a network records with every draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
     /// Target columns; one name may stand without brackets.
     #[serde(deserialize_with = "one_or_more")]
     pub target: Vec<String>,
@@ -40,6 +43,7 @@ impl Default for DataSpec {
     fn default() -> Self {
         DataSpec {
             path: None,
+            test: None,
             target: Vec::new(),
             inputs: None,
             group: None,

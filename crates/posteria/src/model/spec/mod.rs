@@ -7,6 +7,7 @@
 mod data;
 mod error;
 mod file;
+mod sampling;
 
 use std::collections::BTreeMap;
 
@@ -14,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 pub use data::{DataSpec, MissingPolicy};
 pub use error::SpecError;
+pub use sampling::{KernelChoice, SamplingSpec, StartChoice};
 
 use super::linear::Linear;
+use super::mlp::Mlp;
 use crate::data::Task;
-use crate::random::Seed;
-use crate::sample::Plan;
 
 /// A complete description of a fit; the content of a specification file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,6 +52,7 @@ impl Spec {
         self.sampling.plan()?;
         match self.model.kind {
             ModelKind::Linear => Linear::new(self)?.complete(self, task),
+            ModelKind::Mlp => Mlp::new(self)?.complete(self, task),
             other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
         }
     }
@@ -65,6 +67,12 @@ pub struct ModelSpec {
     /// The task; set by the targets if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<Task>,
+    /// Network: number of hidden units; 0 is a generalised linear model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<usize>,
+    /// Network: whether inputs are also connected to outputs directly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direct: Option<bool>,
     /// Linear: whether there is an intercept; there is one if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intercept: Option<bool>,
@@ -133,10 +141,16 @@ pub struct PriorSpec {
     pub scale: Option<f64>,
     /// Its degrees of freedom ν.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dof: Option<f64>,
+    pub dof: Option<Dof>,
     /// Degrees of freedom of the level above; absent with two levels only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_dof: Option<f64>,
+    /// Whether, and by which convention, `scale` is divided by a power of the fan-in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width_scaled: Option<WidthScaled>,
+    /// Student-t family: degrees of freedom of a weight given its scale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_dof: Option<Dof>,
     /// Conjugate family: precision of a weight in units of the noise precision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<f64>,
@@ -194,6 +208,12 @@ pub struct ResidualSpec {
     /// Its degrees of freedom ν.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_dof: Option<f64>,
+    /// With `by`: degrees of freedom of the common scale above the separate ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_dof: Option<f64>,
+    /// Several targets: which of them share a residual scale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<ResidualSharing>,
     /// Gamma prior of the residual precision, in place of `scale` and `scale_dof`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<GammaSpec>,
@@ -213,22 +233,68 @@ pub enum ResidualFamily {
     PerCase,
 }
 
-/// Degrees of freedom: a number, or `"unknown"` to sample them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a number or \"unknown\"")]
+/// Which targets share a residual scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResidualSharing {
+    /// One scale for all targets.
+    Common,
+    /// One scale per target.
+    PerTarget,
+    /// A full covariance matrix of the residuals of all targets.
+    Covariance,
+}
+
+/// Degrees of freedom: a number, `"unknown"` or `"continuous"` to sample them, or
+/// `{ grid = [...] }` to sample them among values of equal prior probability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a number, \"unknown\", \"continuous\" or { grid = [...] }")]
 pub enum Dof {
     /// Known.
     Known(f64),
     /// Sampled.
     Unknown(Unknown),
+    /// Sampled among these values.
+    Grid(DofValues),
 }
 
-/// The word `"unknown"`.
+/// A word for degrees of freedom that are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unknown {
-    /// Not known: to be sampled.
+    /// Uniform on a grid that is roughly uniform in log ν.
     Unknown,
+    /// Residuals: any positive number, gamma with shape 2 and mean 20.
+    Continuous,
+}
+
+/// `{ grid = [...] }`: values of equal prior probability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DofValues {
+    /// The values.
+    pub grid: Vec<f64>,
+}
+
+/// `width_scaled`: a convention of scaling by fan-in, or `false`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected \"fbm\", \"mcmcstuff\" or false")]
+pub enum WidthScaled {
+    /// A convention.
+    By(WidthRule),
+    /// `false`; `true` means FBM's convention.
+    Switch(bool),
+}
+
+/// A published convention of dividing a scale s by a power of the fan-in K.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WidthRule {
+    /// s/√K, or s/K^(1/ν) for ν < 2 degrees of freedom below the top level: the sum over
+    /// feeding units keeps its width [Neal 1996, §2.2].
+    Fbm,
+    /// s/K^(1/ν) with the degrees of freedom ν of the top level itself [Vehtari 2004, §3.1.4].
+    Mcmcstuff,
 }
 
 /// A gamma distribution by shape and scale; its mean is shape · scale.
@@ -239,46 +305,4 @@ pub struct GammaSpec {
     pub shape: f64,
     /// Scale.
     pub scale: f64,
-}
-
-/// `[sampling]`: how much to sample, and the seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SamplingSpec {
-    /// Number of chains.
-    pub chains: usize,
-    /// Sweeps of every chain that are discarded.
-    pub warmup: usize,
-    /// Draws kept of every chain.
-    pub draws: usize,
-    /// Sweeps per kept draw.
-    pub thin: usize,
-    /// The seed.
-    pub seed: u64,
-}
-
-impl Default for SamplingSpec {
-    fn default() -> Self {
-        SamplingSpec { chains: 4, warmup: 1000, draws: 1000, thin: 1, seed: 1 }
-    }
-}
-
-impl SamplingSpec {
-    /// The plan that this section asks for.
-    ///
-    /// # Errors
-    /// [`SpecError::OutOfRange`] if there is nothing to sample.
-    pub fn plan(&self) -> Result<Plan, SpecError> {
-        for (key, value) in [("chains", self.chains), ("draws", self.draws), ("thin", self.thin)] {
-            if value == 0 {
-                return Err(SpecError::out_of_range("sampling", key, 0.0, "at least 1"));
-            }
-        }
-        Ok(Plan { thin: self.thin, ..Plan::new(self.chains, self.warmup, self.draws) })
-    }
-
-    /// The seed.
-    pub fn seed(&self) -> Seed {
-        Seed(self.seed)
-    }
 }

@@ -1,0 +1,244 @@
+//! Hidden weights and scales together, the output weights integrated out.
+
+use posteria_linalg::{Matrix, SymmetricEigen};
+
+use super::hierarchy::Hierarchy;
+use super::marginal::{Marginal, MarginalGradient};
+use super::network::{Rows, Shape};
+use super::residual::{Noise, Residual};
+use super::scale_block::ScaleBlock;
+use crate::density::special::LOG_SQRT_2PI;
+use crate::random::Stream;
+use crate::sample::Coordinates;
+use crate::target::{Infeasible, LogDensity};
+
+/// The density of (coordinates of scales, residual scales included, and z) with hidden weights
+/// w_i = s_i z_i, z_i ~ N(0, 1), given κ. The output weights are normal given everything else:
+/// they are integrated out, and drawn when the coordinates are left.
+pub(super) struct Collapsed<'p> {
+    shape: Shape,
+    hierarchy: &'p Hierarchy,
+    residual: &'p Residual,
+    inverse_temperature: f64,
+    marginal: Marginal<'p>,
+    block: ScaleBlock<'p>,
+    /// The state, with the scales of the latest evaluation.
+    state: Vec<f64>,
+    scales: Vec<f64>,
+    hidden: Vec<f64>,
+    targets: Vec<f64>,
+    precisions: Vec<f64>,
+    /// Principal axes of the residual covariance: in them the targets are independent.
+    axes: Option<Matrix>,
+    gradient: MarginalGradient,
+    scratch: Vec<f64>,
+    tail: Vec<f64>,
+    /// Whether `state` and the marginal hold the latest position.
+    infeasible: Option<Infeasible>,
+}
+
+impl<'p> Collapsed<'p> {
+    pub(super) fn new(
+        (shape, rows): (Shape, &'p Rows),
+        hierarchy: &'p Hierarchy,
+        residual: &'p Residual,
+        inverse_temperature: f64,
+    ) -> Self {
+        let levels = match &residual.noise {
+            Noise::Scales { levels, .. } => Some(levels),
+            Noise::Covariance { .. } => None,
+        };
+        let block = ScaleBlock::new(hierarchy, levels);
+        let hidden = shape.output_weights().start;
+        let (tail, count) = (shape.tail().len(), residual.targets.len());
+        Collapsed {
+            shape,
+            hierarchy,
+            residual,
+            inverse_temperature,
+            marginal: Marginal::new(shape, rows),
+            state: Vec::new(),
+            scales: vec![0.0; shape.len()],
+            hidden: vec![0.0; hidden],
+            targets: residual.targets.clone(),
+            precisions: vec![0.0; count],
+            axes: None,
+            gradient: MarginalGradient {
+                hidden: vec![0.0; hidden],
+                log_scales: vec![0.0; tail],
+                squares: vec![0.0; count],
+            },
+            scratch: vec![0.0; block.len()],
+            tail: vec![0.0; tail],
+            infeasible: None,
+            block,
+        }
+    }
+
+    /// The coordinates of the scales.
+    pub(super) fn block(&self) -> &ScaleBlock<'p> {
+        &self.block
+    }
+
+    /// Sets scales, precisions and hidden weights to those of `position`.
+    fn set(&mut self, position: &[f64]) {
+        let (scales, z) = position.split_at(self.block.len());
+        self.block.leave(scales, &mut self.state);
+        self.hierarchy.scales(&self.state, &mut self.scales);
+        for ((weight, scale), z) in self.hidden.iter_mut().zip(&self.scales).zip(z) {
+            *weight = scale * z;
+        }
+        if let Noise::Scales { .. } = self.residual.noise {
+            self.residual.precisions(&self.state, self.inverse_temperature, &mut self.precisions);
+        }
+    }
+
+    /// Σ over the residual scales of -βn log σ, the normaliser of the residuals.
+    fn log_normalizer(&self) -> f64 {
+        match &self.residual.noise {
+            Noise::Scales { levels, counts, .. } => {
+                let scales = &self.state[levels.slots.clone()];
+                let sum: f64 = scales.iter().zip(counts).map(|(scale, n)| scale * n).sum();
+                -self.inverse_temperature * sum
+            }
+            Noise::Covariance { .. } => 0.0,
+        }
+    }
+
+    /// Takes the targets along the principal axes of the residual covariance in `state`.
+    fn rotate(&mut self, state: &[f64]) -> Result<(), Infeasible> {
+        let Noise::Covariance { slots, .. } = &self.residual.noise else { return Ok(()) };
+        let (dim, rows) = (self.residual.outputs, self.residual.rows);
+        let covariance = Matrix::from_fn(dim, dim, |r, c| state[slots.start + c * dim + r]);
+        let eigen = SymmetricEigen::new(&covariance).map_err(|_| Infeasible::NotFinite)?;
+        for (axis, variance) in eigen.values().iter().enumerate() {
+            let range = axis * rows..(axis + 1) * rows;
+            self.precisions[range.clone()].fill(self.inverse_temperature / variance);
+            let targets = &mut self.targets[range];
+            targets.fill(0.0);
+            for output in 0..dim {
+                let weight = eigen.vectors()[(output, axis)];
+                let column = &self.residual.targets[output * rows..(output + 1) * rows];
+                posteria_linalg::add_scaled(targets, weight, column);
+            }
+        }
+        self.axes = Some(eigen.vectors().clone());
+        Ok(())
+    }
+}
+
+impl LogDensity for Collapsed<'_> {
+    fn dim(&self) -> usize {
+        self.block.len() + self.hidden.len()
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        if let Some(infeasible) = self.infeasible {
+            return Err(infeasible);
+        }
+        self.set(position);
+        let (coordinates, z) = position.split_at(self.block.len());
+        let prior = self
+            .block
+            .log_density_gradient(coordinates, &mut self.scratch, |_, _| 0.0)
+            .ok_or(Infeasible::NotFinite)?;
+        let squares: f64 = z.iter().map(|z| z * z).sum();
+        let tail = &self.scales[self.shape.tail()];
+        let marginal =
+            self.marginal.log_density(&self.hidden, tail, &self.targets, &self.precisions)?;
+        Ok(prior - 0.5 * squares - z.len() as f64 * LOG_SQRT_2PI + self.log_normalizer() + marginal)
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        if let Some(infeasible) = self.infeasible {
+            return Err(infeasible);
+        }
+        self.set(position);
+        let (coordinates, z) = position.split_at(self.block.len());
+        let (of_scales, of_z) = gradient.split_at_mut(self.block.len());
+        let tail = self.shape.tail();
+        let marginal = self.marginal.log_density_gradient(
+            &self.hidden,
+            &self.scales[tail.clone()],
+            &self.targets,
+            &self.precisions,
+            &mut self.gradient,
+        )?;
+        let MarginalGradient { hidden: slopes, log_scales, squares: of_noise } = &self.gradient;
+        let mut squares = 0.0;
+        for (((slot, z), scale), slope) in of_z.iter_mut().zip(z).zip(&self.scales).zip(slopes) {
+            squares += z * z;
+            *slot = slope * scale - z;
+        }
+        if let Noise::Scales { levels, slot_of, counts } = &self.residual.noise {
+            let noise = &mut self.scratch[..levels.slots.len()];
+            if noise.len() == 1 {
+                noise[0] = of_noise.iter().sum();
+            } else {
+                noise.fill(0.0);
+                for (square, slot) in of_noise.iter().zip(slot_of) {
+                    noise[*slot as usize] += square;
+                }
+            }
+            for (slot, count) in noise.iter_mut().zip(counts) {
+                *slot -= self.inverse_temperature * count;
+            }
+        }
+        let (groups, hidden, noise) = (&self.hierarchy.groups, &self.hidden, &self.scratch);
+        let prior = self
+            .block
+            .log_density_gradient(coordinates, of_scales, |group, part| {
+                let Some(group) = group else { return noise[part] };
+                let range = groups[group].part_range(part);
+                if range.start < hidden.len() {
+                    let pairs = slopes[range.clone()].iter().zip(&hidden[range]);
+                    pairs.map(|(slope, w)| slope * w).sum()
+                } else {
+                    log_scales[range.start - tail.start..range.end - tail.start].iter().sum()
+                }
+            })
+            .ok_or(Infeasible::NotFinite)?;
+        Ok(prior - 0.5 * squares - z.len() as f64 * LOG_SQRT_2PI + self.log_normalizer() + marginal)
+    }
+}
+
+impl Coordinates for Collapsed<'_> {
+    fn enter(&mut self, state: &[f64], position: &mut [f64]) {
+        self.state.clear();
+        self.state.extend_from_slice(state);
+        self.infeasible = self.rotate(state).err();
+        let (coordinates, z) = position.split_at_mut(self.block.len());
+        self.block.enter(state, coordinates);
+        self.hierarchy.scales(state, &mut self.scales);
+        for ((z, weight), scale) in z.iter_mut().zip(state).zip(&self.scales) {
+            *z = weight / scale;
+        }
+    }
+
+    fn leave(&mut self, position: &[f64], state: &mut [f64], stream: &mut Stream) {
+        // The latest evaluation may have been of a rejected position.
+        if self.log_density(position).is_err() {
+            return;
+        }
+        self.block.leave(&position[..self.block.len()], state);
+        state[..self.hidden.len()].copy_from_slice(&self.hidden);
+        self.marginal.draw_output_weights(stream, &mut self.tail);
+        let outputs = self.shape.outputs;
+        let tail = &mut state[self.shape.tail()];
+        match &self.axes {
+            None => tail.copy_from_slice(&self.tail),
+            // Back from the principal axes: w_o = Σ_axis u_o,axis w_axis.
+            Some(axes) => {
+                for (row, drawn) in tail.chunks_mut(outputs).zip(self.tail.chunks(outputs)) {
+                    for (output, slot) in row.iter_mut().enumerate() {
+                        *slot = (0..outputs).map(|axis| axes[(output, axis)] * drawn[axis]).sum();
+                    }
+                }
+            }
+        }
+    }
+}

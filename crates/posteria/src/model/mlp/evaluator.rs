@@ -1,0 +1,287 @@
+//! Turn a state into a draw on the user's scale with the log likelihood of every row.
+
+use super::network::Network;
+use super::observed::Observed;
+use super::posterior::MlpPosterior;
+use super::residual::{Noise, Residual};
+use crate::density::special::{LOG_SQRT_2PI, ln_gamma_half_step, log_sum_exp, log1p_exp, logistic};
+use crate::model::Evaluator;
+use crate::model::prior::Above;
+use crate::model::spec::ResidualFamily;
+use crate::target::{Infeasible, Terms};
+use posteria_linalg::{Cholesky, Matrix};
+
+/// Evaluates states of one chain.
+pub(super) struct MlpEvaluator<'p> {
+    posterior: &'p MlpPosterior,
+    network: Network<'p>,
+    test: Option<Network<'p>>,
+    outputs: Vec<f64>,
+    test_outputs: Vec<f64>,
+    row: Vec<f64>,
+    covariance: Matrix,
+    factor: Cholesky,
+}
+
+impl<'p> MlpEvaluator<'p> {
+    pub(super) fn new(posterior: &'p MlpPosterior) -> Self {
+        let MlpPosterior { shape, rows, test, .. } = posterior;
+        let outputs = shape.outputs;
+        let test_rows = test.as_ref().map_or(0, |test| test.rows.len());
+        MlpEvaluator {
+            posterior,
+            network: Network::new(*shape, rows),
+            test: test.as_ref().map(|test| Network::new(*shape, &test.rows)),
+            outputs: vec![0.0; rows.len() * outputs],
+            test_outputs: vec![0.0; test_rows * outputs],
+            row: vec![0.0; outputs],
+            covariance: Matrix::identity(outputs),
+            factor: Cholesky::identity(outputs),
+        }
+    }
+
+    /// Log likelihoods of real targets on the standardised scale, plus `log_jacobian` each.
+    fn real(
+        &mut self,
+        residual: &Residual,
+        state: &[f64],
+        log_jacobian: f64,
+        log_likelihood: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        let rows = residual.rows;
+        log_likelihood.fill(log_jacobian);
+        if let Noise::Covariance { slots, .. } = &residual.noise {
+            self.covariance.values_mut().copy_from_slice(&state[slots.clone()]);
+            self.factor
+                .factorize(&self.covariance)
+                .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
+            let constant =
+                residual.outputs as f64 * LOG_SQRT_2PI + 0.5 * self.factor.log_determinant();
+            for (row, slot) in log_likelihood.iter_mut().enumerate() {
+                for (output, value) in self.row.iter_mut().enumerate() {
+                    let index = output * rows + row;
+                    *value = residual.targets[index] - self.outputs[index];
+                }
+                self.factor.solve_lower(&mut self.row);
+                let squares: f64 = self.row.iter().map(|z| z * z).sum();
+                *slot += -0.5 * squares - constant;
+            }
+            return Ok(());
+        }
+        let dof = residual.dof.value(state);
+        let constant = match residual.family {
+            ResidualFamily::Normal => -LOG_SQRT_2PI,
+            ResidualFamily::Laplace => -std::f64::consts::LN_2,
+            _ => ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln(),
+        };
+        for (index, (target, output)) in residual.targets.iter().zip(&self.outputs).enumerate() {
+            let log_scale = residual.log_scale(state, index);
+            let z = (target - output) * (-log_scale).exp();
+            let log_kernel = match residual.family {
+                ResidualFamily::Normal => -0.5 * z * z,
+                ResidualFamily::Laplace => -z.abs(),
+                _ => -0.5 * (dof + 1.0) * (z * z / dof).ln_1p(),
+            };
+            log_likelihood[index % rows] += constant - log_scale + log_kernel;
+        }
+        Ok(())
+    }
+
+    /// Log probabilities of the observed classes.
+    fn classes(&mut self, log_likelihood: &mut [f64]) {
+        let rows = self.posterior.rows.len();
+        match &self.posterior.observed {
+            Observed::Real(_) => {}
+            Observed::Binary { signs } => {
+                for ((slot, sign), output) in
+                    log_likelihood.iter_mut().zip(signs).zip(&self.outputs)
+                {
+                    *slot = -log1p_exp(-sign * output);
+                }
+            }
+            Observed::Multiclass { codes } => {
+                for (row, (slot, code)) in log_likelihood.iter_mut().zip(codes).enumerate() {
+                    for (class, value) in self.row.iter_mut().enumerate() {
+                        *value = self.outputs[class * rows + row];
+                    }
+                    *slot = self.row[*code as usize] - log_sum_exp(&self.row);
+                }
+            }
+        }
+    }
+}
+
+impl Evaluator for MlpEvaluator<'_> {
+    fn evaluate(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        log_likelihood: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        let posterior = self.posterior;
+        let MlpPosterior { shape, hierarchy, observed, target_scaling, .. } = posterior;
+        let weights = &state[..shape.len()];
+        self.network.outputs(weights, &mut self.outputs);
+        if let Some(test) = &mut self.test {
+            test.outputs(weights, &mut self.test_outputs);
+        }
+        let mut log_prior = hierarchy.log_prior(state);
+        match observed {
+            Observed::Real(residual) => {
+                log_prior += residual.log_prior(state);
+                // In the user's unit: one factor dy'/dy = 1/scale per target.
+                let jacobian: f64 = -target_scaling.iter().map(|s| s.scale.ln()).sum::<f64>();
+                self.real(residual, state, jacobian, log_likelihood)?;
+            }
+            _ => self.classes(log_likelihood),
+        }
+        let mut writer = Writer { draw, next: 0 };
+        self.write(state, &mut writer);
+        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
+        if terms.at(1.0).is_finite() && writer.draw.iter().all(|value| value.is_finite()) {
+            Ok(terms)
+        } else {
+            Err(Infeasible::NotFinite)
+        }
+    }
+}
+
+struct Writer<'a> {
+    draw: &'a mut [f64],
+    next: usize,
+}
+
+impl Writer<'_> {
+    fn push(&mut self, value: f64) {
+        self.draw[self.next] = value;
+        self.next += 1;
+    }
+}
+
+impl MlpEvaluator<'_> {
+    /// Writes the draw in the order of [`super::layout::layout`].
+    fn write(&self, state: &[f64], writer: &mut Writer<'_>) {
+        let MlpPosterior { shape, hierarchy, observed, target_scaling, .. } = self.posterior;
+        state[..shape.len()].iter().for_each(|weight| writer.push(*weight));
+        for group in &hierarchy.groups {
+            if let super::hierarchy::Scale::Sampled(levels) = &group.scale {
+                state[levels.slots.clone()].iter().for_each(|scale| writer.push(scale.exp()));
+                if let Above::Sampled { slot, .. } = levels.above {
+                    writer.push(state[slot].exp());
+                }
+                if let Some(slot) = group.dof_slot() {
+                    writer.push(state[slot]);
+                }
+            }
+            if let Some(slot) = group.weight_dof_slot() {
+                writer.push(state[slot]);
+            }
+        }
+        if let Observed::Real(residual) = observed {
+            match &residual.noise {
+                Noise::Scales { levels, slot_of, .. } => {
+                    // A scale that several targets share is shown in the unit of each of them.
+                    let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
+                    for (target, scaling) in target_scaling.iter().enumerate() {
+                        let first = slot_of[target * residual.rows] as usize / groups * groups;
+                        for group in 0..groups {
+                            let log_scale = state[levels.slots.start + first + group];
+                            writer.push(log_scale.exp() * scaling.scale);
+                        }
+                    }
+                    if let Above::Sampled { slot, .. } = levels.above {
+                        for scaling in target_scaling {
+                            writer.push(state[slot].exp() * scaling.scale);
+                        }
+                    }
+                }
+                Noise::Covariance { slots, .. } => {
+                    let dim = residual.outputs;
+                    for row in 0..dim {
+                        for column in 0..dim {
+                            let units = target_scaling[row].scale * target_scaling[column].scale;
+                            writer.push(state[slots.start + column * dim + row] * units);
+                        }
+                    }
+                }
+            }
+            if let Some(slot) = residual.dof.slot() {
+                writer.push(state[slot]);
+            }
+            if let (ResidualFamily::PerCase, Some(cases)) = (residual.family, &residual.cases) {
+                for row in 0..residual.rows {
+                    for (target, scaling) in target_scaling.iter().enumerate() {
+                        let index = target * residual.rows + row;
+                        let kappa = state[cases.start + index];
+                        let scale = residual.log_scale(state, index).exp() / kappa.sqrt();
+                        writer.push(scale * scaling.scale);
+                    }
+                }
+            }
+        }
+        let rows = self.posterior.rows.len();
+        for &row in &self.posterior.fitted_rows {
+            self.fitted(&self.outputs, rows, row, |value| writer.push(value));
+        }
+        writer.push(self.error(&self.outputs, &self.posterior.answers));
+        if let Some(test) = &self.posterior.test {
+            writer.push(self.error(&self.test_outputs, &test.answers));
+        }
+    }
+
+    /// What the outputs of a row say about its target: means in the user's unit, or the
+    /// probability of the second class, or of every class.
+    fn fitted(&self, outputs: &[f64], rows: usize, row: usize, mut push: impl FnMut(f64)) {
+        let count = self.posterior.shape.outputs;
+        match &self.posterior.observed {
+            Observed::Real(_) => {
+                for (output, scaling) in self.posterior.target_scaling.iter().enumerate() {
+                    push(scaling.invert(outputs[output * rows + row]));
+                }
+            }
+            Observed::Binary { .. } => push(logistic(outputs[row])),
+            Observed::Multiclass { .. } => {
+                let largest = (0..count)
+                    .map(|class| outputs[class * rows + row])
+                    .fold(f64::NEG_INFINITY, f64::max);
+                // Shifted by the largest: the sum is at least 1.
+                let sum: f64 =
+                    (0..count).map(|class| (outputs[class * rows + row] - largest).exp()).sum();
+                for class in 0..count {
+                    push((outputs[class * rows + row] - largest).exp() / sum);
+                }
+            }
+        }
+    }
+
+    /// Root mean square error in the user's unit over rows and targets, or the share of rows
+    /// whose most probable class is wrong.
+    fn error(&self, outputs: &[f64], answers: &[f64]) -> f64 {
+        let rows = outputs.len() / self.posterior.shape.outputs;
+        match &self.posterior.observed {
+            Observed::Real(_) => {
+                // In the largest unit, whose square need not be a number.
+                let scaling = &self.posterior.target_scaling;
+                let largest = scaling.iter().map(|s| s.scale).fold(0.0, f64::max);
+                let mut sum = 0.0;
+                for (index, (output, answer)) in outputs.iter().zip(answers).enumerate() {
+                    sum += ((answer - output) * (scaling[index / rows].scale / largest)).powi(2);
+                }
+                (sum / outputs.len() as f64).sqrt() * largest
+            }
+            Observed::Binary { .. } => {
+                let wrong = outputs.iter().zip(answers).filter(|(f, y)| (**f > 0.0) != (**y > 0.5));
+                wrong.count() as f64 / rows as f64
+            }
+            Observed::Multiclass { .. } => {
+                let classes = self.posterior.shape.outputs;
+                let best = |row: usize| {
+                    (0..classes)
+                        .max_by(|a, b| outputs[a * rows + row].total_cmp(&outputs[b * rows + row]))
+                };
+                let wrong = (0..rows).filter(|row| best(*row) != Some(answers[*row] as usize));
+                wrong.count() as f64 / rows as f64
+            }
+        }
+    }
+}

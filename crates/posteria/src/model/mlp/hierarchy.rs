@@ -1,0 +1,380 @@
+//! Keep the scales of all groups of weights in a chain's state.
+
+use std::ops::Range;
+
+use super::defaults::GROUPS;
+use super::network::Shape;
+use super::spec::{DofChoice, GroupPrior, GroupScale, Mlp, WeightFamily};
+use crate::density::{
+    Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT, draw_inverse_gaussian,
+};
+use crate::model::prior::{
+    Above, DofGrid, DofSource, Levels, Squares, limited, variance_given_normal,
+};
+use crate::model::spec::{Sharing, WidthRule};
+use crate::random::Stream;
+
+/// One group of weights with its prior.
+///
+/// The standard deviation of weight i is a_k m_i: a_k the scale of the part k of the group it
+/// belongs to (one part, or one per input), m_i a multiplier of its own for families other than
+/// normal. Given the multipliers every weight is normal, whatever its family: m² is inverse
+/// gamma for Student's t and exponential with mean 2 for Laplace [Andrews & Mallows 1974].
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) name: &'static str,
+    /// Whether every input has a scale of its own.
+    pub(super) per_input: bool,
+    /// Where the weights are in the state.
+    pub(super) members: Range<usize>,
+    pub(super) scale: Scale,
+    pub(super) multipliers: Option<Multipliers>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Scale {
+    Fixed(f64),
+    Sampled(Levels),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Multipliers {
+    /// Entries of the state with log m_i.
+    pub(super) slots: Range<usize>,
+    pub(super) family: MultiplierFamily,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum MultiplierFamily {
+    Laplace,
+    StudentT(DofSource),
+}
+
+/// The groups of a network and their place in the state: the weights first, then what the
+/// groups sample.
+#[derive(Clone, Debug)]
+pub(super) struct Hierarchy {
+    pub(super) groups: Vec<Group>,
+    /// Length of weights and hyperparameters together.
+    pub(super) len: usize,
+}
+
+impl Hierarchy {
+    pub(super) fn new(model: &Mlp, shape: &Shape) -> Result<Self, ParameterError> {
+        let ranges = [
+            shape.input_weights(),
+            shape.hidden_bias(),
+            shape.output_weights(),
+            shape.output_bias(),
+            shape.direct_weights(),
+        ];
+        let mut next = shape.len();
+        let mut take = |count: usize| {
+            next += count;
+            next - count..next
+        };
+        let mut groups = Vec::new();
+        for (index, members) in ranges.into_iter().enumerate() {
+            if members.is_empty() {
+                continue;
+            }
+            let prior = &model.groups[index];
+            let parts = match prior.sharing {
+                Sharing::PerInput => shape.inputs,
+                Sharing::Common => 1,
+            };
+            // What feeds the units at the other end of these weights.
+            let fan_in = if index == 2 { shape.hidden } else { shape.inputs };
+            let scale = match &prior.scale {
+                GroupScale::Fixed(scale) => Scale::Fixed(*scale),
+                GroupScale::Sampled { scale, dof, top_dof, width } => {
+                    let scale = scale / width_divisor(prior, *width, fan_in);
+                    let slots = take(parts);
+                    let above = match top_dof {
+                        None => Above::Fixed(scale),
+                        Some(top_dof) => Above::Sampled {
+                            slot: take(1).start,
+                            prior: InverseGamma::new(scale, *top_dof)?,
+                        },
+                    };
+                    Scale::Sampled(Levels { slots, dof: dof_source(dof, &mut take)?, above })
+                }
+            };
+            let multipliers = match &prior.family {
+                WeightFamily::Normal => None,
+                WeightFamily::Laplace => Some(MultiplierFamily::Laplace),
+                WeightFamily::StudentT(dof) => {
+                    Some(MultiplierFamily::StudentT(dof_source(dof, &mut take)?))
+                }
+            };
+            let multipliers =
+                multipliers.map(|family| Multipliers { slots: take(members.len()), family });
+            let per_input = prior.sharing == Sharing::PerInput;
+            groups.push(Group { name: GROUPS[index], per_input, members, scale, multipliers });
+        }
+        Ok(Hierarchy { groups, len: next })
+    }
+
+    /// The prior standard deviation of every weight.
+    pub(super) fn scales(&self, state: &[f64], scales: &mut [f64]) {
+        for group in &self.groups {
+            group.scales(state, scales);
+        }
+    }
+
+    /// Log prior density of weights, scales and degrees of freedom, multipliers integrated out.
+    pub(super) fn log_prior(&self, state: &[f64]) -> f64 {
+        self.groups.iter().map(|group| group.log_prior(state)).sum()
+    }
+
+    /// Draws everything from the prior.
+    pub(super) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        for group in &self.groups {
+            group.draw_prior(state, stream);
+        }
+    }
+}
+
+impl Group {
+    /// Number of parts with a scale each.
+    pub(super) fn parts(&self) -> usize {
+        match &self.scale {
+            Scale::Fixed(_) => 1,
+            Scale::Sampled(levels) => levels.slots.len().max(1),
+        }
+    }
+
+    /// Number of weights of one part.
+    fn part(&self) -> usize {
+        self.members.len() / self.parts()
+    }
+
+    /// Entry of the state with sampled degrees of freedom of the scales.
+    pub(super) fn dof_slot(&self) -> Option<usize> {
+        match &self.scale {
+            Scale::Sampled(Levels { dof: DofSource::Sampled { slot, .. }, .. }) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// Entry of the state with sampled degrees of freedom of the weights.
+    pub(super) fn weight_dof_slot(&self) -> Option<usize> {
+        match &self.multipliers.as_ref()?.family {
+            MultiplierFamily::StudentT(DofSource::Sampled { slot, .. }) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// The part that the weight at `member` of the group belongs to.
+    pub(super) fn part_of(&self, member: usize) -> usize {
+        member / self.part().max(1)
+    }
+
+    /// Where the weights of one part are in the state.
+    pub(super) fn part_range(&self, part: usize) -> Range<usize> {
+        let count = self.part();
+        let first = self.members.start + part * count;
+        first..first + count
+    }
+
+    fn log_scale(&self, state: &[f64], part: usize) -> f64 {
+        match &self.scale {
+            Scale::Fixed(scale) => scale.ln(),
+            Scale::Sampled(levels) => state[levels.slots.start + part],
+        }
+    }
+
+    fn multiplier(&self, state: &[f64], member: usize) -> f64 {
+        self.multipliers.as_ref().map_or(1.0, |m| state[m.slots.start + member].exp())
+    }
+
+    /// The standard deviations of the members, at their places in `scales`.
+    pub(super) fn scales(&self, state: &[f64], scales: &mut [f64]) {
+        let part = self.part().max(1);
+        for (k, chunk) in scales[self.members.clone()].chunks_mut(part).enumerate() {
+            chunk.fill(self.log_scale(state, k).exp());
+        }
+        if let Some(multipliers) = &self.multipliers {
+            let logs = &state[multipliers.slots.clone()];
+            for (scale, log) in scales[self.members.clone()].iter_mut().zip(logs) {
+                *scale *= log.exp();
+            }
+        }
+    }
+
+    fn log_prior(&self, state: &[f64]) -> f64 {
+        let mut value = match &self.scale {
+            Scale::Fixed(_) => 0.0,
+            Scale::Sampled(levels) => levels.log_prior(state),
+        };
+        let dof = match &self.multipliers {
+            Some(Multipliers { family: MultiplierFamily::StudentT(dof), .. }) => {
+                value += dof.log_prior(state);
+                Some(dof.value(state))
+            }
+            _ => None,
+        };
+        let part = self.part().max(1);
+        for (k, weights) in state[self.members.clone()].chunks(part).enumerate() {
+            let scale = self.log_scale(state, k).exp();
+            let sum: Result<f64, ParameterError> = match (&self.multipliers, dof) {
+                (None, _) => Normal::new(0.0, scale)
+                    .map(|normal| weights.iter().map(|w| normal.log_density(*w)).sum()),
+                (Some(_), None) => Laplace::new(0.0, scale)
+                    .map(|laplace| weights.iter().map(|w| laplace.log_density(*w)).sum()),
+                (Some(_), Some(dof)) => StudentT::new(0.0, scale, dof)
+                    .map(|t| weights.iter().map(|w| t.log_density(*w)).sum()),
+            };
+            value += sum.unwrap_or(f64::NAN);
+        }
+        value
+    }
+
+    fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        if let Scale::Sampled(levels) = &self.scale {
+            levels.draw_prior(state, stream);
+        }
+        if let Some(multipliers) = &self.multipliers {
+            match &multipliers.family {
+                MultiplierFamily::Laplace => {
+                    for slot in multipliers.slots.clone() {
+                        state[slot] = limited(0.5 * (2.0 * stream.exponential()).ln());
+                    }
+                }
+                MultiplierFamily::StudentT(dof) => {
+                    dof.draw_prior(state, stream);
+                    if let Ok(prior) = InverseGamma::new(1.0, dof.value(state)) {
+                        for slot in multipliers.slots.clone() {
+                            state[slot] = limited(prior.draw_log_scale(stream));
+                        }
+                    }
+                }
+            }
+        }
+        for member in 0..self.members.len() {
+            let scale = self.log_scale(state, self.part_of(member)).exp();
+            state[self.members.start + member] =
+                scale * self.multiplier(state, member) * stream.normal();
+        }
+    }
+
+    /// Draws scales, degrees of freedom and multipliers given the weights; `false` if something
+    /// was not finite and stays.
+    pub(super) fn gibbs(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        let part = self.part().max(1);
+        let (members, slots) =
+            (self.members.clone(), self.multipliers.as_ref().map(|m| m.slots.clone()));
+        let mut fine = true;
+        if let Scale::Sampled(levels) = &mut self.scale {
+            let squares = |state: &[f64], k: usize| {
+                let of_part = k * part..(k + 1) * part;
+                let weights = &state[members.clone()][of_part.clone()];
+                match &slots {
+                    None => Squares::of(weights.iter().copied()),
+                    Some(slots) => {
+                        let logs = &state[slots.clone()][of_part];
+                        Squares::of(weights.iter().zip(logs).map(|(w, log)| w * (-log).exp()))
+                    }
+                }
+            };
+            fine &= levels.gibbs(state, squares, 1.0, stream);
+        }
+        fine & self.gibbs_multipliers(state, stream)
+    }
+
+    fn gibbs_multipliers(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        let part = self.part().max(1);
+        let log_scales: &Scale = &self.scale;
+        let log_scale = |state: &[f64], member: usize| match log_scales {
+            Scale::Fixed(scale) => scale.ln(),
+            Scale::Sampled(levels) => state[levels.slots.start + member / part],
+        };
+        let Some(multipliers) = &mut self.multipliers else {
+            return true;
+        };
+        let (members, slots) = (self.members.clone(), multipliers.slots.clone());
+        let mut fine = true;
+        if let MultiplierFamily::StudentT(DofSource::Sampled { slot, grid }) =
+            &mut multipliers.family
+        {
+            // With the multipliers integrated out; they are drawn anew below.
+            grid.begin();
+            for first in (0..members.len()).step_by(part) {
+                let of_part = members.start + first..members.start + first + part;
+                let scale = log_scale(state, first).exp();
+                grid.add_student_t(&state[of_part], scale, 1.0);
+            }
+            match grid.draw(stream) {
+                Some(index) => state[*slot] = grid.dofs()[index],
+                None => fine = false,
+            }
+        }
+        for member in 0..members.len() {
+            let ratio = state[members.start + member] * (-log_scale(state, member)).exp();
+            let drawn = match &multipliers.family {
+                // 1/m² is inverse Gaussian with mean 1/|ratio| and shape 1.
+                MultiplierFamily::Laplace => {
+                    draw_inverse_gaussian(ratio.abs(), stream).map(|inverse| -0.5 * inverse.ln())
+                }
+                MultiplierFamily::StudentT(dof) => InverseGamma::new(1.0, dof.value(state))
+                    .and_then(|prior| variance_given_normal(Squares::of([ratio]), &prior, 1.0))
+                    .map(|conditional| conditional.draw_log_scale(stream))
+                    .ok(),
+            };
+            match drawn {
+                Some(log) => state[slots.start + member] = limited(log),
+                None => fine = false,
+            }
+        }
+        fine
+    }
+}
+
+/// Reserves the entry of the state that sampled degrees of freedom need.
+pub(super) fn dof_source(
+    choice: &DofChoice,
+    take: &mut impl FnMut(usize) -> Range<usize>,
+) -> Result<DofSource, ParameterError> {
+    match choice {
+        DofChoice::Known(dof) => Ok(DofSource::Fixed(*dof)),
+        DofChoice::Grid(values) => {
+            let prior = Categorical::new(&vec![1.0; values.len()])?;
+            Ok(DofSource::Sampled { slot: take(1).start, grid: DofGrid::new(values, &prior)? })
+        }
+        // Only residuals have these; a specification that asks for them here was refused.
+        DofChoice::Continuous => unreachable!("checked with the specification"),
+    }
+}
+
+/// What the scale of a group is divided by for `fan_in` feeding units.
+fn width_divisor(prior: &GroupPrior, rule: Option<WidthRule>, fan_in: usize) -> f64 {
+    let count = fan_in as f64;
+    let GroupScale::Sampled { dof, top_dof, .. } = &prior.scale else { return 1.0 };
+    let known = |dof: &DofChoice| match dof {
+        DofChoice::Known(dof) => *dof,
+        DofChoice::Grid(values) => values[values.len() / 2],
+        DofChoice::Continuous => f64::INFINITY,
+    };
+    match rule {
+        None => 1.0,
+        Some(WidthRule::Mcmcstuff) => count.powf(1.0 / top_dof.unwrap_or(known(dof))),
+        Some(WidthRule::Fbm) => {
+            // Degrees of freedom of the lowest level below the top one.
+            let below = match (&prior.family, prior.sharing, top_dof) {
+                (WeightFamily::StudentT(dof), ..) => known(dof),
+                (_, Sharing::PerInput, _) | (_, _, Some(_)) => known(dof),
+                _ => f64::INFINITY,
+            };
+            if count <= 1.0 {
+                1.0
+            } else if below > 2.0 {
+                let variance = if below.is_finite() { below / (below - 2.0) } else { 1.0 };
+                (count * variance).sqrt()
+            } else if below < 2.0 {
+                count.powf(1.0 / below)
+            } else {
+                (count * count.ln()).sqrt()
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Evaluate draws of a network at new rows.
+
+use std::ops::Range;
+
+use posteria_linalg::{Cholesky, Matrix};
+
+use super::network::{Network, Rows};
+use super::observed::Observed;
+use super::posterior::MlpPosterior;
+use super::residual::{Noise, Residual};
+use crate::draws::Layout;
+use crate::model::spec::ResidualFamily;
+use crate::predict::{Family, Predictor};
+
+/// Evaluates draws of a network at new rows.
+pub(super) struct MlpPredictor<'p> {
+    posterior: &'p MlpPosterior,
+    /// Where scales, covariance, common scales and degrees of freedom are in a draw.
+    scales: Range<usize>,
+    above: Range<usize>,
+    covariance: Range<usize>,
+    dof: Option<usize>,
+    outputs: Vec<f64>,
+}
+
+impl<'p> MlpPredictor<'p> {
+    pub(super) fn new(posterior: &'p MlpPosterior, layout: &Layout) -> Self {
+        let range = |name: &str| layout.variable(name).map_or(0..0, |variable| variable.range());
+        MlpPredictor {
+            posterior,
+            scales: range("residual_scale"),
+            above: range("residual_scale_above"),
+            covariance: range("residual_covariance"),
+            dof: layout.variable("residual_dof").map(|variable| variable.offset),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Standardised outputs o·n + i.
+    fn forward(&mut self, draw: &[f64], inputs: &Matrix) {
+        let shape = self.posterior.shape;
+        let rows = Rows::new(inputs);
+        self.outputs.resize(inputs.rows() * shape.outputs, 0.0);
+        Network::new(shape, &rows).outputs(&draw[..shape.len()], &mut self.outputs);
+    }
+
+    fn real(&self, residual: &Residual, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
+        let (rows, outputs) = (inputs.rows(), residual.outputs);
+        let width = self.family().width();
+        let scaling = &self.posterior.target_scaling;
+        if let Noise::Covariance { .. } = residual.noise {
+            let values = &draw[self.covariance.clone()];
+            let matrix = Matrix::from_fn(outputs, outputs, |r, c| values[r * outputs + c]);
+            let factor = Cholesky::new(&matrix);
+            for (row, parameters) in parameters.chunks_mut(width).enumerate() {
+                for (output, slot) in parameters[..outputs].iter_mut().enumerate() {
+                    *slot = scaling[output].invert(self.outputs[output * rows + row]);
+                }
+                let mut next = outputs;
+                for r in 0..outputs {
+                    for c in 0..=r {
+                        // A draw that was kept had a covariance that could be factorised.
+                        parameters[next] =
+                            factor.as_ref().map_or(f64::NAN, |factor| factor.factor()[(r, c)]);
+                        next += 1;
+                    }
+                }
+            }
+            return;
+        }
+        let dof = match self.dof {
+            Some(slot) => draw[slot],
+            None => residual.dof.value(&[]),
+        };
+        let each = width / outputs;
+        let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
+        for (row, parameters) in parameters.chunks_mut(width).enumerate() {
+            let group = residual.by.as_ref().map(|by| by.group(|k| inputs[(row, k)]));
+            for (output, slot) in parameters.chunks_mut(each).enumerate() {
+                slot[0] = scaling[output].invert(self.outputs[output * rows + row]);
+                let (scale, group_dof) = match group {
+                    None => (draw[self.scales.start + output], f64::INFINITY),
+                    Some(Some(group)) => {
+                        (draw[self.scales.start + output * groups + group], f64::INFINITY)
+                    }
+                    // Values that no training row had: the scale is not known, its prior is.
+                    Some(None) => (draw[self.above.start + output], residual.group_dof()),
+                };
+                slot[1] = scale;
+                if each == 3 {
+                    slot[2] = match residual.family {
+                        ResidualFamily::Normal => group_dof,
+                        _ => dof,
+                    };
+                }
+            }
+        }
+    }
+}
+
+impl Predictor for MlpPredictor<'_> {
+    /// Normal residuals with separate scales count as Student's t: the scale of a group that no
+    /// training row belongs to has its prior, and normal values of unknown inverse gamma
+    /// variance are Student's t. (Of t and Laplace residuals such a row has the common scale.)
+    fn family(&self) -> Family {
+        let outputs = self.posterior.shape.outputs;
+        match &self.posterior.observed {
+            Observed::Real(Residual { noise: Noise::Covariance { .. }, .. }) => {
+                Family::MultivariateNormal { outputs }
+            }
+            Observed::Real(residual) => match residual.family {
+                ResidualFamily::Normal if residual.by.is_none() => Family::Normal { outputs },
+                ResidualFamily::Laplace => Family::Laplace { outputs },
+                _ => Family::StudentT { outputs },
+            },
+            Observed::Binary { .. } => Family::Bernoulli,
+            Observed::Multiclass { .. } => Family::Categorical { classes: outputs },
+        }
+    }
+
+    fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
+        self.forward(draw, inputs);
+        let posterior = self.posterior;
+        match &posterior.observed {
+            Observed::Real(residual) => self.real(residual, draw, inputs, parameters),
+            _ => self.by_row(inputs.rows(), parameters),
+        }
+    }
+
+    fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
+        self.forward(draw, inputs);
+        self.by_row(inputs.rows(), outputs);
+        let count = self.posterior.shape.outputs;
+        for row in outputs.chunks_mut(count) {
+            for (value, scaling) in row.iter_mut().zip(&self.posterior.target_scaling) {
+                *value = scaling.invert(*value);
+            }
+        }
+    }
+}
+
+impl MlpPredictor<'_> {
+    /// Writes the outputs of a row next to each other.
+    fn by_row(&self, rows: usize, slots: &mut [f64]) {
+        let count = self.posterior.shape.outputs;
+        for (row, slots) in slots.chunks_mut(count).enumerate() {
+            for (output, slot) in slots.iter_mut().enumerate() {
+                *slot = self.outputs[output * rows + row];
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Keep the residual model of real targets in a chain's state.
+//!
+//! Every family is normal given one positive number κ per row and target: the factor of a
+//! residual r with scale σ is σ^(-β) exp(-½ κ r²/σ²) at inverse temperature β, up to terms
+//! without σ and r. κ = β for normal residuals. For Student's t, (1 + r²/νσ²)^(-s) with
+//! s = β(ν+1)/2 is an integral over λ ~ Gamma(s, 1), κ = 2λ/ν [Geweke 1993]; for Laplace,
+//! exp(-β|r|/σ) is one over a variance u with an exponential density, κ = 1/u
+//! [Andrews & Mallows 1974]. So the power of the likelihood is exact at every β.
+
+use std::ops::Range;
+
+use super::spec::{DofChoice, Mlp};
+use crate::data::{Dataset, Targets};
+use crate::density::{Categorical, Gamma, InverseGamma, InverseWishart, ParameterError};
+use crate::model::ModelError;
+use crate::model::prior::{Above, DofGrid, DofSource, Levels};
+use crate::model::spec::{ResidualFamily, ResidualSharing};
+use crate::random::Stream;
+use posteria_linalg::Matrix;
+
+/// Prior of degrees of freedom that may be any positive number: gamma with shape 2 and mean 20
+/// [Juárez & Steel 2010].
+const CONTINUOUS_DOF: (f64, f64) = (2.0, 10.0);
+
+/// The residual model of real targets and its place in the state.
+#[derive(Clone, Debug)]
+pub(super) struct Residual {
+    pub(super) family: ResidualFamily,
+    /// Standardised targets, o·n + i.
+    pub(super) targets: Vec<f64>,
+    pub(super) rows: usize,
+    pub(super) outputs: usize,
+    pub(super) noise: Noise,
+    /// Degrees of freedom of Student's t and of per-case variances.
+    pub(super) dof: ResidualDof,
+    /// Entries of the state with κ, o·n + i; none for normal residuals.
+    pub(super) cases: Option<Range<usize>>,
+    /// Values of the columns that `by` names, for every group of rows.
+    pub(super) by: Option<By>,
+    /// Where the model's part of the state ends.
+    pub(super) end: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Noise {
+    /// One scale per target, per group of rows, or for all.
+    Scales {
+        levels: Levels,
+        /// Index of the scale of every residual, o·n + i.
+        slot_of: Vec<u32>,
+        /// Number of residuals of every scale.
+        counts: Vec<f64>,
+    },
+    /// The covariance matrix of the targets' residuals, O × O.
+    Covariance { slots: Range<usize>, prior: InverseWishart },
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum ResidualDof {
+    Fixed(f64),
+    Grid { slot: usize, grid: DofGrid },
+    Continuous { slot: usize, prior: Gamma },
+}
+
+impl ResidualDof {
+    pub(super) fn value(&self, state: &[f64]) -> f64 {
+        match self {
+            ResidualDof::Fixed(dof) => *dof,
+            ResidualDof::Grid { slot, .. } | ResidualDof::Continuous { slot, .. } => state[*slot],
+        }
+    }
+
+    pub(super) fn slot(&self) -> Option<usize> {
+        match self {
+            ResidualDof::Fixed(_) => None,
+            ResidualDof::Grid { slot, .. } | ResidualDof::Continuous { slot, .. } => Some(*slot),
+        }
+    }
+
+    fn log_prior(&self, state: &[f64]) -> f64 {
+        match self {
+            ResidualDof::Fixed(_) => 0.0,
+            ResidualDof::Grid { slot, grid } => grid.log_prior_of(state[*slot]),
+            ResidualDof::Continuous { slot, prior } => prior.log_density(state[*slot]),
+        }
+    }
+
+    fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        match self {
+            ResidualDof::Fixed(_) => {}
+            ResidualDof::Grid { slot, grid } => {
+                DofSource::Sampled { slot: *slot, grid: grid.clone() }.draw_prior(state, stream);
+            }
+            ResidualDof::Continuous { slot, prior } => state[*slot] = prior.draw(stream),
+        }
+    }
+}
+
+/// Groups of rows with a residual scale each, by the values of some inputs.
+#[derive(Clone, Debug)]
+pub(super) struct By {
+    /// Columns of the inputs.
+    pub(super) columns: Vec<usize>,
+    /// Standardised values of the columns in every group.
+    pub(super) values: Vec<Vec<f64>>,
+    /// What reports call the groups.
+    pub(super) labels: Vec<String>,
+}
+
+impl By {
+    /// The group of a row of standardised inputs; `None` for values that no training row had.
+    pub(super) fn group(&self, input: impl Fn(usize) -> f64) -> Option<usize> {
+        // Standardising the same number on the same scale gives the same bits.
+        self.values.iter().position(|values| {
+            values
+                .iter()
+                .zip(&self.columns)
+                .all(|(value, column)| value.to_bits() == input(*column).to_bits())
+        })
+    }
+}
+
+impl Residual {
+    /// The residual model of `data`, in the state from entry `first` on.
+    pub(super) fn new(model: &Mlp, data: &Dataset, first: usize) -> Result<Self, ModelError> {
+        let Targets::Real { values, .. } = &data.targets else {
+            unreachable!("only real targets have residuals")
+        };
+        let prior = &model.residual;
+        let (rows, outputs) = (values.rows(), values.columns());
+        let by = if prior.by.is_empty() { None } else { Some(groups(&prior.by, data)?) };
+        let invalid = |_: ParameterError| ModelError::NotAvailable {
+            what: "a residual prior of such extreme numbers".into(),
+        };
+        let mut next = first;
+        let mut take = |count: usize| {
+            next += count;
+            next - count..next
+        };
+        let noise = if prior.sharing == ResidualSharing::Covariance && outputs > 1 {
+            let InverseWishartPrior(covariance) =
+                inverse_wishart(&prior.variance, outputs).map_err(invalid)?;
+            Noise::Covariance { slots: take(outputs * outputs), prior: covariance }
+        } else {
+            let per_target = prior.sharing != ResidualSharing::Common && outputs > 1;
+            let group_count = by.as_ref().map_or(1, |by| by.labels.len());
+            let mut slot_of = Vec::with_capacity(rows * outputs);
+            for output in 0..outputs {
+                for row in 0..rows {
+                    let group = match &by {
+                        Some(by) => by.group(|k| data.inputs[(row, k)]).unwrap_or(0),
+                        None => 0,
+                    };
+                    let target = if per_target { output } else { 0 };
+                    slot_of.push((target * group_count + group) as u32);
+                }
+            }
+            let count = if per_target { outputs } else { 1 } * group_count;
+            let mut counts = vec![0.0; count];
+            slot_of.iter().for_each(|slot| counts[*slot as usize] += 1.0);
+            let slots = take(count);
+            let above = if by.is_some() {
+                let prior = InverseGamma::new(prior.variance.scale(), prior.top_dof);
+                Above::Sampled { slot: take(1).start, prior: prior.map_err(invalid)? }
+            } else {
+                Above::Fixed(prior.variance.scale())
+            };
+            let dof = DofSource::Fixed(prior.variance.dof());
+            Noise::Scales { levels: Levels { slots, dof, above }, slot_of, counts }
+        };
+        let with_dof = matches!(prior.family, ResidualFamily::StudentT | ResidualFamily::PerCase);
+        let dof = match &prior.dof {
+            DofChoice::Known(dof) => ResidualDof::Fixed(*dof),
+            _ if !with_dof => ResidualDof::Fixed(1.0),
+            DofChoice::Grid(values) => {
+                let uniform = Categorical::new(&vec![1.0; values.len()]).map_err(invalid)?;
+                let grid = DofGrid::new(values, &uniform).map_err(invalid)?;
+                ResidualDof::Grid { slot: take(1).start, grid }
+            }
+            DofChoice::Continuous => {
+                let (shape, scale) = CONTINUOUS_DOF;
+                let prior = Gamma::new(shape, scale).map_err(invalid)?;
+                ResidualDof::Continuous { slot: take(1).start, prior }
+            }
+        };
+        let cases = (prior.family != ResidualFamily::Normal).then(|| take(rows * outputs));
+        let targets = values.values().to_vec();
+        Ok(Residual {
+            family: prior.family,
+            targets,
+            rows,
+            outputs,
+            noise,
+            dof,
+            cases,
+            by,
+            end: next,
+        })
+    }
+
+    /// log σ of the residual at o·n + i.
+    pub(super) fn log_scale(&self, state: &[f64], residual: usize) -> f64 {
+        match &self.noise {
+            Noise::Scales { levels, slot_of, .. } => {
+                state[levels.slots.start + slot_of[residual] as usize]
+            }
+            Noise::Covariance { .. } => f64::NAN,
+        }
+    }
+
+    /// Degrees of freedom of separate scales about their common one.
+    pub(super) fn group_dof(&self) -> f64 {
+        match &self.noise {
+            Noise::Scales { levels, .. } => levels.dof.value(&[]),
+            Noise::Covariance { .. } => f64::INFINITY,
+        }
+    }
+
+    /// The precision κ/σ² of every residual, given inverse temperature β.
+    pub(super) fn precisions(&self, state: &[f64], beta: f64, precisions: &mut [f64]) {
+        let Noise::Scales { levels, slot_of, .. } = &self.noise else {
+            unreachable!("a covariance matrix has its own precisions")
+        };
+        let first = levels.slots.start;
+        if levels.slots.len() == 1 {
+            let precision = (-2.0 * state[first]).exp();
+            match &self.cases {
+                None => precisions.fill(beta * precision),
+                Some(cases) => {
+                    for (slot, kappa) in precisions.iter_mut().zip(&state[cases.clone()]) {
+                        *slot = kappa * precision;
+                    }
+                }
+            }
+            return;
+        }
+        for (index, (slot, which)) in precisions.iter_mut().zip(slot_of).enumerate() {
+            let kappa = self.cases.as_ref().map_or(beta, |cases| state[cases.start + index]);
+            *slot = kappa * (-2.0 * state[first + *which as usize]).exp();
+        }
+    }
+
+    /// Log prior density of scales and degrees of freedom (κ integrated out).
+    pub(super) fn log_prior(&self, state: &[f64]) -> f64 {
+        self.dof.log_prior(state)
+            + match &self.noise {
+                Noise::Scales { levels, .. } => levels.log_prior(state),
+                Noise::Covariance { slots, prior } => {
+                    let dim = self.outputs;
+                    let matrix = Matrix::from_fn(dim, dim, |r, c| state[slots.start + c * dim + r]);
+                    match posteria_linalg::Cholesky::new(&matrix) {
+                        Ok(factor) => prior.log_density(&factor, &mut vec![0.0; dim]),
+                        Err(_) => f64::NAN,
+                    }
+                }
+            }
+    }
+
+    /// Draws scales, degrees of freedom and κ from the prior.
+    pub(super) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        self.dof.draw_prior(state, stream);
+        match &self.noise {
+            Noise::Scales { levels, .. } => levels.draw_prior(state, stream),
+            Noise::Covariance { slots, prior } => {
+                let mut covariance = Matrix::zeros(self.outputs, self.outputs);
+                prior.draw(stream, &mut covariance);
+                state[slots.clone()].copy_from_slice(covariance.values());
+            }
+        }
+        self.start_cases(state);
+    }
+
+    /// Puts κ where it starts.
+    pub(super) fn start_cases(&self, state: &mut [f64]) {
+        if let Some(cases) = &self.cases {
+            state[cases.clone()].fill(1.0);
+        }
+    }
+}
+
+struct InverseWishartPrior(InverseWishart);
+
+/// Σ whose variances have the marginal Inv-gamma(s², ν): ν + O - 1 degrees of freedom and
+/// scatter νs² I.
+fn inverse_wishart(
+    variance: &InverseGamma,
+    outputs: usize,
+) -> Result<InverseWishartPrior, ParameterError> {
+    let dof = variance.dof() + outputs as f64 - 1.0;
+    let square = variance.dof() * variance.scale() * variance.scale();
+    let scatter =
+        Matrix::from_fn(outputs, outputs, |row, column| if row == column { square } else { 0.0 });
+    InverseWishart::new(&scatter, dof).map(InverseWishartPrior)
+}
+
+/// The groups of rows that agree in all columns of `by`.
+fn groups(by: &[String], data: &Dataset) -> Result<By, ModelError> {
+    let mut columns = Vec::new();
+    for name in by {
+        let indicator = format!("{name}[");
+        let found: Vec<usize> = (0..data.input_names.len())
+            .filter(|k| {
+                data.input_names[*k] == *name || data.input_names[*k].starts_with(&indicator)
+            })
+            .collect();
+        if found.is_empty() {
+            return Err(ModelError::NoSuchInput {
+                name: name.clone(),
+                inputs: data.input_names.clone(),
+            });
+        }
+        columns.extend(found);
+    }
+    let mut values: Vec<Vec<f64>> = Vec::new();
+    for row in 0..data.rows() {
+        let these: Vec<f64> = columns.iter().map(|k| data.inputs[(row, *k)]).collect();
+        let same =
+            |other: &Vec<f64>| other.iter().zip(&these).all(|(a, b)| a.to_bits() == b.to_bits());
+        if !values.iter().any(same) {
+            values.push(these);
+        }
+    }
+    // As many groups as half of the rows tell nothing about separate scales.
+    if values.len() > (data.rows() / 2).max(2) {
+        return Err(ModelError::TooManyGroups { columns: by.to_vec(), groups: values.len() });
+    }
+    values.sort_by(|a, b| {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| a.total_cmp(b))
+            .find(|o| o.is_ne())
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let labels = values
+        .iter()
+        .map(|values| {
+            let parts: Vec<String> = values
+                .iter()
+                .zip(&columns)
+                .map(|(value, k)| {
+                    let value = data.input_scaling[*k].invert(*value);
+                    // A round trip through the standard scale must not show its last digits.
+                    format!("{}={}", data.input_names[*k], (value * 1e9).round() / 1e9)
+                })
+                .collect();
+            parts.join(" ")
+        })
+        .collect();
+    Ok(By { columns, values, labels })
+}

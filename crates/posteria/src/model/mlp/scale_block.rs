@@ -1,0 +1,104 @@
+//! Coordinates of all sampled scales of a network: those of its weights and its residuals.
+
+use std::ops::Range;
+
+use super::hierarchy::{Hierarchy, Scale};
+use crate::model::prior::Levels;
+
+/// The sampled scales of some groups of weights and of the residuals as coordinates.
+pub(super) struct ScaleBlock<'p> {
+    parts: Vec<Part<'p>>,
+    len: usize,
+}
+
+struct Part<'p> {
+    levels: &'p Levels,
+    range: Range<usize>,
+    /// Index of the group of weights; none for residuals.
+    group: Option<usize>,
+    /// Degrees of freedom of the present state.
+    dof: f64,
+}
+
+impl<'p> ScaleBlock<'p> {
+    pub(super) fn new(hierarchy: &'p Hierarchy, residual: Option<&'p Levels>) -> Self {
+        let mut parts = Vec::new();
+        let mut len = 0;
+        let mut push = |levels: &'p Levels, group| {
+            let range = len..len + levels.coordinates();
+            len = range.end;
+            parts.push(Part { levels, range, group, dof: f64::NAN });
+        };
+        for (index, group) in hierarchy.groups.iter().enumerate() {
+            if let Scale::Sampled(levels) = &group.scale {
+                push(levels, Some(index));
+            }
+        }
+        if let Some(levels) = residual {
+            push(levels, None);
+        }
+        ScaleBlock { parts, len }
+    }
+
+    /// Number of coordinates.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Coordinates whose common shift multiplies all scales of a group (`None`: of the
+    /// residuals); empty if they are known.
+    pub(super) fn shift(&self, group: Option<usize>) -> Vec<usize> {
+        let Some(part) = self.parts.iter().find(|part| part.group == group) else {
+            return Vec::new();
+        };
+        if part.range.len() > part.levels.slots.len() {
+            // The level above carries all below it.
+            vec![part.range.start]
+        } else {
+            part.range.clone().collect()
+        }
+    }
+
+    /// The coordinates of scales of single inputs.
+    pub(super) fn singles(&self) -> impl Iterator<Item = usize> {
+        let several = |part: &&Part<'p>| part.group.is_some() && part.levels.slots.len() > 1;
+        let range = |part: &Part<'p>| part.range.end - part.levels.slots.len()..part.range.end;
+        self.parts.iter().filter(several).flat_map(range)
+    }
+
+    /// Writes the coordinates of `state`.
+    pub(super) fn enter(&mut self, state: &[f64], coordinates: &mut [f64]) {
+        for part in &mut self.parts {
+            part.dof = part.levels.dof.value(state);
+            part.levels.enter(state, &mut coordinates[part.range.clone()]);
+        }
+    }
+
+    /// Writes the scales that the coordinates stand for into `state`.
+    pub(super) fn leave(&self, coordinates: &[f64], state: &mut [f64]) {
+        for part in &self.parts {
+            part.levels.leave(&coordinates[part.range.clone()], state);
+        }
+    }
+
+    /// Log prior density of the coordinates, adding its gradient. `derivative(group, part)` is
+    /// the derivative of the rest of the target with respect to a log scale.
+    pub(super) fn log_density_gradient(
+        &self,
+        coordinates: &[f64],
+        gradient: &mut [f64],
+        mut derivative: impl FnMut(Option<usize>, usize) -> f64,
+    ) -> Option<f64> {
+        let mut value = 0.0;
+        for part in &self.parts {
+            let gradient = &mut gradient[part.range.clone()];
+            let first = part.range.len() - part.levels.slots.len();
+            for (k, slot) in gradient[first..].iter_mut().enumerate() {
+                *slot = derivative(part.group, k);
+            }
+            let coordinates = &coordinates[part.range.clone()];
+            value += part.levels.log_density_gradient(part.dof, coordinates, gradient)?;
+        }
+        Some(value)
+    }
+}

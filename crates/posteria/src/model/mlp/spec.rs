@@ -1,0 +1,435 @@
+//! Check a specification of a network, and fill in its defaults.
+
+use super::defaults::{self, GROUP_DOFS, GROUPS, RESIDUAL_DOFS};
+use crate::data::Task;
+use crate::density::InverseGamma;
+use crate::model::spec::{
+    Dof, KernelChoice, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing,
+    ResidualSpec, SamplingSpec, Sharing, Spec, SpecError, StartChoice, Unknown, WidthRule,
+    WidthScaled,
+};
+
+/// A network whose specification has passed its checks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mlp {
+    pub(super) task: Option<Task>,
+    pub(super) hidden: usize,
+    pub(super) direct: bool,
+    /// Input weights, hidden bias, output weights, output bias, direct weights.
+    pub(super) groups: [GroupPrior; 5],
+    pub(super) residual: ResidualPrior,
+    pub(super) sampling: Moves,
+}
+
+/// The prior of one group of weights.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct GroupPrior {
+    pub(super) family: WeightFamily,
+    pub(super) sharing: Sharing,
+    pub(super) scale: GroupScale,
+}
+
+/// Distribution of a weight given its scale.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum WeightFamily {
+    Normal,
+    Laplace,
+    StudentT(DofChoice),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum GroupScale {
+    Fixed(f64),
+    /// `scale` is before scaling by fan-in.
+    Sampled {
+        scale: f64,
+        dof: DofChoice,
+        top_dof: Option<f64>,
+        width: Option<WidthRule>,
+    },
+}
+
+/// Degrees of freedom: known, on a grid of equal probabilities, or any positive number.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum DofChoice {
+    Known(f64),
+    Grid(Vec<f64>),
+    Continuous,
+}
+
+/// The residual model of real targets.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ResidualPrior {
+    pub(super) family: ResidualFamily,
+    /// Of Student's t and of per-case variances.
+    pub(super) dof: DofChoice,
+    pub(super) by: Vec<String>,
+    pub(super) sharing: ResidualSharing,
+    /// Prior of a residual variance; with `by`, `scale` is that of the level above.
+    pub(super) variance: InverseGamma,
+    /// With `by`: the degrees of freedom of the common scale above.
+    pub(super) top_dof: f64,
+}
+
+/// How the weights are moved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Moves {
+    pub(super) kernel: KernelChoice,
+    pub(super) leapfrog_steps: Option<usize>,
+    pub(super) window: usize,
+    pub(super) persistence: f64,
+    pub(super) temperatures: usize,
+    pub(super) start: StartChoice,
+}
+
+impl Mlp {
+    /// Checks the sections `[model]`, `[prior.*]`, `[residual]` and the network's keys of
+    /// `[sampling]`.
+    ///
+    /// | key | default | meaning |
+    /// |---|---|---|
+    /// | `model.hidden` | 10 | hidden tanh units; 0 is a generalised linear model |
+    /// | `model.direct` | `false` | weights from inputs to outputs (always with `hidden = 0`) |
+    /// | `prior.GROUP.family` | `"normal"` | `"normal"`, `"laplace"`, `"student-t"` |
+    /// | `prior.GROUP.weight_dof` | 4 | degrees of freedom of Student-t weights |
+    /// | `prior.GROUP.sharing` | see below | `"common"`, or `"per-input"` (ARD) |
+    /// | `prior.GROUP.scale` | 0.05 | standard deviation scale of the top level |
+    /// | `prior.GROUP.dof` | 0.5 | degrees of freedom of the level of the weights' scales |
+    /// | `prior.GROUP.top_dof` | 1 with ARD | degrees of freedom of the level above; absent: none |
+    /// | `prior.GROUP.width_scaled` | see below | `"fbm"`, `"mcmcstuff"`, `false` |
+    /// | `prior.GROUP.fixed` | | a known standard deviation in place of all these |
+    /// | `residual.family` | `"normal"` | `"normal"`, `"student-t"`, `"laplace"`, `"per-case"` |
+    /// | `residual.dof` | `"unknown"` | of Student's t (4 for per-case variances) |
+    /// | `residual.scale`, `.scale_dof` | 0.05, 0.5 | inverse gamma prior of a variance |
+    /// | `residual.by` | | columns whose values have a residual scale each |
+    /// | `residual.sharing` | `"per-target"` | `"common"`, `"per-target"`, `"covariance"` |
+    ///
+    /// GROUP is `input_weights` (per input, width scaled), `hidden_bias`, `output_weights`
+    /// (width scaled), `output_bias` (`fixed = 1`) or `direct_weights` (per input). The values
+    /// are those of [Vehtari 2001, §2.2] on the standardised scale.
+    ///
+    /// # Errors
+    /// [`SpecError`].
+    pub fn new(spec: &Spec) -> Result<Self, SpecError> {
+        let not_available = |what: String| Err(SpecError::NotAvailable { what });
+        if spec.model.kind != ModelKind::Mlp {
+            return not_available(format!("kind = \"{}\"", spec.model.kind.name()));
+        }
+        if spec.model.basis.is_some() {
+            return conflict("model", "basis", "kind = \"mlp\"");
+        }
+        if spec.model.intercept.is_some() {
+            return conflict("model", "intercept", "kind = \"mlp\", whose outputs have a bias");
+        }
+        if let Some(name) = spec.prior.keys().find(|name| !GROUPS.contains(&name.as_str())) {
+            let (section, name) = ("prior", name.clone());
+            return Err(SpecError::UnknownSection { section, name, known: &GROUPS });
+        }
+        let hidden = spec.model.hidden.unwrap_or(defaults::HIDDEN);
+        if hidden > defaults::MOST_HIDDEN {
+            let value = hidden as f64;
+            return Err(SpecError::out_of_range("model", "hidden", value, "at most 1000"));
+        }
+        let direct = spec.model.direct.unwrap_or(hidden == 0);
+        if hidden == 0 && !direct {
+            return conflict("model", "direct = false", "hidden = 0, which leaves no inputs");
+        }
+        for (index, name) in GROUPS.iter().enumerate() {
+            if spec.prior.contains_key(*name) && !present(index, hidden, direct) {
+                let with = if index == 4 { "direct = false" } else { "hidden = 0" };
+                return conflict(&format!("prior.{name}"), "the section", with);
+            }
+        }
+        if spec.model.task.is_some_and(|task| task != Task::Regression) && spec.residual.is_some() {
+            return conflict("residual", "the section", "a target that is a class");
+        }
+        let group = |index: usize| group_prior(index, spec.prior.get(GROUPS[index]));
+        let groups = [group(0)?, group(1)?, group(2)?, group(3)?, group(4)?];
+        let residual = residual_prior(&spec.residual.clone().unwrap_or_default())?;
+        if residual.sharing == ResidualSharing::Covariance
+            && groups[2..].iter().any(|group| group.family != WeightFamily::Normal)
+        {
+            return conflict("residual", "sharing", "output weights that are not normal");
+        }
+        Ok(Mlp {
+            task: spec.model.task,
+            hidden,
+            direct,
+            groups,
+            residual,
+            sampling: moves(&spec.sampling)?,
+        })
+    }
+
+    /// Writes every default that applies to `task` into `spec`.
+    pub(crate) fn complete(&self, spec: &mut Spec, task: Task) -> Result<(), SpecError> {
+        if self.task.is_some_and(|given| given != task) {
+            return conflict("model", "task", "the targets, which set another one");
+        }
+        spec.model.task = Some(task);
+        spec.model.hidden = Some(self.hidden);
+        spec.model.direct = Some(self.direct);
+        for (index, name) in GROUPS.iter().enumerate() {
+            if present(index, self.hidden, self.direct) {
+                let prior = spec.prior.entry((*name).into()).or_default();
+                *prior = completed(prior, &self.groups[index]);
+            }
+        }
+        if task == Task::Regression {
+            let residual = spec.residual.get_or_insert_default();
+            residual.family = Some(self.residual.family);
+            residual.sharing = Some(self.residual.sharing);
+            if residual.precision.is_none() {
+                residual.scale.get_or_insert(defaults::SCALE);
+                let by = !self.residual.by.is_empty();
+                let dof = if by { defaults::RESIDUAL_BY_DOF } else { defaults::DOF };
+                residual.scale_dof.get_or_insert(dof);
+                if by {
+                    residual.top_dof = Some(self.residual.top_dof);
+                }
+            }
+            if matches!(self.residual.family, ResidualFamily::StudentT | ResidualFamily::PerCase) {
+                residual.dof.get_or_insert(written(&self.residual.dof));
+            }
+        }
+        let (sampling, moves) = (&mut spec.sampling, self.sampling);
+        sampling.kernel = Some(moves.kernel);
+        sampling.start = Some(moves.start);
+        sampling.temperatures = Some(moves.temperatures);
+        if moves.kernel == KernelChoice::Hmc {
+            sampling.window = Some(moves.window);
+            sampling.persistence = Some(moves.persistence);
+        }
+        // A task that only the targets told must pass the same checks as one that was written.
+        Mlp::new(spec).map(|_| ())
+    }
+}
+
+/// Whether the network has the group of this index.
+fn present(index: usize, hidden: usize, direct: bool) -> bool {
+    match index {
+        3 => true,
+        4 => direct,
+        _ => hidden > 0,
+    }
+}
+
+fn conflict<T>(section: &str, key: &'static str, with: &'static str) -> Result<T, SpecError> {
+    Err(SpecError::Conflict { section: section.into(), key, with })
+}
+
+fn positive(section: &str, key: &'static str, value: f64) -> Result<f64, SpecError> {
+    // The square and its inverse must be numbers.
+    if value > 1e-100 && value < 1e100 {
+        Ok(value)
+    } else {
+        Err(SpecError::out_of_range(section, key, value, "positive and of ordinary size"))
+    }
+}
+
+fn dof_choice(
+    section: &str,
+    key: &'static str,
+    dof: &Dof,
+    unknown: &[f64],
+) -> Result<DofChoice, SpecError> {
+    match dof {
+        Dof::Known(dof) => positive(section, key, *dof).map(DofChoice::Known),
+        Dof::Unknown(Unknown::Unknown) => Ok(DofChoice::Grid(unknown.to_vec())),
+        Dof::Unknown(Unknown::Continuous) => Ok(DofChoice::Continuous),
+        Dof::Grid(values) => {
+            if values.grid.is_empty() {
+                return Err(SpecError::out_of_range(section, key, 0.0, "a grid with values"));
+            }
+            for dof in &values.grid {
+                positive(section, key, *dof)?;
+            }
+            Ok(DofChoice::Grid(values.grid.clone()))
+        }
+    }
+}
+
+fn written(dof: &DofChoice) -> Dof {
+    match dof {
+        DofChoice::Known(dof) => Dof::Known(*dof),
+        DofChoice::Grid(grid) => Dof::Grid(crate::model::spec::DofValues { grid: grid.clone() }),
+        DofChoice::Continuous => Dof::Unknown(Unknown::Continuous),
+    }
+}
+
+fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, SpecError> {
+    let section = format!("prior.{}", GROUPS[index]);
+    let default = defaults::group(index);
+    let prior = given.unwrap_or(&default);
+    for (key, given) in [
+        ("rho", prior.rho.is_some()),
+        ("shape", prior.shape.is_some()),
+        ("rate_scale", prior.rate_scale.is_some()),
+    ] {
+        if given {
+            return conflict(&section, key, "kind = \"mlp\"");
+        }
+    }
+    let continuous = |key| conflict(&section, key, "\"continuous\", which only residuals have");
+    let family = match prior.family.unwrap_or(PriorFamily::Normal) {
+        PriorFamily::Normal => WeightFamily::Normal,
+        PriorFamily::Laplace => WeightFamily::Laplace,
+        PriorFamily::StudentT => {
+            let dof = prior.weight_dof.clone().unwrap_or(Dof::Known(defaults::WEIGHT_DOF));
+            match dof_choice(&section, "weight_dof", &dof, &RESIDUAL_DOFS)? {
+                DofChoice::Continuous => return continuous("weight_dof"),
+                dof => WeightFamily::StudentT(dof),
+            }
+        }
+        PriorFamily::Conjugate | PriorFamily::Independent => {
+            return conflict(&section, "family", "kind = \"mlp\"");
+        }
+    };
+    if prior.weight_dof.is_some() && !matches!(family, WeightFamily::StudentT(_)) {
+        return conflict(&section, "weight_dof", "a family that has none");
+    }
+    let by_input = index == 0 || index == 4;
+    let sharing = prior.sharing.unwrap_or(default.sharing.unwrap_or(Sharing::Common));
+    if sharing == Sharing::PerInput && !by_input {
+        return conflict(&section, "sharing = \"per-input\"", "weights that come from no input");
+    }
+    if let Some(fixed) = prior.fixed {
+        let others = [
+            ("scale", prior.scale.is_some()),
+            ("dof", prior.dof.is_some()),
+            ("top_dof", prior.top_dof.is_some()),
+            ("width_scaled", prior.width_scaled.is_some()),
+        ];
+        if let Some((key, _)) = others.into_iter().find(|(_, given)| *given) {
+            return conflict(&section, key, "fixed");
+        }
+        let scale = GroupScale::Fixed(positive(&section, "fixed", fixed)?);
+        return Ok(GroupPrior { family, sharing: Sharing::Common, scale });
+    }
+    let scale = positive(&section, "scale", prior.scale.unwrap_or(defaults::SCALE))?;
+    let dof = prior.dof.clone().unwrap_or(Dof::Known(defaults::DOF));
+    let dof = dof_choice(&section, "dof", &dof, &GROUP_DOFS)?;
+    if dof == DofChoice::Continuous {
+        return continuous("dof");
+    }
+    // A group that says nothing about its levels has the usual ones.
+    let silent = prior.scale.is_none() && prior.dof.is_none() && sharing == Sharing::PerInput;
+    let top_dof = prior.top_dof.or(default.top_dof.filter(|_| silent));
+    let top_dof = top_dof.map(|dof| positive(&section, "top_dof", dof)).transpose()?;
+    let width = match prior.width_scaled {
+        Some(WidthScaled::By(rule)) => Some(rule),
+        Some(WidthScaled::Switch(on)) => on.then_some(WidthRule::Fbm),
+        None => defaults::width(index),
+    };
+    Ok(GroupPrior { family, sharing, scale: GroupScale::Sampled { scale, dof, top_dof, width } })
+}
+
+fn completed(given: &PriorSpec, checked: &GroupPrior) -> PriorSpec {
+    let (family, weight_dof) = match &checked.family {
+        WeightFamily::Normal => (PriorFamily::Normal, None),
+        WeightFamily::Laplace => (PriorFamily::Laplace, None),
+        WeightFamily::StudentT(dof) => {
+            (PriorFamily::StudentT, given.weight_dof.clone().or(Some(written(dof))))
+        }
+    };
+    let base = PriorSpec { family: Some(family), weight_dof, ..PriorSpec::default() };
+    match &checked.scale {
+        GroupScale::Fixed(fixed) => PriorSpec { fixed: Some(*fixed), ..base },
+        GroupScale::Sampled { scale, dof, top_dof, width } => PriorSpec {
+            sharing: Some(checked.sharing),
+            scale: Some(*scale),
+            dof: given.dof.clone().or(Some(written(dof))),
+            top_dof: *top_dof,
+            width_scaled: Some(width.map_or(WidthScaled::Switch(false), WidthScaled::By)),
+            ..base
+        },
+    }
+}
+
+fn residual_prior(residual: &ResidualSpec) -> Result<ResidualPrior, SpecError> {
+    let section = "residual";
+    let family = residual.family.unwrap_or(ResidualFamily::Normal);
+    let dof = match (family, &residual.dof) {
+        (ResidualFamily::StudentT, None) => DofChoice::Grid(RESIDUAL_DOFS.to_vec()),
+        (ResidualFamily::PerCase, None) => DofChoice::Known(defaults::CASE_DOF),
+        (ResidualFamily::StudentT | ResidualFamily::PerCase, Some(dof)) => {
+            dof_choice(section, "dof", dof, &RESIDUAL_DOFS)?
+        }
+        (_, None) => DofChoice::Known(1.0),
+        (_, Some(_)) => return conflict(section, "dof", "a family that has none"),
+    };
+    let by = residual.by.clone().unwrap_or_default();
+    let sharing = residual.sharing.unwrap_or(ResidualSharing::PerTarget);
+    if sharing == ResidualSharing::Covariance {
+        if family != ResidualFamily::Normal {
+            return conflict(section, "sharing = \"covariance\"", "a family other than normal");
+        }
+        if !by.is_empty() {
+            return conflict(section, "sharing = \"covariance\"", "by");
+        }
+    }
+    if residual.top_dof.is_some() && by.is_empty() {
+        return conflict(section, "top_dof", "no column in by");
+    }
+    let default_dof = if by.is_empty() { defaults::DOF } else { defaults::RESIDUAL_BY_DOF };
+    let variance = match residual.precision {
+        Some(_) if residual.scale.is_some() => return conflict(section, "scale", "precision"),
+        Some(_) if residual.scale_dof.is_some() => {
+            return conflict(section, "scale_dof", "precision");
+        }
+        Some(_) if !by.is_empty() => return conflict(section, "precision", "by"),
+        Some(gamma) => {
+            let shape = positive(section, "precision.shape", gamma.shape)?;
+            let scale = positive(section, "precision.scale", gamma.scale)?;
+            InverseGamma::from_shape_rate(shape, 1.0 / scale)
+        }
+        None => {
+            let scale = positive(section, "scale", residual.scale.unwrap_or(defaults::SCALE))?;
+            let dof = residual.scale_dof.unwrap_or(default_dof);
+            InverseGamma::new(scale, positive(section, "scale_dof", dof)?)
+        }
+    };
+    let variance = variance.map_err(|_| {
+        SpecError::out_of_range(section, "scale", f64::NAN, "positive and of ordinary size")
+    })?;
+    let top_dof = positive(section, "top_dof", residual.top_dof.unwrap_or(defaults::DOF))?;
+    Ok(ResidualPrior { family, dof, by, sharing, variance, top_dof })
+}
+
+fn moves(sampling: &SamplingSpec) -> Result<Moves, SpecError> {
+    let section = "sampling";
+    let kernel = sampling.kernel.unwrap_or(KernelChoice::Auto);
+    let hmc = kernel == KernelChoice::Hmc;
+    if sampling.window.is_some() && !hmc {
+        return conflict(section, "window", "a kernel other than \"hmc\"");
+    }
+    if sampling.persistence.is_some() && !hmc {
+        return conflict(section, "persistence", "a kernel other than \"hmc\"");
+    }
+    if sampling.leapfrog_steps.is_some() && kernel == KernelChoice::Nuts {
+        return conflict(section, "leapfrog_steps", "kernel = \"nuts\"");
+    }
+    let persistence = sampling.persistence.unwrap_or(0.0);
+    if !(0.0..1.0).contains(&persistence) {
+        return Err(SpecError::out_of_range(section, "persistence", persistence, "in [0, 1)"));
+    }
+    let counts = [
+        ("leapfrog_steps", sampling.leapfrog_steps),
+        ("window", sampling.window),
+        ("temperatures", sampling.temperatures),
+    ];
+    for (key, count) in counts {
+        if count.is_some_and(|count| count == 0 || count > 100_000) {
+            let value = count.unwrap_or(0) as f64;
+            return Err(SpecError::out_of_range(section, key, value, "between 1 and 100000"));
+        }
+    }
+    Ok(Moves {
+        kernel,
+        leapfrog_steps: sampling.leapfrog_steps,
+        window: sampling.window.unwrap_or(1),
+        persistence,
+        temperatures: sampling.temperatures.unwrap_or(1),
+        start: sampling.start.unwrap_or(StartChoice::Dispersed),
+    })
+}

@@ -1,0 +1,239 @@
+//! Compose the sweep of a network from its kernels.
+
+use super::collapsed::Collapsed;
+use super::observed::Observed;
+use super::posterior::MlpPosterior;
+use super::scale_block::ScaleBlock;
+use super::updates::{ResidualUpdate, ScalesUpdate};
+use super::weights::WeightsConditional;
+use super::whitened::Whitened;
+use crate::model::spec::KernelChoice;
+use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
+use crate::sample::{
+    Block, DirectionWalk, Kernel, Refresh, Reparametrized, Repeated, Sequence, Sweep, Update,
+};
+use crate::target::LogDensity;
+
+/// Trajectories of the weights given their scales for each one of weights and scales together.
+const CENTRED: usize = 3;
+/// Leapfrog steps of a trajectory of the weights given their scales: short, because the
+/// momentum persists.
+const CENTRED_STEPS: usize = 25;
+/// Fraction of the momentum kept between them.
+const CENTRED_PERSISTENCE: f64 = 0.9;
+/// Their acceptance: with a persistent momentum a rejection turns the chain back.
+const CENTRED_ACCEPTANCE: f64 = 0.95;
+/// Mean number of leapfrog steps of a trajectory of weights and scales together.
+const JOINT_STEPS: usize = 60;
+/// Leapfrog steps with the output weights integrated out, before warm-up finds better.
+const COLLAPSED_STEPS: usize = 12;
+/// Most leapfrog steps that warm-up may find.
+const MOST_STEPS: usize = 400;
+/// Groups of single relevances are moved one by one up to this many inputs.
+const SINGLE_SCALES: usize = 12;
+/// Hidden units proposed anew in every sweep.
+const REFRESHED_UNITS: usize = 5;
+
+/// How much of a unit is kept when it is proposed anew.
+const REFRESH_CORRELATIONS: [f64; 2] = [0.0, 0.9];
+/// First width of Metropolis steps of log scales.
+const WALK_WIDTH: f64 = 0.3;
+
+/// One pass over all blocks of the state.
+pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
+    let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
+    let network = (posterior.shape, &posterior.rows);
+    // Latent κ first: after an exchange of temperatures they belong to another one.
+    if let Observed::Real(residual) = &posterior.observed {
+        updates.push(Box::new(ResidualUpdate::new(network, residual, beta)));
+    }
+    match (&posterior.observed, posterior.moves.kernel) {
+        (Observed::Real(residual), KernelChoice::Auto) => {
+            let coordinates = Collapsed::new(network, &posterior.hierarchy, residual, beta);
+            let kernel = collapsed_kernel(posterior, &coordinates);
+            updates.push(Box::new(Reparametrized::new("weights", coordinates, kernel)));
+            updates.push(scales(posterior));
+        }
+        (_, KernelChoice::Auto) => {
+            let options = HmcOptions {
+                step_size: 0.2,
+                leapfrog_steps: CENTRED_STEPS,
+                leapfrog_jitter: 0.0,
+                persistence: Persistence { decay: CENTRED_PERSISTENCE, ..Persistence::NONE },
+                metric: MetricKind::Target,
+                target_acceptance: CENTRED_ACCEPTANCE,
+                ..HmcOptions::default()
+            };
+            let kernel = Hmc::new(posterior.shape.len(), options);
+            let repeated: Vec<Box<dyn Update + 'p>> = vec![
+                weights(posterior, beta, kernel),
+                scales(posterior),
+                scale_moves(posterior, beta),
+            ];
+            updates.push(Box::new(Repeated::new("weights", CENTRED, repeated)));
+            updates.push(joint(posterior, beta));
+            updates.push(scales(posterior));
+        }
+        (_, KernelChoice::Hmc) => {
+            let moves = posterior.moves;
+            let options = HmcOptions {
+                step_size: 0.2,
+                leapfrog_steps: moves.leapfrog_steps.unwrap_or(100),
+                window: moves.window,
+                persistence: Persistence { decay: moves.persistence, ..Persistence::NONE },
+                metric: MetricKind::Target,
+                target_acceptance: if moves.persistence > 0.0 { 0.95 } else { 0.8 },
+                ..HmcOptions::default()
+            };
+            updates.push(weights(posterior, beta, Hmc::new(posterior.shape.len(), options)));
+            updates.push(scales(posterior));
+            updates.push(scale_moves(posterior, beta));
+        }
+        (_, KernelChoice::Nuts) => {
+            let options = NutsOptions { metric: MetricKind::Target, ..NutsOptions::default() };
+            updates.push(weights(posterior, beta, Nuts::new(posterior.shape.len(), options)));
+            updates.push(scales(posterior));
+            updates.push(scale_moves(posterior, beta));
+        }
+    }
+    Sweep::new(updates)
+}
+
+/// The weights given their scales.
+fn weights<'p>(
+    posterior: &'p MlpPosterior,
+    beta: f64,
+    kernel: impl Kernel + 'p,
+) -> Box<dyn Update + 'p> {
+    let conditional = WeightsConditional::new(
+        (posterior.shape, &posterior.rows),
+        &posterior.hierarchy,
+        &posterior.observed,
+        &posterior.input_squares,
+        beta,
+    );
+    Box::new(Block::new("weights", 0, conditional, kernel))
+}
+
+/// The scales given the weights.
+fn scales<'p>(posterior: &'p MlpPosterior) -> Box<dyn Update + 'p> {
+    Box::new(ScalesUpdate { hierarchy: posterior.hierarchy.clone() })
+}
+
+fn whitened(posterior: &MlpPosterior, beta: f64) -> Whitened<'_> {
+    let network = (posterior.shape, &posterior.rows);
+    Whitened::new(network, &posterior.hierarchy, &posterior.observed, beta)
+}
+
+/// Scales together with the weights they belong to, by Metropolis steps.
+fn scale_moves<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
+    let coordinates = whitened(posterior, beta);
+    match walk(posterior, coordinates.block()) {
+        Some(walk) => Box::new(Reparametrized::new("scale moves", coordinates, walk)),
+        None => Box::new(Repeated::new("scale moves", 0, Vec::new())),
+    }
+}
+
+/// Weights and scales together.
+fn joint<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
+    let coordinates = whitened(posterior, beta);
+    let pools = pools(posterior, coordinates.block().len(), posterior.shape.len());
+    let options = HmcOptions {
+        step_size: 0.05,
+        leapfrog_steps: posterior.moves.leapfrog_steps.unwrap_or(JOINT_STEPS),
+        metric: MetricKind::Pooled(pools),
+        ..HmcOptions::default()
+    };
+    let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(coordinates.dim(), options))];
+    kernels.extend(walk(posterior, coordinates.block()));
+    Box::new(Reparametrized::new("weights and scales", coordinates, Sequence::new(kernels)))
+}
+
+/// What moves hidden weights and scales with the output weights integrated out.
+fn collapsed_kernel(posterior: &MlpPosterior, coordinates: &Collapsed<'_>) -> Sequence {
+    let (dim, scales) = (coordinates.dim(), coordinates.block().len());
+    let hidden = posterior.shape.output_weights().start;
+    let leapfrog_steps = posterior.moves.leapfrog_steps.unwrap_or(COLLAPSED_STEPS);
+    let options = HmcOptions {
+        step_size: 0.02,
+        leapfrog_steps,
+        metric: MetricKind::Pooled(pools(posterior, scales, hidden)),
+        ..HmcOptions::default()
+    };
+    let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(dim, options))];
+    kernels.extend(walk(posterior, coordinates.block()));
+    if posterior.shape.hidden > 0 {
+        let unit = |h: usize| -> Vec<usize> {
+            (0..posterior.shape.inputs + 1)
+                .map(|k| scales + k * posterior.shape.hidden + h)
+                .collect()
+        };
+        let units: Vec<Vec<usize>> = (0..posterior.shape.hidden).map(unit).collect();
+        let refresh = Refresh::new(units, &REFRESH_CORRELATIONS).attempts(REFRESHED_UNITS);
+        kernels.push(Box::new(refresh));
+    }
+    Sequence::new(kernels)
+}
+
+/// One pool per scale, and one for the weights of each part of a group: hidden units are
+/// exchangeable.
+fn pools(posterior: &MlpPosterior, scales: usize, weights: usize) -> Vec<usize> {
+    let mut pools: Vec<usize> = (0..scales).collect();
+    let mut next = scales;
+    for group in &posterior.hierarchy.groups {
+        if group.members.end > weights {
+            break;
+        }
+        let count = group.members.len() / group.parts();
+        for part in 0..group.parts() {
+            pools.extend(std::iter::repeat_n(next + part, count));
+        }
+        next += group.parts();
+    }
+    pools
+}
+
+/// Metropolis steps along [`directions`], if there is any.
+fn walk(posterior: &MlpPosterior, block: &ScaleBlock<'_>) -> Option<Box<dyn Kernel>> {
+    let directions = directions(posterior, block);
+    let walk =
+        || -> Box<dyn Kernel> { Box::new(DirectionWalk::new(directions.clone(), WALK_WIDTH)) };
+    (!directions.is_empty()).then(walk)
+}
+
+/// Directions in which scales are moved with their weights: input weights, hidden bias, output
+/// weights and residuals each and against each other, and single relevances.
+fn directions(posterior: &MlpPosterior, block: &ScaleBlock<'_>) -> Vec<Vec<(usize, f64)>> {
+    let group = |name: &str| {
+        let index = posterior.hierarchy.groups.iter().position(|group| group.name == name);
+        index.map_or(Vec::new(), |index| block.shift(Some(index)))
+    };
+    let (input, bias) = (group("input_weights"), group("hidden_bias"));
+    let (output, residual) = (group("output_weights"), block.shift(None));
+    let direct = group("direct_weights");
+    let mut all: Vec<Vec<(usize, f64)>> = Vec::new();
+    let mut push = |parts: &[(&Vec<usize>, f64)]| {
+        let direction: Vec<(usize, f64)> = parts
+            .iter()
+            .flat_map(|(coordinates, sign)| coordinates.iter().map(|c| (*c, *sign)))
+            .collect();
+        if parts.iter().all(|(coordinates, _)| !coordinates.is_empty()) {
+            all.push(direction);
+        }
+    };
+    push(&[(&input, 1.0)]);
+    push(&[(&bias, 1.0)]);
+    push(&[(&output, 1.0)]);
+    push(&[(&direct, 1.0)]);
+    push(&[(&residual, 1.0)]);
+    push(&[(&input, 1.0), (&bias, 1.0)]);
+    push(&[(&input, 1.0), (&bias, 1.0), (&output, -1.0)]);
+    push(&[(&bias, 1.0), (&output, -1.0)]);
+    push(&[(&input, 1.0), (&output, -1.0)]);
+    if posterior.shape.inputs > 1 && posterior.shape.inputs <= SINGLE_SCALES {
+        for coordinate in block.singles() {
+            all.push(vec![(coordinate, 1.0)]);
+        }
+    }
+    all
+}

@@ -1,0 +1,243 @@
+//! Keep the scales of one level of a hierarchy, with the level above them, in a state.
+
+use std::ops::Range;
+
+use super::{
+    DofGrid, LOG_SCALE_LIMIT, Squares, common_log_scale_given_log_scales, variance_given_normal,
+};
+use crate::density::InverseGamma;
+use crate::random::Stream;
+
+/// Where degrees of freedom come from.
+#[derive(Clone, Debug)]
+pub enum DofSource {
+    /// Known.
+    Fixed(f64),
+    /// One of a grid of values, at this entry of the state.
+    Sampled {
+        /// Entry of the state.
+        slot: usize,
+        /// The values with their prior, and room for their conditional.
+        grid: DofGrid,
+    },
+}
+
+impl DofSource {
+    /// The present value.
+    pub fn value(&self, state: &[f64]) -> f64 {
+        match self {
+            DofSource::Fixed(dof) => *dof,
+            DofSource::Sampled { slot, .. } => state[*slot],
+        }
+    }
+
+    /// Log prior probability of the present value; 0 where it is known.
+    pub fn log_prior(&self, state: &[f64]) -> f64 {
+        match self {
+            DofSource::Fixed(_) => 0.0,
+            DofSource::Sampled { slot, grid } => grid.log_prior_of(state[*slot]),
+        }
+    }
+
+    /// Draws a value from the prior into the state.
+    pub fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        if let DofSource::Sampled { slot, grid } = self {
+            let mut grid = grid.clone();
+            grid.begin();
+            if let Some(index) = grid.draw(stream) {
+                state[*slot] = grid.dofs()[index];
+            }
+        }
+    }
+}
+
+/// The level above the scales.
+#[derive(Clone, Debug)]
+pub enum Above {
+    /// A known scale a_ave: the hierarchy ends here.
+    Fixed(f64),
+    /// log a_ave is an entry of the state, a_ave² ~ Inv-gamma(a_0², ν_ave).
+    Sampled {
+        /// Entry of the state.
+        slot: usize,
+        /// Prior of a_ave².
+        prior: InverseGamma,
+    },
+}
+
+/// Scales a_k with a common prior, a_k² ~ Inv-gamma(a_ave², ν), and perhaps
+/// a_ave² ~ Inv-gamma(a_0², ν_ave) above them. The state holds logarithms of standard
+/// deviations.
+///
+/// *Coordinates* of the level free the scales from a sampled level above: log a_ave, then
+/// log a_k - log a_ave, which is independent of a_ave in the prior. Without a sampled level
+/// above they are the log a_k.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    /// Entries of the state with log a_k.
+    pub slots: Range<usize>,
+    /// ν.
+    pub dof: DofSource,
+    /// The level above.
+    pub above: Above,
+}
+
+impl Levels {
+    /// Number of coordinates.
+    pub fn coordinates(&self) -> usize {
+        self.slots.len() + usize::from(matches!(self.above, Above::Sampled { .. }))
+    }
+
+    fn log_above(&self, state: &[f64]) -> f64 {
+        match self.above {
+            Above::Fixed(scale) => scale.ln(),
+            Above::Sampled { slot, .. } => state[slot],
+        }
+    }
+
+    /// Writes the coordinates of `state`.
+    pub fn enter(&self, state: &[f64], coordinates: &mut [f64]) {
+        let mut rest = coordinates;
+        let mut shift = 0.0;
+        if let Above::Sampled { slot, .. } = self.above {
+            shift = state[slot];
+            rest[0] = shift;
+            rest = &mut rest[1..];
+        }
+        for (coordinate, log_scale) in rest.iter_mut().zip(&state[self.slots.clone()]) {
+            *coordinate = log_scale - shift;
+        }
+    }
+
+    /// Writes the scales that `coordinates` stand for into `state`.
+    pub fn leave(&self, coordinates: &[f64], state: &mut [f64]) {
+        let mut rest = coordinates;
+        let mut shift = 0.0;
+        if let Above::Sampled { slot, .. } = self.above {
+            shift = rest[0];
+            state[slot] = shift;
+            rest = &rest[1..];
+        }
+        for (log_scale, coordinate) in state[self.slots.clone()].iter_mut().zip(rest) {
+            *log_scale = coordinate + shift;
+        }
+    }
+
+    /// Log prior density of `coordinates` for ν = `dof`. On entry `gradient` holds the
+    /// derivatives of the rest of the target with respect to the log a_k, in its last places;
+    /// on return those of everything with respect to the coordinates.
+    ///
+    /// `None` if a prior cannot be formed, which only extreme values do.
+    pub fn log_density_gradient(
+        &self,
+        dof: f64,
+        coordinates: &[f64],
+        gradient: &mut [f64],
+    ) -> Option<f64> {
+        let below = match self.above {
+            Above::Fixed(scale) => InverseGamma::new(scale, dof).ok()?,
+            Above::Sampled { .. } => InverseGamma::new(1.0, dof).ok()?,
+        };
+        let first = coordinates.len() - self.slots.len();
+        let mut value = 0.0;
+        let mut sum = 0.0;
+        for (coordinate, slot) in coordinates[first..].iter().zip(&mut gradient[first..]) {
+            value += below.log_density_of_log_scale(*coordinate);
+            sum += *slot;
+            *slot += below.log_scale_density_derivative(*coordinate);
+        }
+        if let Above::Sampled { prior, .. } = &self.above {
+            value += prior.log_density_of_log_scale(coordinates[0]);
+            gradient[0] = sum + prior.log_scale_density_derivative(coordinates[0]);
+        }
+        Some(value)
+    }
+
+    /// Log prior density of the scales, the level above and the degrees of freedom in `state`,
+    /// in the logarithms of the scales.
+    pub fn log_prior(&self, state: &[f64]) -> f64 {
+        let log_above = self.log_above(state);
+        let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) else {
+            return f64::NAN;
+        };
+        let mut value = self.dof.log_prior(state);
+        for log_scale in &state[self.slots.clone()] {
+            value += below.log_density_of_log_scale(log_scale - log_above);
+        }
+        if let Above::Sampled { slot, prior } = &self.above {
+            value += prior.log_density_of_log_scale(state[*slot]);
+        }
+        value
+    }
+
+    /// Draws everything from the prior.
+    pub fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        self.dof.draw_prior(state, stream);
+        if let Above::Sampled { slot, prior } = &self.above {
+            state[*slot] = limited(prior.draw_log_scale(stream));
+        }
+        let log_above = self.log_above(state);
+        if let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) {
+            for slot in self.slots.clone() {
+                state[slot] = limited(log_above + below.draw_log_scale(stream));
+            }
+        }
+    }
+
+    /// Draws the log a_k from their conditionals given what is normal with those scales
+    /// (`squares` of scale k, its normal density raised to β), then the level above and the
+    /// degrees of freedom. `false` if something was not finite and stays.
+    pub fn gibbs(
+        &mut self,
+        state: &mut [f64],
+        squares: impl Fn(&[f64], usize) -> Squares,
+        inverse_temperature: f64,
+        stream: &mut Stream,
+    ) -> bool {
+        let mut fine = true;
+        let dof = self.dof.value(state);
+        match InverseGamma::new(self.log_above(state).exp(), dof) {
+            Ok(prior) => {
+                for (k, slot) in self.slots.clone().enumerate() {
+                    let squares = squares(state, k);
+                    match variance_given_normal(squares, &prior, inverse_temperature) {
+                        Ok(conditional) => {
+                            state[slot] = limited(conditional.draw_log_scale(stream));
+                        }
+                        Err(_) => fine = false,
+                    }
+                }
+            }
+            Err(_) => fine = false,
+        }
+        self.gibbs_above(state, stream) && fine
+    }
+
+    /// Draws the level above and the degrees of freedom given the log a_k.
+    pub fn gibbs_above(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        let mut fine = true;
+        let dof = self.dof.value(state);
+        if let Above::Sampled { slot, prior } = &self.above {
+            let members = state[self.slots.clone()].iter().copied();
+            match common_log_scale_given_log_scales(members, dof, prior, 1.0, stream) {
+                Some(log_scale) => state[*slot] = limited(log_scale),
+                None => fine = false,
+            }
+        }
+        let scale = self.log_above(state).exp();
+        if let DofSource::Sampled { slot, grid } = &mut self.dof {
+            grid.begin();
+            grid.add_log_scales(state[self.slots.clone()].iter().copied(), scale, 1.0);
+            match grid.draw(stream) {
+                Some(index) => state[*slot] = grid.dofs()[index],
+                None => fine = false,
+            }
+        }
+        fine
+    }
+}
+
+/// Keeps a log scale where its square and inverse square are numbers.
+pub fn limited(log_scale: f64) -> f64 {
+    log_scale.clamp(-LOG_SCALE_LIMIT, LOG_SCALE_LIMIT)
+}

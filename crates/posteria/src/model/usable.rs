@@ -1,0 +1,55 @@
+//! Check that a dataset holds together before a model is conditioned on it.
+
+use super::ModelError;
+use crate::data::{Dataset, Targets, Task};
+
+/// Checks that there are rows, that all parts of `data` fit together, that every number is
+/// finite and every class known.
+///
+/// # Errors
+/// [`ModelError`].
+pub(super) fn usable(data: &Dataset) -> Result<(), ModelError> {
+    let (rows, inputs) = (data.rows(), data.input_names.len());
+    if rows == 0 {
+        return Err(ModelError::NoRows);
+    }
+    length("columns of the inputs", inputs, data.inputs.columns())?;
+    length("standardisations of the inputs", inputs, data.input_scaling.len())?;
+    for (column, name) in data.input_names.iter().enumerate() {
+        finite(name, data.inputs.column(column))?;
+    }
+    match &data.targets {
+        Targets::Real { names, values } => {
+            length("names of the targets", values.columns(), names.len())?;
+            length("standardisations of the targets", names.len(), data.target_scaling.len())?;
+            length("targets", rows, values.rows())?;
+            for (column, name) in names.iter().enumerate() {
+                finite(name, values.column(column))?;
+            }
+            Ok(())
+        }
+        Targets::Classes { name, labels, codes } => {
+            length("targets", rows, codes.len())?;
+            let classes = if data.task == Task::Binary { 2 } else { labels.len() };
+            match codes.iter().position(|code| *code >= classes) {
+                Some(row) => Err(ModelError::NotFinite { column: name.clone(), row }),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+fn length(what: &str, expected: usize, found: usize) -> Result<(), ModelError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(ModelError::Length { what: what.into(), expected, found })
+    }
+}
+
+fn finite(column: &str, values: &[f64]) -> Result<(), ModelError> {
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(row) => Err(ModelError::NotFinite { column: column.into(), row }),
+        None => Ok(()),
+    }
+}

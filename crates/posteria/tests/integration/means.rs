@@ -126,8 +126,10 @@ impl Conditional for ResidualScale {
     }
 }
 
+type Function = fn(f64, f64, f64) -> f64;
+
 /// What is compared, of (v, u, m_3).
-const FUNCTIONS: [(&str, fn(f64, f64, f64) -> f64); 7] = [
+const FUNCTIONS: [(&str, Function); 7] = [
     ("v", |v, _, _| v),
     ("u", |_, u, _| u),
     ("v²", |v, _, _| v * v),

@@ -58,7 +58,7 @@ fn the_length_is_within_a_factor_of_two_of_the_best() {
         let best = (0..lengths.len())
             .max_by(|a, b| efficiencies[*a].total_cmp(&efficiencies[*b]))
             .expect("a length");
-        for (start, seed) in [4, 16, 512].into_iter().flat_map(|start| [(start, 2), (start, 3)]) {
+        for (start, seed) in [1, 16, 512].into_iter().flat_map(|start| [(start, 2), (start, 3)]) {
             let mut kernel = kernel(start, true);
             efficiency(&mut kernel, condition, seed, 10);
             let found = kernel.leapfrog_steps();
@@ -92,7 +92,9 @@ fn the_length_stays_in_its_range_and_is_frozen_after_warmup() {
             let mut target = gaussian(condition);
             let mut stream = Seed(5).stream(Purpose::Chain, [0, 0]);
             let mut point = Point::new(&mut target, vec![0.1; 10]).expect("a usable start");
-            (0..200).for_each(|_| drop(kernel.step(&mut target, &mut point, &mut stream)));
+            for _ in 0..200 {
+                kernel.step(&mut target, &mut point, &mut stream);
+            }
             assert_eq!(kernel.leapfrog_steps(), found);
             // All but the count of trajectories, which comes first, and the momentum.
             assert_eq!(kernel.memory()[14..], before[14..]);

@@ -10,8 +10,11 @@ use crate::sample::memory::{ForeignMemory, MemoryReader};
 const EXPLORE_EVERY: usize = 2;
 /// Fewest trajectories before a length is changed.
 const FEWEST_TRAJECTORIES: f64 = 8.0;
-/// How many standard errors one length must be better than another.
-const CLEARLY: f64 = 2.0;
+/// How many standard errors better a longer length must be. Few: half the best length costs a
+/// random walk, twice the best only the doubled effort.
+const LONGER_CLEARLY: f64 = 1.0;
+/// How many standard errors better a shorter length must be.
+const SHORTER_CLEARLY: f64 = 2.0;
 /// What a trajectory costs besides its steps, in leapfrog steps: energies, fresh momenta and
 /// the other updates of a sweep.
 const OVERHEAD: f64 = 1.0;
@@ -55,10 +58,11 @@ impl Comparison {
         self.sum / self.count
     }
 
-    fn is_clearly_better(&self) -> bool {
+    /// Whether the other length is better by so many standard errors.
+    fn is_better_by(&self, errors: f64) -> bool {
         let mean = self.mean();
         let variance = (self.squares / self.count - mean * mean).max(0.0) / self.count;
-        self.count >= FEWEST_TRAJECTORIES && mean > CLEARLY * variance.sqrt()
+        self.count >= FEWEST_TRAJECTORIES && mean > errors * variance.sqrt()
     }
 }
 
@@ -141,14 +145,14 @@ impl Length {
     /// Twice the present length if that is clearly better, else the best of those shorter ones
     /// that are clearly better, else the present one.
     fn better(&self, present: usize) -> usize {
-        if self.doubling.is_clearly_better() {
+        if self.doubling.is_better_by(LONGER_CLEARLY) {
             return self.within(2 * present);
         }
         let shorter = self.halvings.iter().enumerate();
         shorter
             .map(|(i, comparison)| (present >> (i + 1), comparison))
             .filter(|(length, comparison)| {
-                self.range.contains(length) && comparison.is_clearly_better()
+                self.range.contains(length) && comparison.is_better_by(SHORTER_CLEARLY)
             })
             .max_by(|a, b| a.1.mean().total_cmp(&b.1.mean()))
             .map_or(present, |(length, _)| length)

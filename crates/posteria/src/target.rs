@@ -28,6 +28,19 @@ pub trait LogDensity {
         gradient: &mut [f64],
     ) -> Result<f64, Infeasible>;
 
+    /// An approximation of the gradient at `position`, for Hamiltonian trajectories that ask
+    /// for it: in lower precision, say. Unless a target does better, the gradient itself.
+    ///
+    /// Like the density, a function of the position alone: the same position gives the same
+    /// bits. Trajectories are then reversible and keep volume whatever the approximation, so
+    /// with exact energies at their ends they leave the exact density invariant.
+    ///
+    /// # Errors
+    /// As [`LogDensity::log_density`]; the content of `gradient` is then unspecified.
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        self.log_density_gradient(position, gradient).map(|_| ())
+    }
+
     /// A rough scale of every coordinate, for targets that know one (from hyperparameters,
     /// say). It must not depend on the position, or Hamiltonian kernels that use it
     /// would not be reversible.
@@ -51,6 +64,10 @@ impl<T: LogDensity + ?Sized> LogDensity for Box<T> {
         gradient: &mut [f64],
     ) -> Result<f64, Infeasible> {
         (**self).log_density_gradient(position, gradient)
+    }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        (**self).force(position, gradient)
     }
 
     fn step_scale(&self) -> Option<&[f64]> {
@@ -91,7 +108,7 @@ impl fmt::Display for Infeasible {
 pub struct Point {
     /// Where the chain is.
     pub position: Vec<f64>,
-    /// Gradient of the log density there.
+    /// Gradient of the log density there; NaN where it is not known.
     pub gradient: Vec<f64>,
     /// The log density there.
     pub log_density: f64,
@@ -176,6 +193,19 @@ pub trait PriorTimesLikelihood {
         inverse_temperature: f64,
         gradient: &mut [f64],
     ) -> Result<Terms, Infeasible>;
+
+    /// As [`LogDensity::force`], of log prior + β log likelihood.
+    ///
+    /// # Errors
+    /// As [`PriorTimesLikelihood::terms`].
+    fn force(
+        &mut self,
+        position: &[f64],
+        inverse_temperature: f64,
+        gradient: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        self.terms_gradient(position, inverse_temperature, gradient).map(|_| ())
+    }
 }
 
 impl<T: PriorTimesLikelihood + ?Sized> PriorTimesLikelihood for Box<T> {
@@ -194,6 +224,15 @@ impl<T: PriorTimesLikelihood + ?Sized> PriorTimesLikelihood for Box<T> {
         gradient: &mut [f64],
     ) -> Result<Terms, Infeasible> {
         (**self).terms_gradient(position, inverse_temperature, gradient)
+    }
+
+    fn force(
+        &mut self,
+        position: &[f64],
+        inverse_temperature: f64,
+        gradient: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        (**self).force(position, inverse_temperature, gradient)
     }
 }
 
@@ -223,6 +262,10 @@ impl<T: PriorTimesLikelihood> LogDensity for Tempered<T> {
         let terms = self.product.terms_gradient(position, self.inverse_temperature, gradient)?;
         Ok(terms.at(self.inverse_temperature))
     }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        self.product.force(position, self.inverse_temperature, gradient)
+    }
 }
 
 /// Counts the evaluations of a target: the honest unit of cost when samplers are compared.
@@ -233,12 +276,14 @@ pub struct Counted<T> {
     pub values: u64,
     /// Evaluations of value and gradient.
     pub gradients: u64,
+    /// Evaluations of the force.
+    pub forces: u64,
 }
 
 impl<T: LogDensity> Counted<T> {
     /// Wraps `target` with counters at zero.
     pub fn new(target: T) -> Self {
-        Counted { target, values: 0, gradients: 0 }
+        Counted { target, values: 0, gradients: 0, forces: 0 }
     }
 }
 
@@ -259,6 +304,11 @@ impl<T: LogDensity> LogDensity for Counted<T> {
     ) -> Result<f64, Infeasible> {
         self.gradients += 1;
         self.target.log_density_gradient(position, gradient)
+    }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        self.forces += 1;
+        self.target.force(position, gradient)
     }
 
     fn step_scale(&self) -> Option<&[f64]> {

@@ -11,11 +11,12 @@ pub struct Statistics {
     pub log_prior: f64,
     /// Log likelihood.
     pub log_likelihood: f64,
-    /// Energy of the last Hamiltonian update (NaN without one).
+    /// Energy after the last trajectory; without trajectories, after the last proposal that
+    /// has one (else NaN).
     pub energy: f64,
     /// Its step size.
     pub step_size: f64,
-    /// Mean acceptance probability of the sweep's proposals.
+    /// Mean acceptance probability of the sweep's trajectories; without any, of its proposals.
     pub acceptance_rate: f64,
     /// Density evaluations of the sweep.
     pub n_steps: f64,

@@ -180,11 +180,18 @@ impl<'p> Chain<'p> {
 }
 
 fn statistics(terms: Terms, steps: &[Step]) -> Statistics {
-    let proposals = steps.iter().filter(|step| step.evaluations > 0);
+    // Where there are trajectories, they are what is tuned and judged: an exchange or a walk
+    // beside them must not dilute their acceptance, nor replace their energy.
+    let has_trajectories = steps.iter().any(|step| step.leapfrog_steps > 0);
+    let told = || {
+        steps.iter().filter(move |step| {
+            if has_trajectories { step.leapfrog_steps > 0 } else { step.evaluations > 0 }
+        })
+    };
     let (count, acceptance) =
-        proposals.fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
+        told().fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
     let last = |value: fn(&Step) -> f64| {
-        steps.iter().rev().map(value).find(|value| !value.is_nan()).unwrap_or(f64::NAN)
+        told().rev().map(value).find(|value| !value.is_nan()).unwrap_or(f64::NAN)
     };
     Statistics {
         log_density: terms.at(1.0),
@@ -203,4 +210,43 @@ fn statistics(terms: Terms, steps: &[Step]) -> Statistics {
 /// Whether a proposal failed numerically; leaving the support is a rejection like any other.
 fn is_fault(step: &Step) -> bool {
     step.infeasible.is_some_and(|reason| reason != Infeasible::OutsideSupport)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMS: Terms = Terms { log_prior: -1.0, log_likelihood: -2.0 };
+
+    fn trajectory(acceptance: f64, energy: f64) -> Step {
+        let step_size = acceptance / 10.0;
+        Step { acceptance, energy, step_size, evaluations: 5, leapfrog_steps: 5, ..Step::default() }
+    }
+
+    fn walk(acceptance: f64, energy: f64) -> Step {
+        Step { acceptance, energy, step_size: 7.0, evaluations: 2, ..Step::default() }
+    }
+
+    fn assert_told(steps: &[Step], [acceptance, energy, step_size, evaluations]: [f64; 4]) {
+        let told = statistics(TERMS, steps);
+        let figures = [told.acceptance_rate, told.energy, told.step_size, told.n_steps];
+        for (figure, expected) in
+            figures.into_iter().zip([acceptance, energy, step_size, evaluations])
+        {
+            let equal = (figure - expected).abs() < 1e-12 || (figure.is_nan() && expected.is_nan());
+            assert!(equal, "{figures:?}");
+        }
+    }
+
+    #[test]
+    fn walks_beside_trajectories_do_not_count_in_the_acceptance() {
+        let steps = [trajectory(0.8, 3.0), Step::default(), trajectory(0.6, 4.0), walk(0.1, 1.0)];
+        assert_told(&steps, [0.7, 4.0, 0.06, 12.0]);
+    }
+
+    #[test]
+    fn without_trajectories_all_proposals_count() {
+        assert_told(&[walk(0.1, 1.0), Step::default(), walk(0.3, 2.0)], [0.2, 2.0, 7.0, 4.0]);
+        assert_told(&[Step::default()], [1.0, f64::NAN, f64::NAN, 0.0]);
+    }
 }

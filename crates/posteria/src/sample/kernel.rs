@@ -21,8 +21,9 @@ pub trait Kernel: Send {
 
     /// Moves `point` once. `point` holds the density at its position, and the gradient if the
     /// kernel needs it, when the step begins and when it ends; a kernel that does not need the
-    /// gradient fills it with NaN when it moves, so that nobody takes an old one for current,
-    /// and so does a caller that evaluates the value alone.
+    /// gradient fills it with NaN when it moves (or with what only this kernel understands), so
+    /// that nobody takes an old one for current, and so does a caller that evaluates the value
+    /// alone.
     fn step(&mut self, target: &mut dyn LogDensity, point: &mut Point, stream: &mut Stream)
     -> Step;
 

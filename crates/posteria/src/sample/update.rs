@@ -148,6 +148,10 @@ impl<T: LogDensity> LogDensity for Whole<T> {
         self.0.log_density_gradient(position, gradient)
     }
 
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        self.0.force(position, gradient)
+    }
+
     fn step_scale(&self) -> Option<&[f64]> {
         self.0.step_scale()
     }

@@ -7,13 +7,13 @@
 use posteria::random::{Purpose, Seed, Stream};
 use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
 use posteria::sample::{
-    Adapt, FittedStudentT, Independence, Kernel, Metropolis, MetropolisHastings, RandomWalk, Scan,
-    Slice, Stage,
+    Adapt, Cycle, DirectionWalk, FittedStudentT, Independence, Kernel, Metropolis,
+    MetropolisHastings, RandomWalk, Refresh, Scan, Sequence, Slice, Stage,
 };
 use posteria::target::{LogDensity, Point};
 
 use crate::kernels::Pull;
-use crate::targets::{Banana, Skewed};
+use crate::targets::{Banana, Coarse, Skewed};
 
 const REPLICATES: usize = 80_000;
 const STEPS: usize = 3;
@@ -38,6 +38,12 @@ impl Exact for Skewed {
         for (u, shape) in position.iter_mut().zip(Skewed::SHAPES) {
             *u = stream.gamma(shape).ln();
         }
+    }
+}
+
+impl<T: Exact> Exact for Coarse<T> {
+    fn draw(&self, position: &mut [f64], stream: &mut Stream) {
+        self.0.draw(position, stream);
     }
 }
 
@@ -129,6 +135,21 @@ fn persistence() {
 }
 
 #[test]
+fn trajectories_by_a_coarse_force() {
+    let fast = HmcOptions { fast_force: true, ..options() };
+    let persistence = Persistence { decay: 0.9, reset_every: 0 };
+    for (name, options) in [
+        ("coarse force", fast.clone()),
+        ("coarse force, windows", HmcOptions { window: 2, ..fast.clone() }),
+        ("coarse force, persistence", HmcOptions { leapfrog_steps: 1, persistence, ..fast }),
+    ] {
+        let mut kernel = Hmc::new(2, options);
+        check_on(&format!("{name}, banana"), &mut Coarse(Banana), &mut kernel);
+        check_on(&format!("{name}, skewed"), &mut Coarse(Skewed), &mut kernel);
+    }
+}
+
+#[test]
 fn no_u_turn_sampler() {
     let options = NutsOptions {
         step_size: 0.35,
@@ -172,4 +193,38 @@ fn independence() {
 #[test]
 fn a_proposal_that_is_not_symmetric() {
     check("user's proposal", Box::new(MetropolisHastings::new(Pull)));
+}
+
+fn direction_walk() -> DirectionWalk {
+    DirectionWalk::new(vec![vec![(0, 1.0)], vec![(1, 0.5), (0, -0.3)], vec![(1, 1.0)]], 0.7)
+}
+
+#[test]
+fn walks_along_directions() {
+    check("direction walk", Box::new(direction_walk()));
+    check_learned("direction walk", || Box::new(direction_walk().repeats(2)));
+}
+
+#[test]
+fn combined_kernels() {
+    let hmc = || Box::new(Hmc::new(2, options()));
+    let walk = || Box::new(direction_walk());
+    check("sequence", Box::new(Sequence::new(vec![hmc(), walk(), hmc()])));
+    check("cycle", Box::new(Cycle::new(vec![(1, walk()), (2, hmc())])));
+}
+
+#[test]
+fn a_group_proposed_from_its_prior() {
+    // The first coordinate of the banana is standard normal before the second is seen; the
+    // second moves by itself.
+    let refresh = |correlations: &[f64]| Refresh::new(vec![vec![0]], correlations);
+    for (name, refresh) in [
+        ("fresh", refresh(&[0.0])),
+        ("Crank-Nicolson", refresh(&[0.7])),
+        ("mirrored", refresh(&[0.0, 0.5]).mirrors(vec![vec![0]]).attempts(2)),
+    ] {
+        let second = Box::new(DirectionWalk::along_axes([1], 0.5));
+        let mut kernel = Sequence::new(vec![Box::new(refresh), second]);
+        check_on(name, &mut Banana, &mut kernel);
+    }
 }

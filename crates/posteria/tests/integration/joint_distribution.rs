@@ -1,10 +1,10 @@
-//! Joint-distribution tests of Hamiltonian kernels [Geweke 2004]: alternate data given
+//! Joint-distribution tests of kernels [Geweke 2004]: alternate data given
 //! parameters with the kernel given data; the parameters must keep their prior.
 
 use posteria::density::special::logistic;
 use posteria::random::{Purpose, Seed, Stream};
-use posteria::sample::Kernel;
 use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
+use posteria::sample::{DirectionWalk, Kernel, Refresh, Sequence};
 use posteria::target::{Point, Tempered};
 
 use crate::targets::Neuron;
@@ -98,4 +98,30 @@ fn no_u_turn_sampler() {
     check("NUTS", Box::new(Nuts::new(3, options.clone())));
     let shallow = NutsOptions { max_tree_depth: 2, step_size: 1.1, ..options };
     check("shallow NUTS", Box::new(Nuts::new(3, shallow)));
+}
+
+#[test]
+fn walks_along_directions() {
+    let directions =
+        vec![vec![(0, 1.0)], vec![(1, 1.0)], vec![(2, 1.0)], vec![(0, 1.0), (1, -1.0), (2, 0.5)]];
+    check("direction walk", Box::new(DirectionWalk::new(directions, 1.0)));
+}
+
+#[test]
+fn groups_proposed_from_their_prior() {
+    let groups = vec![vec![0], vec![1, 2], vec![0, 1, 2]];
+    check("refresh", Box::new(Refresh::new(groups.clone(), &[0.0, 0.6]).attempts(2)));
+    // Signs change against the rows: most of these are refused.
+    let mirrored = Refresh::new(groups, &[0.5]).mirrors(vec![vec![0, 2], vec![1]]);
+    check("mirrored refresh", Box::new(mirrored.attempts(2)));
+}
+
+#[test]
+fn a_sequence() {
+    let kernels: Vec<Box<dyn Kernel>> = vec![
+        Box::new(Refresh::new(vec![vec![0, 2]], &[0.0])),
+        Box::new(Hmc::new(3, options())),
+        Box::new(DirectionWalk::along_axes(0..3, 1.0)),
+    ];
+    check("sequence", Box::new(Sequence::new(kernels)));
 }

@@ -3,7 +3,8 @@
 use posteria::random::Stream;
 use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
 use posteria::sample::{
-    FittedStudentT, Kernel, MetropolisHastings, Proposal, RandomWalk, Scan, Slice,
+    Cycle, DirectionWalk, FittedStudentT, Kernel, MetropolisHastings, Proposal, RandomWalk,
+    Refresh, Scan, Sequence, Slice,
 };
 
 /// Builds a kernel of a dimension.
@@ -46,7 +47,7 @@ impl Proposal for Pull {
 }
 
 /// Every kernel, with widths that are not the best.
-pub const ALL: [(&str, Factory); 10] = [
+pub const ALL: [(&str, Factory); 15] = [
     ("NUTS", |dim| Box::new(Nuts::new(dim, NutsOptions::default()))),
     ("dense NUTS", |dim| {
         let options = NutsOptions { metric: MetricKind::Dense, ..NutsOptions::default() };
@@ -71,4 +72,32 @@ pub const ALL: [(&str, Factory); 10] = [
     }),
     ("independence", |dim| Box::new(MetropolisHastings::new(FittedStudentT::new(&vec![0.5; dim])))),
     ("user's proposal", |_| Box::new(MetropolisHastings::new(Pull))),
+    ("direction walk", |dim| Box::new(walk(dim).repeats(2))),
+    ("sequence", |dim| Box::new(Sequence::new(vec![few_steps(dim), Box::new(walk(dim))]))),
+    ("cycle", |dim| {
+        let slice = Box::new(Slice::new(&vec![0.5; dim]));
+        Box::new(Cycle::new(vec![(3, few_steps(dim)), (1, Box::new(walk(dim))), (1, slice)]))
+    }),
+    ("HMC by forces", |dim| {
+        let options = HmcOptions { leapfrog_steps: 8, fast_force: true, ..HmcOptions::default() };
+        Box::new(Hmc::new(dim, options))
+    }),
+    ("HMC of tuned length", |dim| {
+        Box::new(Hmc::new(dim, HmcOptions { tune_length: Some(2..=64), ..HmcOptions::default() }))
+    }),
 ];
+
+/// For targets whose last coordinate is standard normal in the prior.
+pub const REFRESH: Factory =
+    |dim| Box::new(Refresh::new(vec![vec![dim - 1]], &[0.0, 0.8]).attempts(3));
+
+/// Along all axes and one diagonal.
+fn walk(dim: usize) -> DirectionWalk {
+    let axes = (0..dim).map(|coordinate| vec![(coordinate, 1.0)]);
+    let diagonal = vec![(0, 1.0), (dim - 1, -0.5)];
+    DirectionWalk::new(axes.chain([diagonal]).collect(), 0.5)
+}
+
+fn few_steps(dim: usize) -> Box<dyn Kernel> {
+    Box::new(Hmc::new(dim, HmcOptions { leapfrog_steps: 4, ..HmcOptions::default() }))
+}

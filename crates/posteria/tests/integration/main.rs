@@ -13,6 +13,9 @@ mod tables;
 /// A small hierarchical posterior.
 mod toy;
 
+/// Means that are integrated out while their scale moves.
+mod means;
+
 /// Who may import whom, and how long a file may be.
 mod layers;
 
@@ -30,6 +33,12 @@ mod invariance;
 
 /// Joint-distribution tests of Hamiltonian kernels.
 mod joint_distribution;
+
+/// Kernels made of kernels: what they cost and report.
+mod combinations;
+
+/// Lengths of trajectories found in warm-up.
+mod trajectory_length;
 
 /// Linear models through the whole of a fit.
 mod calibration;

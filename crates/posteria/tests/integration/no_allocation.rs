@@ -15,6 +15,7 @@ use posteria::target::{PriorTimesLikelihood, Tempered};
 use posteria_linalg::Cholesky;
 
 use crate::kernels;
+use crate::means::Means;
 use crate::tables::{classification, linear, regression};
 use crate::targets::WideBanana;
 use crate::toy::Toy;
@@ -84,6 +85,14 @@ fn the_counter_counts() {
 fn kernels_beside_a_gibbs_update_allocate_nothing() {
     for (name, kernel) in kernels::ALL {
         check(name, &Toy::new(kernel));
+    }
+    check("refresh", &Toy::new(kernels::REFRESH));
+}
+
+#[test]
+fn moving_in_other_coordinates_allocates_nothing() {
+    for (name, kernel) in kernels::ALL {
+        check_sweep(name, Means::new().sweep(kernel(1)), Means::start());
     }
 }
 

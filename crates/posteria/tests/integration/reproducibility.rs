@@ -20,6 +20,7 @@ fn posteriors() -> Vec<(String, Box<dyn Posterior>)> {
     for (name, kernel) in kernels::ALL {
         posteriors.push((name.into(), Box::new(Toy::new(kernel))));
     }
+    posteriors.push(("refresh".into(), Box::new(Toy::new(kernels::REFRESH))));
     let nuts = kernels::ALL[0].1;
     let data = regression(3);
     for spec in ["", "[prior.weights]\nfamily = 'conjugate'\nrho = 0.1"] {

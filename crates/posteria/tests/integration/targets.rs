@@ -212,3 +212,32 @@ impl PriorTimesLikelihood for Neuron {
         self.terms(position)
     }
 }
+
+/// A density with a force that is only roughly its gradient.
+#[derive(Clone)]
+pub struct Coarse<T>(pub T);
+
+impl<T: LogDensity> LogDensity for Coarse<T> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        self.0.log_density(position)
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        self.0.log_density_gradient(position, gradient)
+    }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        self.log_density_gradient(position, gradient)?;
+        // A grid of halves, by way of single precision.
+        gradient.iter_mut().for_each(|g| *g = f64::from((2.0 * *g as f32).round() / 2.0));
+        Ok(())
+    }
+}

@@ -1,12 +1,15 @@
 //! Assemble hybrid Monte Carlo with trajectories of a chosen length.
 
-use super::trajectory::{Buffers, Trajectory};
+use std::ops::RangeInclusive;
+
+use super::length::Length;
+use super::trajectory::{Buffers, Drive, Trajectory};
 use super::tuning::Tuning;
 use super::{MetricKind, Persistence, Phase};
 use crate::random::Stream;
 use crate::sample::memory::{ForeignMemory, MemoryReader};
 use crate::sample::{Kernel, Stage, Step};
-use crate::target::{LogDensity, Point};
+use crate::target::{Infeasible, LogDensity, Point};
 
 /// Settings of [`Hmc`].
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +33,14 @@ pub struct HmcOptions {
     pub metric: MetricKind,
     /// The acceptance that adapting stages aim at.
     pub target_acceptance: f64,
+    /// Whether trajectories follow the target's [`LogDensity::force`], with exact energies at
+    /// their ends (and in their windows) only. For targets whose force is cheaper than their
+    /// gradient; the density that is sampled is the exact one all the same.
+    pub fast_force: bool,
+    /// The lengths (numbers of leapfrog steps) among which adapting stages look for the best,
+    /// beginning from `leapfrog_steps`; `None` keeps that. Only for a momentum that is drawn
+    /// anew every time.
+    pub tune_length: Option<RangeInclusive<usize>>,
 }
 
 impl Default for HmcOptions {
@@ -44,6 +55,8 @@ impl Default for HmcOptions {
             persistence: Persistence::NONE,
             metric: MetricKind::Diagonal,
             target_acceptance: 0.8,
+            fast_force: false,
+            tune_length: None,
         }
     }
 }
@@ -54,7 +67,10 @@ impl Default for HmcOptions {
 pub struct Hmc {
     options: HmcOptions,
     tuning: Tuning,
+    length: Option<Length>,
     phase: Phase,
+    /// Whether the phase holds the point that the latest step left behind, with its force.
+    current: bool,
     buffers: Buffers,
     trajectories: usize,
 }
@@ -64,7 +80,7 @@ impl Hmc {
     ///
     /// # Panics
     /// If an option is outside its range.
-    pub fn new(dim: usize, options: HmcOptions) -> Self {
+    pub fn new(dim: usize, mut options: HmcOptions) -> Self {
         assert!((0.0..1.0).contains(&options.step_jitter), "step jitter in [0, 1)");
         assert!((0.0..=1.0).contains(&options.leapfrog_jitter), "leapfrog jitter in [0, 1]");
         assert!(options.leapfrog_steps > 0 && options.window > 0, "at least one step");
@@ -73,9 +89,32 @@ impl Hmc {
             !(options.random_direction && options.persistence.decay > 0.0),
             "a random direction defeats persistence"
         );
+        let length = options.tune_length.clone().map(|range| {
+            assert!(options.persistence.decay.abs() < f64::MIN_POSITIVE, "no length to tune");
+            Length::new(dim, range)
+        });
+        if let Some(length) = &length {
+            options.leapfrog_steps = length.within(options.leapfrog_steps);
+        }
+        let buffers = Buffers::new(dim, length.as_ref().map_or(0, Length::places));
+        let drive = if options.fast_force { Drive::Force } else { Drive::Gradient };
         let tuning =
-            Tuning::new(dim, options.metric.clone(), options.step_size, options.target_acceptance);
-        Hmc { options, tuning, phase: Phase::new(dim), buffers: Buffers::new(dim), trajectories: 0 }
+            Tuning::new(dim, options.metric.clone(), options.step_size, options.target_acceptance)
+                .driven_by(drive);
+        Hmc {
+            options,
+            tuning,
+            length,
+            phase: Phase::new(dim),
+            current: false,
+            buffers,
+            trajectories: 0,
+        }
+    }
+
+    /// The present number of leapfrog steps, before jitter.
+    pub fn leapfrog_steps(&self) -> usize {
+        self.options.leapfrog_steps
     }
 
     /// The Langevin method: one leapfrog step with fresh momentum [MacKay 2003, §41.4].
@@ -85,13 +124,31 @@ impl Hmc {
             leapfrog_jitter: 0.0,
             window: 1,
             persistence: Persistence::NONE,
+            tune_length: None,
             ..options
         };
         Hmc::new(dim, options)
     }
 
-    fn trajectory(&self, stream: &mut Stream) -> Trajectory {
-        let HmcOptions { step_jitter, leapfrog_jitter, leapfrog_steps, .. } = self.options;
+    /// Takes `point` with what drives trajectories from there: the gradient or the force.
+    fn take(&mut self, target: &mut dyn LogDensity, point: &Point) -> Result<(), Infeasible> {
+        // The force is kept between steps. Whoever evaluates the point anew changes it (the
+        // gradient becomes NaN), so a force of another density is never used.
+        let known = !self.options.fast_force || (self.current && same(point, &self.phase.point));
+        self.phase.point.copy_from(point);
+        if !known {
+            target.force(&point.position, &mut self.phase.point.gradient)?;
+        }
+        Ok(())
+    }
+
+    /// Whether this trajectory may be used to learn its best length.
+    fn tunes_length(&self) -> bool {
+        self.tuning.adapts() && self.options.persistence.decay.abs() < f64::MIN_POSITIVE
+    }
+
+    fn trajectory(&self, leapfrog_steps: usize, stream: &mut Stream) -> Trajectory {
+        let HmcOptions { step_jitter, leapfrog_jitter, .. } = self.options;
         let mut jittered = |value: f64, jitter: f64| {
             if jitter > 0.0 {
                 value * (1.0 + jitter * (2.0 * stream.uniform() - 1.0))
@@ -104,7 +161,8 @@ impl Hmc {
         if self.options.random_direction && stream.uniform() < 0.5 {
             step_size = -step_size;
         }
-        Trajectory { steps, step_size, window: self.options.window }
+        let drive = if self.options.fast_force { Drive::Force } else { Drive::Gradient };
+        Trajectory { steps, step_size, window: self.options.window, drive }
     }
 }
 
@@ -113,17 +171,29 @@ impl Kernel for Hmc {
         "hybrid Monte Carlo"
     }
 
+    fn needs_gradient(&self) -> bool {
+        !self.options.fast_force
+    }
+
     fn step(
         &mut self,
         target: &mut dyn LogDensity,
         point: &mut Point,
         stream: &mut Stream,
     ) -> Step {
-        self.tuning.before(target, point, stream);
-        self.phase.point.copy_from(point);
+        if let Err(infeasible) = self.take(target, point) {
+            self.current = false;
+            return Step::stayed(infeasible);
+        }
+        self.tuning.before(target, &self.phase.point, stream);
         self.options.persistence.refresh(&mut self.phase.momentum, self.trajectories, stream);
         self.trajectories += 1;
-        let trajectory = self.trajectory(stream);
+        let present = self.options.leapfrog_steps;
+        let tried = match &self.length {
+            Some(length) if self.tunes_length() => length.next(present),
+            _ => present,
+        };
+        let trajectory = self.trajectory(tried, stream);
         let transition = trajectory.run(
             target,
             &mut self.tuning.metric,
@@ -131,6 +201,14 @@ impl Kernel for Hmc {
             &mut self.buffers,
             stream,
         );
+        if self.tunes_length()
+            && let Some(length) = &mut self.length
+        {
+            let metric = &mut self.tuning.metric;
+            self.options.leapfrog_steps =
+                length.learn(present, tried, &self.buffers, metric, &transition);
+        }
+        self.current = true;
         point.copy_from(&self.phase.point);
         let step_size = self.tuning.step_size();
         self.tuning.after(transition.acceptance, transition.accepted, point);
@@ -140,7 +218,7 @@ impl Kernel for Hmc {
             energy: self.phase.energy(),
             step_size,
             evaluations: transition.evaluations,
-            leapfrog_steps: transition.evaluations,
+            leapfrog_steps: transition.leapfrog_steps,
             tree_depth: 0,
             diverging: transition.diverging,
             infeasible: transition.infeasible,
@@ -161,6 +239,9 @@ impl Kernel for Hmc {
         // A stage begins with a fresh momentum: excess energy of the start does not persist.
         self.phase.momentum.fill(0.0);
         self.trajectories = 0;
+        if let Some(length) = &mut self.length {
+            length.restart();
+        }
     }
 
     fn memory(&self) -> Vec<f64> {
@@ -173,6 +254,9 @@ impl Kernel for Hmc {
         ];
         memory.extend(&self.phase.momentum);
         self.tuning.write(&mut memory);
+        if let Some(length) = &self.length {
+            length.write(&mut memory);
+        }
         memory
     }
 
@@ -184,6 +268,18 @@ impl Kernel for Hmc {
         self.options.persistence.decay = memory.number()?;
         memory.fill(&mut self.phase.momentum)?;
         self.tuning.read(&mut memory)?;
+        if let Some(length) = &mut self.length {
+            length.read(&mut memory)?;
+        }
+        self.current = false;
         memory.finish()
     }
+}
+
+/// Whether two points are the same, bit for bit.
+fn same(a: &Point, b: &Point) -> bool {
+    let bits = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+    a.log_density.to_bits() == b.log_density.to_bits()
+        && bits(&a.position, &b.position)
+        && bits(&a.gradient, &b.gradient)
 }

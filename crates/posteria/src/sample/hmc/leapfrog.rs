@@ -54,4 +54,26 @@ impl Phase {
         // what every trajectory examines.
         if point.log_density.is_finite() { Ok(()) } else { Err(Infeasible::NotFinite) }
     }
+
+    /// As [`Phase::leapfrog`] with the [force](LogDensity::force) in place of the gradient; the
+    /// log density at the new position is not evaluated and left NaN.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the new position has no usable force; the phase is then no longer
+    /// meaningful.
+    pub fn leapfrog_by_force(
+        &mut self,
+        target: &mut dyn LogDensity,
+        metric: &mut Metric,
+        step: f64,
+    ) -> Result<(), Infeasible> {
+        let Phase { point, momentum } = self;
+        metric.kick(momentum, 0.5 * step, &point.gradient);
+        metric.drift(&mut point.position, step, momentum);
+        point.log_density = f64::NAN;
+        target.force(&point.position, &mut point.gradient)?;
+        metric.kick(momentum, 0.5 * step, &point.gradient);
+        // No energy is looked at on the way: a force that is not finite must show here.
+        if momentum.iter().sum::<f64>().is_finite() { Ok(()) } else { Err(Infeasible::NotFinite) }
+    }
 }

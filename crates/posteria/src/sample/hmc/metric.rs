@@ -124,6 +124,21 @@ impl Metric {
         }
     }
 
+    /// |S⁻¹ (a - b)|²: the squared distance in coordinates where the density has unit scale.
+    pub(super) fn squared_distance(&mut self, a: &[f64], b: &[f64]) -> f64 {
+        let differences = a.iter().zip(b).map(|(a, b)| a - b);
+        match &mut self.map {
+            Map::Diagonal(scales) => {
+                differences.zip(scales).map(|(d, scale)| (d / *scale).powi(2)).sum()
+            }
+            Map::Dense { factor, scratch } => {
+                scratch.iter_mut().zip(differences).for_each(|(entry, d)| *entry = d);
+                factor.solve_lower(scratch);
+                scratch.iter().map(|entry| entry * entry).sum()
+            }
+        }
+    }
+
     /// Takes one visited position, with the gradient there, into the next metric. `moved` says
     /// whether it differs from the previous one.
     pub fn observe(&mut self, position: &[f64], gradient: &[f64], moved: bool) {

@@ -4,6 +4,7 @@
 mod doubling;
 mod hybrid;
 mod leapfrog;
+mod length;
 mod metric;
 mod momentum;
 mod nuts;

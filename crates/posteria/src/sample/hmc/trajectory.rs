@@ -4,6 +4,7 @@
 use super::{Metric, Phase};
 use crate::density::special::log_add_exp;
 use crate::random::Stream;
+use crate::sample::kernel::value_at;
 use crate::target::{Infeasible, LogDensity};
 
 /// Energy error beyond which a trajectory is called divergent.
@@ -14,9 +15,74 @@ pub(super) const DIVERGENCE: f64 = 1000.0;
 pub(super) struct Transition {
     pub(super) accepted: bool,
     pub(super) acceptance: f64,
+    pub(super) leapfrog_steps: u32,
+    /// Gradients, or forces and energies.
     pub(super) evaluations: u32,
     pub(super) diverging: bool,
     pub(super) infeasible: Option<Infeasible>,
+}
+
+/// What a trajectory has cost so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    leapfrog_steps: u32,
+    energies: u32,
+}
+
+impl Cost {
+    fn decided(self, accepted: bool, acceptance: f64, diverging: bool) -> Transition {
+        Transition {
+            accepted,
+            acceptance,
+            leapfrog_steps: self.leapfrog_steps,
+            evaluations: self.leapfrog_steps + self.energies,
+            diverging,
+            infeasible: None,
+        }
+    }
+
+    fn failed(self, infeasible: Infeasible) -> Transition {
+        Transition { infeasible: Some(infeasible), ..self.decided(false, 0.0, true) }
+    }
+}
+
+/// By what a trajectory is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drive {
+    /// The gradient, which comes with the energy of every state.
+    Gradient,
+    /// The target's force; energies are evaluated only where they are asked for.
+    Force,
+}
+
+impl Drive {
+    /// One leapfrog step; with [`Drive::Force`] the energy is unknown afterwards.
+    pub(super) fn leapfrog(
+        self,
+        phase: &mut Phase,
+        target: &mut dyn LogDensity,
+        metric: &mut Metric,
+        step: f64,
+    ) -> Result<(), Infeasible> {
+        match self {
+            Drive::Gradient => phase.leapfrog(target, metric, step),
+            Drive::Force => phase.leapfrog_by_force(target, metric, step),
+        }
+    }
+
+    /// Evaluates the energy of `phase` where the steps have not done so; returns the number of
+    /// evaluations.
+    pub(super) fn know_energy(
+        self,
+        phase: &mut Phase,
+        target: &mut dyn LogDensity,
+    ) -> Result<u32, Infeasible> {
+        if self == Drive::Gradient {
+            return Ok(0);
+        }
+        phase.point.log_density = value_at(target, &phase.point.position)?;
+        Ok(1)
+    }
 }
 
 /// A trajectory of `steps` leapfrog steps with windows of `window` states.
@@ -25,18 +91,51 @@ pub(super) struct Trajectory {
     pub(super) steps: usize,
     pub(super) step_size: f64,
     pub(super) window: usize,
+    pub(super) drive: Drive,
 }
 
-/// Room for trajectories.
+/// Room for trajectories, and the places that the latest one passed.
 pub(super) struct Buffers {
-    start: Phase,
+    pub(super) start: Phase,
+    pub(super) way: Way,
     reject: Phase,
     accept: Phase,
 }
 
 impl Buffers {
-    pub(super) fn new(dim: usize) -> Self {
-        Buffers { start: Phase::new(dim), reject: Phase::new(dim), accept: Phase::new(dim) }
+    /// Room for trajectories that note so many places on their way.
+    pub(super) fn new(dim: usize, places: usize) -> Self {
+        let phase = || Phase::new(dim);
+        let place = || Place { steps: 0, position: vec![0.0; dim] };
+        let way = Way { places: (0..places).map(|_| place()).collect() };
+        Buffers { start: phase(), way, reject: phase(), accept: phase() }
+    }
+}
+
+/// The places after n, n/2, n/4, … steps of a trajectory of n steps.
+pub(super) struct Way {
+    pub(super) places: Vec<Place>,
+}
+
+/// A place on a trajectory.
+pub(super) struct Place {
+    /// Leapfrog steps from the start; 0 where the trajectory was too short to have this place.
+    pub(super) steps: usize,
+    pub(super) position: Vec<f64>,
+}
+
+impl Way {
+    /// Prepares for a trajectory that goes `steps` steps forwards from its start.
+    fn begin(&mut self, steps: usize) {
+        for (halvings, place) in self.places.iter_mut().enumerate() {
+            place.steps = steps >> halvings;
+        }
+    }
+
+    fn pass(&mut self, steps: usize, phase: &Phase) {
+        for place in self.places.iter_mut().filter(|place| place.steps == steps) {
+            place.position.copy_from_slice(&phase.point.position);
+        }
     }
 }
 
@@ -72,31 +171,33 @@ impl Trajectory {
         target: &mut dyn LogDensity,
         metric: &mut Metric,
         phase: &mut Phase,
-        buffers: &Buffers,
+        buffers: &mut Buffers,
         stream: &mut Stream,
     ) -> Transition {
+        buffers.way.begin(self.steps);
         let before = phase.energy();
-        for step in 0..self.steps {
-            if let Err(infeasible) = phase.leapfrog(target, metric, self.step_size) {
-                return failed(step + 1, infeasible);
+        let mut cost = Cost::default();
+        for step in 1..=self.steps {
+            cost.leapfrog_steps += 1;
+            if let Err(infeasible) = self.drive.leapfrog(phase, target, metric, self.step_size) {
+                return cost.failed(infeasible);
             }
+            buffers.way.pass(step, phase);
+        }
+        match self.drive.know_energy(phase, target) {
+            Ok(energies) => cost.energies += energies,
+            Err(infeasible) => return cost.failed(infeasible),
         }
         let error = phase.energy() - before;
         if error.is_nan() {
-            return failed(self.steps, Infeasible::NotFinite);
+            return cost.failed(Infeasible::NotFinite);
         }
         let acceptance = (-error).exp().min(1.0);
         let accepted = stream.uniform() < acceptance;
         if !accepted {
             phase.copy_from(&buffers.start);
         }
-        Transition {
-            accepted,
-            acceptance,
-            evaluations: self.steps as u32,
-            diverging: error > DIVERGENCE,
-            infeasible: None,
-        }
+        cost.decided(accepted, acceptance, error > DIVERGENCE)
     }
 
     /// Chooses between a window at the start and one at the end of the trajectory by their
@@ -110,21 +211,24 @@ impl Trajectory {
         buffers: &mut Buffers,
         stream: &mut Stream,
     ) -> Transition {
-        let Buffers { start, reject, accept } = buffers;
         let window = self.window.min(self.steps + 1);
         let offset = stream.index(window);
+        let Buffers { start, way, reject, accept } = buffers;
+        way.begin(self.steps - offset);
         let before = phase.energy();
-        let mut evaluations = 0;
+        let mut cost = Cost::default();
         let mut largest_error = f64::NEG_INFINITY;
         let mut rejecting = Window { chosen: reject, log_weight: f64::NEG_INFINITY };
         let mut accepting = Window { chosen: accept, log_weight: f64::NEG_INFINITY };
+        let in_window = |index: usize| (index < window, index + window > self.steps);
         let mut offer = |index: usize, phase: &Phase, stream: &mut Stream| {
             let error = phase.energy() - before;
             largest_error = largest_error.max(error);
-            if index < window {
+            let (first, last) = in_window(index);
+            if first {
                 rejecting.offer(phase, -error, stream);
             }
-            if index + window > self.steps {
+            if last {
                 accepting.offer(phase, -error, stream);
             }
             !error.is_nan()
@@ -139,24 +243,31 @@ impl Trajectory {
             if index == offset + 1 {
                 phase.copy_from(start);
             }
-            evaluations += 1;
-            if let Err(infeasible) = phase.leapfrog(target, metric, step_size) {
-                return failed(evaluations, infeasible);
+            cost.leapfrog_steps += 1;
+            if let Err(infeasible) = self.drive.leapfrog(phase, target, metric, step_size) {
+                return cost.failed(infeasible);
+            }
+            if index > offset {
+                way.pass(index - offset, phase);
+            }
+            if self.drive == Drive::Force {
+                // Only members of the windows need an energy.
+                if in_window(index) == (false, false) {
+                    continue;
+                }
+                match self.drive.know_energy(phase, target) {
+                    Ok(energies) => cost.energies += energies,
+                    Err(infeasible) => return cost.failed(infeasible),
+                }
             }
             if !offer(index, phase, stream) {
-                return failed(evaluations, Infeasible::NotFinite);
+                return cost.failed(Infeasible::NotFinite);
             }
         }
         let acceptance = (accepting.log_weight - rejecting.log_weight).exp().min(1.0);
         let accepted = stream.uniform() < acceptance;
         phase.copy_from(if accepted { accepting.chosen } else { rejecting.chosen });
-        Transition {
-            accepted,
-            acceptance,
-            evaluations: evaluations as u32,
-            diverging: largest_error > DIVERGENCE,
-            infeasible: None,
-        }
+        cost.decided(accepted, acceptance, largest_error > DIVERGENCE)
     }
 }
 
@@ -173,15 +284,5 @@ impl Window<'_> {
         if stream.uniform() < (log_weight - self.log_weight).exp() {
             self.chosen.copy_from(phase);
         }
-    }
-}
-
-fn failed(evaluations: usize, infeasible: Infeasible) -> Transition {
-    Transition {
-        accepted: false,
-        acceptance: 0.0,
-        evaluations: evaluations as u32,
-        diverging: true,
-        infeasible: Some(infeasible),
     }
 }

@@ -1,5 +1,6 @@
 //! Tune step size and metric over the stages of a warm-up; shared by all Hamiltonian kernels.
 
+use super::trajectory::Drive;
 use super::{Metric, MetricKind, Phase};
 use crate::random::Stream;
 use crate::sample::memory::{ForeignMemory, MemoryReader};
@@ -16,10 +17,12 @@ pub(super) struct Tuning {
     adapt: Adapt,
     /// Whether the next step begins with a search for the order of magnitude of the step size.
     search: bool,
+    drive: Drive,
     scratch: Phase,
 }
 
 impl Tuning {
+    /// For trajectories by gradients.
     pub(super) fn new(dim: usize, kind: MetricKind, step_size: f64, target: f64) -> Self {
         assert!(step_size > 0.0 && step_size.is_finite(), "a positive step size");
         assert!(target > 0.0 && target < 1.0, "a target acceptance in (0, 1)");
@@ -28,8 +31,19 @@ impl Tuning {
             averaging: DualAveraging::new(step_size, target),
             adapt: Adapt::Nothing,
             search: false,
+            drive: Drive::Gradient,
             scratch: Phase::new(dim),
         }
+    }
+
+    /// For trajectories that are driven so.
+    pub(super) fn driven_by(mut self, drive: Drive) -> Self {
+        self.drive = drive;
+        self
+    }
+
+    pub(super) fn adapts(&self) -> bool {
+        self.adapt != Adapt::Nothing
     }
 
     pub(super) fn step_size(&self) -> f64 {
@@ -93,8 +107,12 @@ impl Tuning {
             self.scratch.point.copy_from(point);
             stream.fill_normal(&mut self.scratch.momentum);
             let before = self.scratch.energy();
-            let log_acceptance = match self.scratch.leapfrog(target, &mut self.metric, step_size) {
-                Ok(()) => before - self.scratch.energy(),
+            let Tuning { drive, scratch, metric, .. } = self;
+            let moved = drive
+                .leapfrog(scratch, target, metric, step_size)
+                .and_then(|()| drive.know_energy(scratch, target));
+            let log_acceptance = match moved {
+                Ok(_) => before - scratch.energy(),
                 Err(_) => f64::NEG_INFINITY,
             };
             // NaN is a failure, so it must not count as above.

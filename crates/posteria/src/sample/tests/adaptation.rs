@@ -3,7 +3,9 @@
 use super::chain::{Chain, stage, sweep_of, warmup};
 use super::targets::{Value, kernels, normal};
 use crate::random::{Purpose, Seed};
-use crate::sample::{Adapt, FittedStudentT, Kernel, MetropolisHastings, RandomWalk, Slice, Stage};
+use crate::sample::{
+    Adapt, DirectionWalk, FittedStudentT, Kernel, MetropolisHastings, RandomWalk, Slice, Stage,
+};
 use crate::target::{Counted, Infeasible, LogDensity, Point};
 
 /// A point whose gradient nobody asked for.
@@ -41,6 +43,29 @@ fn a_fitted_student_t_is_accepted_often() {
     let rate = mean_acceptance(Box::new(kernel), 5, warmup());
     // The exact fit with 5 degrees of freedom and inflation 1.1 is accepted about 0.65.
     assert!(rate > 0.5, "acceptance {rate}");
+}
+
+#[test]
+fn widths_of_directions_meet_the_target_acceptance_each_on_its_own() {
+    for start in [1e-4, 1e4] {
+        let mut target = normal(5);
+        let mut walk = DirectionWalk::along_axes(0..5, start);
+        let mut stream = Seed(27).stream(Purpose::Data, [0, 0]);
+        let mut point = point(&mut target, vec![0.0; 5]);
+        walk.enter(&stage(3000, Adapt::StepSize));
+        for _ in 0..3000 {
+            walk.step(&mut target, &mut point, &mut stream);
+        }
+        walk.enter(&Stage::default());
+        let acceptances: Vec<f64> = (0..20_000)
+            .map(|_| walk.step(&mut target, &mut point, &mut stream).acceptance)
+            .collect();
+        let rate = acceptances.iter().sum::<f64>() / acceptances.len() as f64;
+        assert!((rate - 0.4).abs() < 0.03, "acceptance {rate} from {start}");
+        // The conditional scales of the normal target grow with the coordinate.
+        let widths = walk.widths();
+        assert!(widths[3] / widths[1] > 1.5 && widths[3] / widths[1] < 2.7, "{widths:?}");
+    }
 }
 
 #[test]
@@ -86,7 +111,7 @@ fn a_stage_can_set_the_scale() {
 #[test]
 fn a_metropolis_step_costs_one_value_and_no_gradient() {
     for (name, mut kernel) in kernels(2) {
-        if name.starts_with("slice") {
+        if ["slice", "direction", "sequence"].iter().any(|other| name.starts_with(other)) {
             continue;
         }
         let mut target = Counted::new(normal(2));

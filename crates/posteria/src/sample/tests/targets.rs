@@ -4,7 +4,8 @@ use posteria_linalg::{Cholesky, Matrix};
 
 use crate::random::Stream;
 use crate::sample::{
-    FittedStudentT, Kernel, MetropolisHastings, Proposal, RandomWalk, Scan, Slice,
+    DirectionWalk, FittedStudentT, Kernel, MetropolisHastings, Proposal, RandomWalk, Scan,
+    Sequence, Slice,
 };
 use crate::target::{Infeasible, LogDensity, PriorTimesLikelihood, Terms};
 
@@ -114,6 +115,14 @@ pub fn kernels(dim: usize) -> Vec<(&'static str, Box<dyn Kernel>)> {
         ("slice", Box::new(Slice::new(&widths))),
         ("slice, shuffled", Box::new(Slice::new(&widths).scan(Scan::Shuffled).max_steps_out(3))),
         ("independence", Box::new(MetropolisHastings::new(FittedStudentT::new(&widths)))),
+        ("direction walk", Box::new(DirectionWalk::along_axes(0..dim, 0.3).repeats(3))),
+        (
+            "sequence without gradient",
+            Box::new(Sequence::new(vec![
+                Box::new(MetropolisHastings::new(RandomWalk::new(&widths).learn_covariance())),
+                Box::new(DirectionWalk::along_axes(0..dim, 0.3)),
+            ])),
+        ),
     ]
 }
 

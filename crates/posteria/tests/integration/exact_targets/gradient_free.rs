@@ -1,6 +1,8 @@
 //! The kernels that need no gradient, and all kernels with the likelihood off.
 
-use posteria::sample::{FittedStudentT, Kernel, MetropolisHastings, Plan, RandomWalk, Slice};
+use posteria::sample::{
+    DirectionWalk, FittedStudentT, Kernel, MetropolisHastings, Plan, RandomWalk, Slice,
+};
 use posteria::target::Tempered;
 
 use super::{check_banana, check_funnel, check_gaussian, check_normal, run_kernel};
@@ -55,6 +57,14 @@ fn slice_sampling() {
     check_gaussian("slice", 100, slice, &Plan::new(4, 50, 500));
     check_funnel("slice", slice, &thinned(500, 4000, 5));
     check_banana("slice", slice, &thinned(500, 4000, 5));
+}
+
+#[test]
+fn walks_along_directions() {
+    let axes = |dim| -> Box<dyn Kernel> { Box::new(DirectionWalk::along_axes(0..dim, 0.3)) };
+    check_gaussian("direction walk", 20, axes, &thinned(500, 1000, 10));
+    check_funnel("direction walk", axes, &thinned(1000, 4000, 20));
+    check_banana("direction walk", axes, &thinned(1000, 4000, 10));
 }
 
 #[test]

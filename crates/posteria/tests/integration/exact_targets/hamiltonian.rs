@@ -4,8 +4,10 @@ use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Pers
 use posteria::sample::{Kernel, Plan};
 use posteria::target::{Infeasible, LogDensity};
 
-use super::{check_banana, check_funnel, check_gaussian, check_normal, run_kernel};
-use crate::targets::Gaussian;
+use super::{
+    check_banana, check_banana_chains, check_funnel, check_gaussian, check_normal, run_kernel,
+};
+use crate::targets::{Banana, Coarse, Gaussian};
 
 pub fn hmc(options: HmcOptions) -> impl Fn(usize) -> Box<dyn Kernel> {
     move |dim| Box::new(Hmc::new(dim, options.clone()))
@@ -66,6 +68,21 @@ fn hybrid_monte_carlo_with_persistence() {
     check_banana("persistent HMC", hmc(options.clone()), &Plan::new(4, 500, 20_000));
     let windowed = HmcOptions { leapfrog_steps: 6, window: 3, ..options };
     check_banana("persistent windowed HMC", hmc(windowed), &Plan::new(4, 500, 20_000));
+}
+
+#[test]
+fn hybrid_monte_carlo_by_coarse_forces() {
+    let options = HmcOptions { leapfrog_steps: 10, fast_force: true, ..HmcOptions::default() };
+    let chains = run_kernel(&Coarse(Banana), hmc(options), &Plan::new(4, 500, 8000));
+    check_banana_chains("HMC by coarse forces", &chains);
+}
+
+#[test]
+fn hybrid_monte_carlo_of_tuned_length() {
+    let kernel = hmc(HmcOptions { tune_length: Some(1..=100), ..HmcOptions::default() });
+    check_gaussian("HMC of tuned length", 100, &kernel, &Plan::new(4, 500, 1500));
+    check_funnel("HMC of tuned length", &kernel, &Plan::new(4, 500, 8000));
+    check_banana("HMC of tuned length", &kernel, &Plan::new(4, 500, 8000));
 }
 
 #[test]

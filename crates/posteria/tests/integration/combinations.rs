@@ -1,0 +1,126 @@
+//! Count what kernels made of kernels evaluate, and read what they report.
+
+use posteria::random::{Purpose, Seed};
+use posteria::sample::hmc::{Hmc, HmcOptions, Nuts, NutsOptions};
+use posteria::sample::{Cycle, DirectionWalk, Kernel, Sequence, Stage, Step};
+use posteria::target::{Counted, Point};
+
+use crate::targets::{Banana, Coarse};
+
+fn hmc(leapfrog_steps: usize) -> Box<dyn Kernel> {
+    let options = HmcOptions { leapfrog_steps, leapfrog_jitter: 0.0, ..HmcOptions::default() };
+    Box::new(Hmc::new(2, options))
+}
+
+fn walk() -> Box<dyn Kernel> {
+    Box::new(DirectionWalk::along_axes([0, 1], 0.5))
+}
+
+/// Values and gradients of each of `steps` steps, and their reports.
+fn costs(kernel: &mut dyn Kernel, steps: usize) -> Vec<(u64, u64, Step)> {
+    let mut target = Counted::new(Banana);
+    let mut stream = Seed(2).stream(Purpose::Chain, [0, 0]);
+    let mut point = Point::new(&mut target, vec![0.1, 0.2]).expect("a usable start");
+    kernel.enter(&Stage::default());
+    (0..steps)
+        .map(|_| {
+            (target.values, target.gradients) = (0, 0);
+            let step = kernel.step(&mut target, &mut point, &mut stream);
+            (target.values, target.gradients, step)
+        })
+        .collect()
+}
+
+#[test]
+fn a_trajectory_costs_one_gradient_per_leapfrog_step_and_no_value() {
+    for (values, gradients, step) in costs(&mut hmc(7), 50) {
+        assert_eq!((values, gradients), (0, 7));
+        assert_eq!((step.evaluations, step.leapfrog_steps), (7, 7));
+    }
+}
+
+#[test]
+fn a_trajectory_by_forces_costs_one_force_per_step_and_one_value() {
+    let options = HmcOptions {
+        leapfrog_steps: 7,
+        leapfrog_jitter: 0.0,
+        fast_force: true,
+        ..HmcOptions::default()
+    };
+    let mut kernel = Hmc::new(2, options);
+    assert!(!kernel.needs_gradient());
+    let mut target = Counted::new(Coarse(Banana));
+    let mut stream = Seed(2).stream(Purpose::Chain, [0, 0]);
+    let mut point = Point::new(&mut target, vec![0.1, 0.2]).expect("a usable start");
+    let mut cost = |target: &mut Counted<Coarse<Banana>>, point: &mut Point| {
+        (target.values, target.gradients, target.forces) = (0, 0, 0);
+        let step = kernel.step(target, point, &mut stream);
+        assert_eq!((step.evaluations, step.leapfrog_steps), (8, 7));
+        (target.values, target.gradients, target.forces)
+    };
+    assert_eq!(cost(&mut target, &mut point), (1, 0, 1 + 7));
+    // The force at the end of a trajectory is the one at the start of the next.
+    for _ in 0..50 {
+        assert_eq!(cost(&mut target, &mut point), (1, 0, 7));
+    }
+    // Not so when somebody has evaluated the point meanwhile: the density may be another.
+    point.evaluate(&mut target).expect("a usable density");
+    assert_eq!(cost(&mut target, &mut point), (1, 0, 1 + 7));
+    point.gradient.fill(f64::NAN);
+    assert_eq!(cost(&mut target, &mut point), (1, 0, 1 + 7));
+}
+
+#[test]
+fn a_sequence_evaluates_a_lost_gradient_once() {
+    let mut sequence = Sequence::new(vec![hmc(3), walk(), walk(), hmc(4)]);
+    assert!(sequence.needs_gradient());
+    assert_eq!(sequence.names().count(), 4);
+    for (values, gradients, step) in costs(&mut sequence, 50) {
+        assert_eq!((values, gradients), (4, 3 + 1 + 4));
+        assert_eq!((step.evaluations, step.leapfrog_steps), (12, 7));
+    }
+    // After walks at the end the gradient is lost until the next step begins.
+    let costs = costs(&mut Sequence::new(vec![hmc(3), walk()]), 50);
+    assert_eq!((costs[0].0, costs[0].1), (2, 3));
+    assert!(costs[1..].iter().all(|cost| (cost.0, cost.1) == (2, 1 + 3)));
+}
+
+#[test]
+fn kernels_without_gradient_make_a_sequence_without_gradient() {
+    let mut sequence = Sequence::new(vec![walk(), walk()]);
+    assert!(!sequence.needs_gradient());
+    for (values, gradients, step) in costs(&mut sequence, 50) {
+        assert_eq!((values, gradients), (4, 0));
+        assert_eq!(step.leapfrog_steps, 0);
+    }
+}
+
+#[test]
+fn a_sequence_reports_its_first_trajectory() {
+    let nuts = Box::new(Nuts::new(2, NutsOptions::default()));
+    let mut alone = hmc(3);
+    let mut sequence = Sequence::new(vec![hmc(3), nuts, walk()]);
+    let (alone, all) = (costs(&mut alone, 1)[0].2, costs(&mut sequence, 1)[0].2);
+    assert_eq!(all.acceptance.to_bits(), alone.acceptance.to_bits());
+    assert_eq!(all.energy.to_bits(), alone.energy.to_bits());
+    assert_eq!(all.step_size.to_bits(), alone.step_size.to_bits());
+    assert!(all.tree_depth > 0);
+}
+
+#[test]
+fn a_cycle_takes_turns_and_begins_again_with_a_stage() {
+    let mut cycle = Cycle::new(vec![(3, hmc(5)), (1, walk())]);
+    assert_eq!(cycle.length(), 4);
+    let steps = |costs: Vec<(u64, u64, Step)>| -> Vec<u32> {
+        costs.iter().map(|cost| cost.2.leapfrog_steps).collect()
+    };
+    assert_eq!(steps(costs(&mut cycle, 9)), [5, 5, 5, 0, 5, 5, 5, 0, 5]);
+    assert_eq!(steps(costs(&mut cycle, 2)), [5, 5]);
+    let memory = cycle.memory();
+    let mut other = Cycle::new(vec![(3, hmc(5)), (1, walk())]);
+    other.enter(&Stage::default());
+    other.recall(&memory).expect("its own memory");
+    assert_eq!(other.memory(), memory);
+    let mut short = Cycle::new(vec![(1, hmc(5)), (1, walk())]);
+    assert!(short.recall(&memory).is_err(), "a place beyond the cycle");
+}

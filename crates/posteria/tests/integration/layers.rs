@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_FILE: usize = 400;
 
 /// Every module of the library with its layer: a module may import from lower layers only.
-const LAYERS: [(&str, usize); 10] = [
+const LAYERS: [(&str, usize); 11] = [
     ("random", 0),
     ("density", 0),
     ("caution", 0),
@@ -15,6 +15,7 @@ const LAYERS: [(&str, usize); 10] = [
     ("data", 1),
     ("draws", 1),
     ("sample", 2),
+    ("optimise", 2),
     ("diagnose", 2),
     ("model", 3),
     ("fit", 5),

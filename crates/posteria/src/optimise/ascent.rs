@@ -124,7 +124,7 @@ impl Ascent {
         (self.point.position, self.point.log_density)
     }
 
-    /// One iteration: at most three evaluations, no allocation.
+    /// One iteration: at most two evaluations, no allocation.
     pub fn advance(&mut self, target: &mut dyn LogDensity) -> Climb {
         if let Some(end) = self.ended {
             return end;
@@ -166,13 +166,8 @@ impl Ascent {
         if moved {
             self.accept(&line);
         }
-        if settled && at_gradient {
-            return Climb::Converged;
-        }
         if settled {
-            // A conjugate direction may be exhausted before the others are: ask the gradient.
-            self.restart();
-            return if moved { Climb::Moved } else { Climb::Refused };
+            return Climb::Converged;
         }
 
         if !feasible {
@@ -219,15 +214,10 @@ impl Ascent {
             return Err(Climb::Converged);
         }
         let probe = PROBE * (1.0 + norm(&self.point.position)) / length_squared.sqrt();
-        // Backwards if there is a wall ahead; if there is one on both sides, assume a line.
-        let curvature = [probe, -probe]
-            .into_iter()
-            .find_map(|step| {
-                let feasible = self.try_step(target, step);
-                let change = slope - dot(&self.direction, &self.trial.gradient);
-                (feasible && change.is_finite()).then(|| change / step)
-            })
-            .unwrap_or(0.0);
+        // With a wall right ahead nothing is known, and a line is assumed.
+        let feasible = self.try_step(target, probe);
+        let change = slope - dot(&self.direction, &self.trial.gradient);
+        let curvature = if feasible && change.is_finite() { change / probe } else { 0.0 };
         let line = Line { slope, length_squared, curvature };
         self.line = Some(line);
         Ok(line)

@@ -42,9 +42,9 @@ pub struct Optimum {
     pub iterations: usize,
     /// Evaluations of the log density with its gradient.
     pub evaluations: usize,
-    /// Whether the tolerances were met, along the gradient and the direction before it. (Where
-    /// scales differ by 10⁵ the flattest direction may still lack 0.01 of log density.) If not, the iterations were used up, or every step
-    /// uphill leads out of the support.
+    /// Whether the tolerances were met along the last direction. If not, the iterations were
+    /// used up, or every step uphill leads out of the support. (Where scales differ by 10⁵, the
+    /// flattest direction of a converged climb may still lack 0.01 of log density.)
     pub converged: bool,
 }
 

@@ -110,7 +110,7 @@ fn the_start_may_be_best() {
 
 #[test]
 fn infeasible_validation_is_never_best() {
-    let mut target = quadratic(vec![1.0, 3.0], vec![2.0, -1.0]);
+    let mut target = quadratic(vec![1.0, 3.0, 9.0], vec![2.0, -1.0, 0.0]);
     let mut calls = 0;
     // Usable at the first position after the start only.
     let stopped = early_stopped(
@@ -118,23 +118,27 @@ fn infeasible_validation_is_never_best() {
         &mut |_| {
             calls += 1;
             match calls {
-                1 => Ok(f64::NAN),
+                1 => Ok(f64::INFINITY),
                 2 => Ok(-5.0),
+                3 => Ok(f64::NAN),
                 _ => Err(Infeasible::OutsideSupport),
             }
         },
-        vec![0.0; 2],
+        vec![0.0; 3],
         &EarlyStopping::default(),
     )
     .unwrap();
     assert_eq!(stopped.validation.to_bits(), (-5.0_f64).to_bits());
-    assert!(largest_error(&stopped.position, &[0.0, 0.0]) > 0.1, "{stopped:?}");
+    assert!(largest_error(&stopped.position, &[0.0; 3]) > 0.1, "{stopped:?}");
 
     let nowhere = early_stopped(
         &mut target,
         &mut |_| Err(Infeasible::OutsideSupport),
-        vec![0.0; 2],
+        vec![0.0; 3],
         &EarlyStopping::default(),
     );
     assert_eq!(nowhere, Err(Infeasible::OutsideSupport));
+    let nan =
+        early_stopped(&mut target, &mut |_| Ok(f64::NAN), vec![0.0; 3], &EarlyStopping::default());
+    assert_eq!(nan, Err(Infeasible::NotFinite));
 }

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | [`random`], [`density`], [`caution`] | numbers only |
 //! | 1 | [`target`], [`data`], [`draws`] | what is sampled, tables, what chains leave behind |
-//! | 2 | [`sample`], [`diagnose`], [`predict`] | Markov kernels, diagnostics, predictive distributions; no model |
+//! | 2 | [`sample`], [`optimise`], [`diagnose`], [`predict`] | Markov kernels, modes, diagnostics, predictive distributions; no model |
 //! | 3 | [`model`] | specification and data become a [`model::Posterior`] |
 //! | 5 | [`fit`] | chains of a posterior, in parallel; the only spawner of threads |
 //!
@@ -99,6 +99,7 @@ pub mod diagnose;
 pub mod draws;
 pub mod fit;
 pub mod model;
+pub mod optimise;
 pub mod predict;
 pub mod random;
 pub mod sample;

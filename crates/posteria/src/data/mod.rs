@@ -17,6 +17,7 @@ mod parquet;
 #[cfg(test)]
 mod properties;
 mod reader;
+pub mod recipes;
 mod roles;
 mod rows;
 mod standardize;

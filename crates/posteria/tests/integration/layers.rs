@@ -15,6 +15,7 @@ const LAYERS: [(&str, usize); 11] = [
     ("data", 1),
     ("draws", 1),
     ("sample", 2),
+    ("optimise", 2),
     ("diagnose", 2),
     ("predict", 2),
     ("model", 3),

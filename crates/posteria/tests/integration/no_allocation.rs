@@ -6,6 +6,7 @@ use std::cell::Cell;
 use posteria::fit::Chain;
 use posteria::model::Posterior;
 use posteria::model::prior::{CommonScale, GroupScales, ScaleAbove, WeightGroup};
+use posteria::optimise::{Ascent, ScaledConjugateGradient};
 use posteria::random::{Purpose, Seed};
 use posteria::sample::hmc::{Nuts, NutsOptions};
 use posteria::sample::{
@@ -17,7 +18,7 @@ use posteria_linalg::Cholesky;
 use crate::kernels;
 use crate::means::Means;
 use crate::tables::{classification, linear, regression};
-use crate::targets::WideBanana;
+use crate::targets::{Gaussian, WideBanana};
 use crate::toy::Toy;
 
 thread_local! {
@@ -147,4 +148,18 @@ fn replica_exchange_allocates_nothing() {
         WideBanana.terms(x).map(|terms| terms.log_likelihood)
     });
     check_sweep("exchange", sweep(1.0).with(Box::new(exchange)), vec![0.1; 2]);
+}
+
+#[test]
+fn a_climb_allocates_nothing() {
+    let mut target = Gaussian::ill_conditioned(20);
+    let options = ScaledConjugateGradient::default();
+    let mut ascent = Ascent::new(&mut target, vec![3.0; 20], &options).expect("a usable start");
+    let before = allocations();
+    let mut iterations = 0;
+    while iterations < 500 && !ascent.advance(&mut target).is_over() {
+        iterations += 1;
+    }
+    assert_eq!(allocations() - before, 0, "the climb allocates");
+    assert!((10..500).contains(&iterations), "{iterations}");
 }

@@ -62,6 +62,7 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
                 persistence: Persistence { decay: CENTRED_PERSISTENCE, ..Persistence::NONE },
                 metric: MetricKind::Target,
                 target_acceptance: CENTRED_ACCEPTANCE,
+                fast_force: true,
                 ..HmcOptions::default()
             };
             let kernel = Hmc::new(posterior.shape.len(), options);
@@ -142,6 +143,7 @@ fn joint<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
         step_size: 0.05,
         leapfrog_steps: posterior.moves.leapfrog_steps.unwrap_or(JOINT_STEPS),
         metric: MetricKind::Pooled(pools),
+        fast_force: true,
         ..HmcOptions::default()
     };
     let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(coordinates.dim(), options))];
@@ -153,10 +155,14 @@ fn joint<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
 fn collapsed_kernel(posterior: &MlpPosterior, coordinates: &Collapsed<'_>) -> Sequence {
     let (dim, scales) = (coordinates.dim(), coordinates.block().len());
     let hidden = posterior.shape.output_weights().start;
-    let leapfrog_steps = posterior.moves.leapfrog_steps.unwrap_or(COLLAPSED_STEPS);
+    let (leapfrog_steps, tune_length) = match posterior.moves.leapfrog_steps {
+        Some(steps) => (steps, None),
+        None => (COLLAPSED_STEPS, Some(COLLAPSED_STEPS..=MOST_STEPS)),
+    };
     let options = HmcOptions {
         step_size: 0.02,
         leapfrog_steps,
+        tune_length,
         metric: MetricKind::Pooled(pools(posterior, scales, hidden)),
         ..HmcOptions::default()
     };

@@ -128,6 +128,20 @@ impl LogDensity for WeightsConditional<'_> {
         Ok(value)
     }
 
+    fn force(&mut self, weights: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        let beta = self.inverse_temperature;
+        if beta > 0.0 {
+            let likelihood = self.conditioned.likelihood(self.observed);
+            self.network.force(weights, &likelihood, gradient);
+        } else {
+            gradient.fill(0.0);
+        }
+        for ((slot, w), precision) in gradient.iter_mut().zip(weights).zip(&self.precisions) {
+            *slot = beta * *slot - precision * w;
+        }
+        Ok(())
+    }
+
     fn step_scale(&self) -> Option<&[f64]> {
         Some(&self.step_scale)
     }

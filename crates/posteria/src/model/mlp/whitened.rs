@@ -134,6 +134,17 @@ impl LogDensity for Whitened<'_> {
         }
         Ok(value + self.finish(position, gradient)?)
     }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        self.set(position);
+        if self.inverse_temperature > 0.0 {
+            let likelihood = self.conditioned.likelihood(self.observed);
+            self.network.force(&self.weights, &likelihood, &mut self.slopes);
+        } else {
+            self.slopes.fill(0.0);
+        }
+        self.finish(position, gradient).map(|_| ())
+    }
 }
 
 impl Coordinates for Whitened<'_> {

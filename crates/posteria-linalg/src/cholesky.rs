@@ -13,10 +13,7 @@ use faer::linalg::triangular_solve::{
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
 use crate::product::general;
-use crate::{Matrix, add_scaled, dot};
-
-/// Up to this dimension plain loops beat the backend (measured: equal at 12).
-const SMALL: usize = 12;
+use crate::{Matrix, add_scaled, dot, small};
 
 /// The matrix is not positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,31 +80,13 @@ impl Cholesky {
             entries[..column].fill(0.0);
             entries[column..].copy_from_slice(&matrix.column(column)[column..]);
         }
-        if dim <= SMALL { self.factorize_small() } else { self.factorize_large() }
+        if dim <= small::LARGEST { self.factorize_small() } else { self.factorize_large() }
     }
 
     fn factorize_small(&mut self) -> Result<(), NotPositiveDefinite> {
         let dim = self.dim();
-        for column in 0..dim {
-            let (previous, current) = self.factor.values_mut().split_at_mut(column * dim);
-            let current = &mut current[column..dim];
-            for previous in previous.chunks_exact(dim) {
-                let previous = &previous[column..];
-                let scale = previous[0];
-                for (current, previous) in current.iter_mut().zip(previous) {
-                    *current -= scale * previous;
-                }
-            }
-            let pivot = current[0];
-            if !(pivot > 0.0 && pivot.is_finite()) {
-                return Err(NotPositiveDefinite { pivot: column });
-            }
-            let root = pivot.sqrt();
-            for value in current {
-                *value /= root;
-            }
-        }
-        Ok(())
+        small::factorize(self.factor.values_mut(), dim)
+            .map_err(|pivot| NotPositiveDefinite { pivot })
     }
 
     fn factorize_large(&mut self) -> Result<(), NotPositiveDefinite> {
@@ -274,12 +253,16 @@ impl Cholesky {
     /// # Panics
     /// If the dimensions differ.
     pub fn inverse(&self, inverse: &mut Matrix) {
+        let dim = self.dim();
+        assert!(inverse.rows() == dim && inverse.columns() == dim, "a {dim} x {dim} matrix");
+        if dim <= small::LARGEST {
+            return small::inverse(self.factor.values(), inverse.values_mut(), dim);
+        }
         self.inverse_lower(inverse);
         // A⁻¹ = MᵀM with M = L⁻¹ below the diagonal. Block by block of columns: the part above
         // the diagonal block only needs rows that no later block writes, so it is put in the
         // free upper half; after that nothing needs the rows of the diagonal block any more.
         const BLOCK: usize = 32;
-        let dim = self.dim();
         let mut square = [0.0; BLOCK * BLOCK];
         for start in (0..dim).step_by(BLOCK) {
             let width = BLOCK.min(dim - start);

@@ -4,17 +4,31 @@
 //! Everything runs on the calling thread and sums in a fixed order, so the same input gives
 //! the same bits on machines of the same class.
 
+mod buffer;
 mod cholesky;
+mod elementwise;
+mod log_product;
 mod matrix;
+mod panel;
 mod product;
+mod real;
+mod residual;
+mod scalar;
+mod small;
 mod symmetric;
+mod terms;
 mod vector;
 
+pub use buffer::Buffer;
 pub use cholesky::{Cholesky, NotPositiveDefinite};
+pub use log_product::LogProduct;
 pub use matrix::Matrix;
 pub use product::{
     matrix_vector, multiply, multiply_transposed, symmetric_rank_k, transposed_matrix_vector,
     transposed_multiply,
 };
+pub use real::Real;
+pub use residual::{Residuals, scale_rows};
 pub use symmetric::{EigenError, SymmetricEigen};
+pub use terms::Terms;
 pub use vector::{add_scaled, add_weighted, dot, end_products};

@@ -1,8 +1,8 @@
 //! Integrate the output weights out where residuals are normal with known precisions.
 
-use posteria_linalg::{Cholesky, Matrix, dot};
+use posteria_linalg::{Buffer, Cholesky, Matrix, Real, Residuals, dot, scale_rows};
 
-use super::network::{Rows, Shape};
+use super::network::{Rows, Shape, Tile, Tiles};
 use crate::random::Stream;
 use crate::target::Infeasible;
 
@@ -23,31 +23,45 @@ impl MarginalGradient {
     pub fn new(shape: &Shape, rows: &Rows) -> Self {
         MarginalGradient {
             hidden: vec![0.0; shape.tail().start],
-            log_scales: vec![0.0; shape.columns() * shape.outputs],
+            log_scales: vec![0.0; shape.tail().len()],
             squares: vec![0.0; shape.outputs * rows.len()],
         }
     }
 }
 
-/// The density of the targets given the hidden layer, output weights integrated out: with design
-/// rows φ_i (hidden units, 1, inputs if direct), Ψ = Φ diag(a), B = I + ΨᵀPΨ, ẑ = B⁻¹ΨᵀPy and
-/// r = y - Ψẑ the log density of one output is -½ log|B| - ½ (Σ p r² + |ẑ|²).
+/// The density of the targets given the hidden layer, output weights integrated out.
+///
+/// With design rows φ_i (hidden units, 1, inputs if direct), prior scales a, precisions P,
+/// Ψ = Φ diag(a), B = I + ΨᵀPΨ, ẑ = B⁻¹ΨᵀPy and r = y - Ψẑ, the log density of one output is
+/// -½ log|B| - ½ (Σ p r² + |ẑ|²): no difference of large numbers. The weights w = a z have the
+/// conditional mean m = a ẑ and covariance S⁻¹ = diag(a) B⁻¹ diag(a). Derivatives:
+/// p_i (r_i m - S⁻¹φ_i) by φ_i and ẑ_j² + (B⁻¹)_jj - 1 by log a_j.
 #[derive(Clone, Debug)]
 pub struct Marginal<'p> {
     shape: Shape,
-    rows: &'p Rows,
-    /// Ψ of one output.
-    design: Matrix,
-    activation: Matrix,
+    tiles: &'p Tiles<f64>,
+    /// Φ tile by tile: hidden units, ones, inputs if direct, and room for targets.
+    design: Buffer<f64>,
+    /// PΦ of one tile; S⁻¹φ of its rows.
+    weighted: Buffer<f64>,
+    delta: Buffer<f64>,
+    fits: Buffer<f64>,
+    data: [Buffer<f64>; 2],
+    squares: Buffer<f64>,
+    /// Partial sums of (Φ, y)ᵀPΦ, and of the gradient by the hidden layer.
+    products: Buffer<f64>,
+    head: Buffer<f64>,
+    head_totals: Vec<f64>,
+    moments: Vec<f64>,
     scales: Vec<f64>,
-    factors: Vec<Cholesky>,
     matrix: Matrix,
+    factors: Vec<Cholesky>,
     inverse: Matrix,
     /// ẑ at o·J + j.
-    mean: Vec<f64>,
-    residual: Vec<f64>,
-    product: Vec<f64>,
-    delta: Matrix,
+    means: Vec<f64>,
+    /// m of one output.
+    weights: Vec<f64>,
+    zeros: Vec<f64>,
 }
 
 impl<'p> Marginal<'p> {
@@ -57,72 +71,40 @@ impl<'p> Marginal<'p> {
     /// If the rows have another number of inputs.
     pub fn new(shape: Shape, rows: &'p Rows) -> Self {
         assert_eq!(shape.inputs, rows.inputs(), "as many inputs as the rows have");
-        let (n, columns) = (rows.len(), shape.columns());
+        let tiles = rows.double();
+        let (columns, height) = (shape.columns(), tiles.height());
+        let padded = rows.len().next_multiple_of(f64::LANES);
+        let mut design = Buffer::new((columns + 1) * padded);
+        for tile in tiles.iter() {
+            let rows = tile.rows;
+            let panel = &mut design[(columns + 1) * tile.range.start..];
+            let (inputs, ones) = tile.panel.split_at(shape.inputs * rows);
+            panel[shape.hidden * rows..][..rows].copy_from_slice(ones);
+            if shape.direct {
+                panel[(shape.hidden + 1) * rows..][..inputs.len()].copy_from_slice(inputs);
+            }
+        }
         Marginal {
             shape,
-            rows,
-            design: Matrix::zeros(n, columns),
-            activation: Matrix::zeros(n, shape.hidden),
+            tiles,
+            design,
+            weighted: Buffer::new(columns * height),
+            delta: Buffer::new(shape.hidden * height),
+            fits: Buffer::new(height),
+            data: [Buffer::new(height), Buffer::new(height)],
+            squares: Buffer::new(height),
+            products: Buffer::new((columns + 1) * columns * f64::LANES),
+            head: Buffer::new(shape.tail().start * f64::LANES),
+            head_totals: vec![0.0; shape.tail().start],
+            moments: vec![0.0; (columns + 1) * columns],
             scales: vec![0.0; columns * shape.outputs],
-            factors: vec![Cholesky::identity(columns); shape.outputs],
             matrix: Matrix::zeros(columns, columns),
+            factors: vec![Cholesky::identity(columns); shape.outputs],
             inverse: Matrix::zeros(columns, columns),
-            mean: vec![0.0; columns * shape.outputs],
-            residual: vec![0.0; n],
-            product: vec![0.0; columns],
-            delta: Matrix::zeros(n, shape.hidden),
+            means: vec![0.0; columns * shape.outputs],
+            weights: vec![0.0; columns],
+            zeros: vec![0.0; columns],
         }
-    }
-
-    fn activate(&mut self, hidden: &[f64]) {
-        let x = self.rows.matrix();
-        let units = self.shape.hidden;
-        for h in 0..units {
-            for row in 0..self.rows.len() {
-                let sum: f64 =
-                    (0..self.shape.inputs).map(|k| hidden[k * units + h] * x[(row, k)]).sum();
-                self.activation[(row, h)] = (sum + hidden[self.shape.inputs * units + h]).tanh();
-            }
-        }
-    }
-
-    fn factorize(&mut self, output: usize, targets: &[f64], p: &[f64]) -> Result<f64, Infeasible> {
-        let (n, columns) = (self.rows.len(), self.shape.columns());
-        for j in 0..columns {
-            let scale = self.scales[j * self.shape.outputs + output];
-            for row in 0..n {
-                let value = match j.checked_sub(self.shape.hidden) {
-                    None => self.activation[(row, j)],
-                    Some(0) => 1.0,
-                    Some(k) => self.rows.matrix()[(row, k - 1)],
-                };
-                self.design[(row, j)] = scale * value;
-            }
-        }
-        for column in 0..columns {
-            for row in 0..columns {
-                let one = if row == column { 1.0 } else { 0.0 };
-                let (a, b) = (self.design.column(row), self.design.column(column));
-                self.matrix[(row, column)] = one + (0..n).map(|i| p[i] * a[i] * b[i]).sum::<f64>();
-            }
-        }
-        let factor = &mut self.factors[output];
-        factor
-            .factorize(&self.matrix)
-            .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
-        let mean = &mut self.mean[output * columns..(output + 1) * columns];
-        for (j, slot) in mean.iter_mut().enumerate() {
-            let column = self.design.column(j);
-            *slot = (0..n).map(|i| p[i] * column[i] * targets[i]).sum();
-        }
-        factor.solve(mean);
-        let mut squares = dot(mean, mean);
-        for i in 0..n {
-            let fit: f64 = (0..columns).map(|j| self.design[(i, j)] * mean[j]).sum();
-            self.residual[i] = targets[i] - fit;
-            squares += p[i] * self.residual[i] * self.residual[i];
-        }
-        Ok(-0.5 * (factor.log_determinant() + squares))
     }
 
     /// Σ_o log ∫ exp(-½ Σ_i p_io (y_io - φ_iᵀw_o)²) Π_j N(w_jo; 0, a_jo²) dw_o, where `hidden`
@@ -130,6 +112,9 @@ impl<'p> Marginal<'p> {
     ///
     /// # Errors
     /// [`Infeasible`] if the value is not finite or overflows on the way.
+    ///
+    /// # Panics
+    /// If a length does not fit.
     pub fn log_density(
         &mut self,
         hidden: &[f64],
@@ -137,21 +122,16 @@ impl<'p> Marginal<'p> {
         targets: &[f64],
         precisions: &[f64],
     ) -> Result<f64, Infeasible> {
-        let n = self.rows.len();
-        self.activate(hidden);
-        self.scales.copy_from_slice(scales);
-        let mut value = 0.0;
-        for o in 0..self.shape.outputs {
-            let range = o * n..(o + 1) * n;
-            value += self.factorize(o, &targets[range.clone()], &precisions[range])?;
-        }
-        if value.is_finite() { Ok(value) } else { Err(Infeasible::NotFinite) }
+        self.evaluate(hidden, scales, (targets, precisions), None)
     }
 
     /// The value of [`Marginal::log_density`]; its derivatives go into `gradient`.
     ///
     /// # Errors
     /// As [`Marginal::log_density`].
+    ///
+    /// # Panics
+    /// If a length does not fit.
     pub fn log_density_gradient(
         &mut self,
         hidden: &[f64],
@@ -160,61 +140,178 @@ impl<'p> Marginal<'p> {
         precisions: &[f64],
         gradient: &mut MarginalGradient,
     ) -> Result<f64, Infeasible> {
-        let (n, columns, units) = (self.rows.len(), self.shape.columns(), self.shape.hidden);
-        let outputs = self.shape.outputs;
-        self.activate(hidden);
+        self.evaluate(hidden, scales, (targets, precisions), Some(gradient))
+    }
+
+    fn evaluate(
+        &mut self,
+        hidden: &[f64],
+        scales: &[f64],
+        (targets, precisions): (&[f64], &[f64]),
+        mut gradient: Option<&mut MarginalGradient>,
+    ) -> Result<f64, Infeasible> {
+        let n = self.tiles.rows;
+        assert_eq!(hidden.len(), self.shape.tail().start, "one number per weight");
+        assert_eq!(targets.len(), self.shape.outputs * n, "one target per output and row");
+        assert_eq!(precisions.len(), targets.len(), "one precision per target");
         self.scales.copy_from_slice(scales);
-        self.delta.values_mut().fill(0.0);
-        let mut value = 0.0;
-        for o in 0..outputs {
-            let range = o * n..(o + 1) * n;
-            let p = &precisions[range.clone()];
-            value += self.factorize(o, &targets[range], p)?;
-            self.factors[o].inverse(&mut self.inverse);
-            let mean = &self.mean[o * columns..(o + 1) * columns];
-            for j in 0..columns {
-                gradient.log_scales[j * outputs + o] =
-                    mean[j] * mean[j] + self.inverse[(j, j)] - 1.0;
-            }
-            for i in 0..n {
-                let mut quadratic = 0.0;
-                for j in 0..columns {
-                    self.product[j] =
-                        (0..columns).map(|l| self.inverse[(l, j)] * self.design[(i, l)]).sum();
-                    quadratic += self.product[j] * self.design[(i, j)];
-                }
-                let r = self.residual[i];
-                gradient.squares[o * n + i] = p[i] * (r * r + quadratic);
-                for h in 0..units {
-                    let scale = self.scales[h * outputs + o];
-                    self.delta[(i, h)] += p[i] * scale * (r * mean[h] - self.product[h]);
-                }
-            }
+        self.activate(hidden);
+        if let Some(gradient) = gradient.as_deref_mut() {
+            gradient.hidden.fill(0.0);
         }
-        gradient.hidden.fill(0.0);
-        for h in 0..units {
-            for i in 0..n {
-                let activation = self.activation[(i, h)];
-                let back = self.delta[(i, h)] * (1.0 - activation * activation);
-                gradient.hidden[self.shape.inputs * units + h] += back;
-                for k in 0..self.shape.inputs {
-                    gradient.hidden[k * units + h] += back * self.rows.matrix()[(i, k)];
-                }
+        let mut value = 0.0;
+        for output in 0..self.shape.outputs {
+            let data = (&targets[output * n..][..n], &precisions[output * n..][..n]);
+            self.moments(data);
+            value += self.condition(output)?;
+            if let Some(gradient) = gradient.as_deref_mut() {
+                value += self.derivatives(output, data, gradient);
+            } else {
+                value += self.misfit(data);
             }
         }
         if value.is_finite() { Ok(value) } else { Err(Infeasible::NotFinite) }
     }
 
+    /// The columns of Φ that hold hidden units.
+    fn activate(&mut self, hidden: &[f64]) {
+        let Shape { inputs, hidden: units, .. } = self.shape;
+        let columns = self.shape.columns() + 1;
+        let (weights, bias) = hidden.split_at(inputs * units);
+        for tile in self.tiles.iter() {
+            let design = &mut self.design[columns * tile.range.start..][..units * tile.rows];
+            f64::affine(&tile.panel[..inputs * tile.rows], weights, bias, design, tile.rows);
+            f64::tanh_columns(design, tile.rows);
+        }
+    }
+
+    /// (Φ, y)ᵀPΦ.
+    fn moments(&mut self, (targets, precisions): (&[f64], &[f64])) {
+        let columns = self.shape.columns();
+        self.products.fill(0.0);
+        for tile in self.tiles.iter() {
+            let rows = tile.rows;
+            let design = &mut self.design[(columns + 1) * tile.range.start..];
+            let design = &mut design[..(columns + 1) * rows];
+            f64::convert(&targets[tile.range.clone()], &mut design[columns * rows..], 0.0);
+            let weights = &mut self.data[0][..rows];
+            f64::convert(&precisions[tile.range.clone()], weights, 0.0);
+            let weighted = &mut self.weighted[..columns * rows];
+            scale_rows(&design[..columns * rows], weights, weighted);
+            f64::cross_products_lower(design, weighted, &mut self.products, rows);
+        }
+        f64::totals(&self.products, &mut self.moments);
+    }
+
+    /// Factorises B and solves for ẑ; returns -½ (log|B| + |ẑ|²).
+    fn condition(&mut self, output: usize) -> Result<f64, Infeasible> {
+        let (columns, outputs) = (self.shape.columns(), self.shape.outputs);
+        let scale = |j: usize| self.scales[j * outputs + output];
+        for j in 0..columns {
+            for i in j..columns {
+                let one = if i == j { 1.0 } else { 0.0 };
+                self.matrix[(i, j)] = one + scale(i) * self.moments[i * columns + j] * scale(j);
+            }
+        }
+        let factor = &mut self.factors[output];
+        factor
+            .factorize(&self.matrix)
+            .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
+        let mean = &mut self.means[output * columns..][..columns];
+        for (j, slot) in mean.iter_mut().enumerate() {
+            *slot = scale(j) * self.moments[columns * columns + j];
+        }
+        factor.solve(mean);
+        for (j, weight) in self.weights.iter_mut().enumerate() {
+            *weight = scale(j) * mean[j];
+        }
+        Ok(-0.5 * (factor.log_determinant() + dot(mean, mean)))
+    }
+
+    /// Fits of the rows of a tile; packs its targets and precisions.
+    fn fit(&mut self, tile: &Tile<'_, f64>, (targets, precisions): (&[f64], &[f64])) {
+        let (columns, rows) = (self.shape.columns(), tile.rows);
+        let [packed_targets, packed_precisions] = &mut self.data;
+        f64::convert(&targets[tile.range.clone()], &mut packed_targets[..rows], 0.0);
+        f64::convert(&precisions[tile.range.clone()], &mut packed_precisions[..rows], 0.0);
+        let design = &self.design[(columns + 1) * tile.range.start..][..columns * rows];
+        f64::affine(design, &self.weights, &[0.0], &mut self.fits[..rows], rows);
+    }
+
+    /// -½ Σ p r².
+    fn misfit(&mut self, data: (&[f64], &[f64])) -> f64 {
+        let tiles = self.tiles;
+        let mut sum = 0.0;
+        for tile in tiles.iter() {
+            self.fit(&tile, data);
+            let rows = tile.rows;
+            let (targets, precisions) = (&self.data[0][..rows], &self.data[1][..rows]);
+            sum += Residuals { fits: &self.fits[..rows], targets, precisions }.squares();
+        }
+        -0.5 * sum
+    }
+
+    /// Derivatives of one output's term, and -½ Σ p r².
+    fn derivatives(
+        &mut self,
+        output: usize,
+        data: (&[f64], &[f64]),
+        gradient: &mut MarginalGradient,
+    ) -> f64 {
+        let (columns, outputs, units) =
+            (self.shape.columns(), self.shape.outputs, self.shape.hidden);
+        self.factors[output].inverse(&mut self.inverse);
+        for j in 0..columns {
+            let mean = self.means[output * columns + j];
+            gradient.log_scales[j * outputs + output] = mean * mean + self.inverse[(j, j)] - 1.0;
+        }
+        for j in 0..columns {
+            for i in 0..columns {
+                let scales = self.scales[i * outputs + output] * self.scales[j * outputs + output];
+                self.inverse[(i, j)] *= scales;
+            }
+        }
+        let (tiles, n) = (self.tiles, self.tiles.rows);
+        let mut sum = 0.0;
+        self.head.fill(0.0);
+        for tile in tiles.iter() {
+            self.fit(&tile, data);
+            let rows = tile.rows;
+            let design = &self.design[(columns + 1) * tile.range.start..][..columns * rows];
+            let spread = &mut self.weighted[..columns * rows];
+            f64::affine(design, self.inverse.values(), &self.zeros, spread, rows);
+            let (squares, delta) = (&mut self.squares[..rows], &mut self.delta[..units * rows]);
+            delta.fill(0.0);
+            let (targets, precisions) = (&self.data[0][..rows], &self.data[1][..rows]);
+            let residuals = Residuals { fits: &self.fits[..rows], targets, precisions };
+            sum += residuals.expect((design, spread), &self.weights, squares, delta);
+            f64::times_tanh_slope(&design[..units * rows], delta);
+            f64::cross_products(tile.panel, delta, &mut self.head, rows);
+            let squares_out = &mut gradient.squares[output * n..][tile.range.clone()];
+            squares_out.copy_from_slice(&squares[..tile.range.len()]);
+        }
+        f64::totals(&self.head, &mut self.head_totals);
+        for (slot, total) in gradient.hidden.iter_mut().zip(&self.head_totals) {
+            *slot += total;
+        }
+        -0.5 * sum
+    }
+
     /// Draws the output weights (tail order j·O + o) from their normal conditional distribution
-    /// at the arguments of the latest evaluation that succeeded.
+    /// at the arguments of the latest evaluation, which must have succeeded.
+    ///
+    /// # Panics
+    /// If there is not one number per output weight.
     pub fn draw_output_weights(&mut self, stream: &mut Stream, tail: &mut [f64]) {
         let (columns, outputs) = (self.shape.columns(), self.shape.outputs);
-        for o in 0..outputs {
-            stream.fill_normal(&mut self.product);
-            self.factors[o].solve_lower_transposed(&mut self.product);
+        assert_eq!(tail.len(), columns * outputs, "one number per output weight");
+        for output in 0..outputs {
+            let draw = &mut self.weights;
+            stream.fill_normal(draw);
+            self.factors[output].solve_lower_transposed(draw);
             for j in 0..columns {
-                let at = j * outputs + o;
-                tail[at] = self.scales[at] * (self.mean[o * columns + j] + self.product[j]);
+                let at = j * outputs + output;
+                tail[at] = self.scales[at] * (self.means[output * columns + j] + draw[j]);
             }
         }
     }

@@ -1,0 +1,106 @@
+//! Apply exp and tanh to every number of a slice, several at a time.
+
+use crate::panel::map;
+use crate::scalar::Scalar;
+
+/// Horner's scheme.
+#[inline(always)]
+pub(crate) fn polynomial<T: Scalar>(coefficients: &[T], x: T) -> T {
+    let mut sum = T::ZERO;
+    let mut first = true;
+    for &coefficient in coefficients.iter().rev() {
+        sum = if first { coefficient } else { sum.mul_add(x, coefficient) };
+        first = false;
+    }
+    sum
+}
+
+/// Numerator and denominator of tanh x. With 2x = (r + f) ln 2, r an integer, s = 2^r and
+/// w = tanh(½ f ln 2), tanh x = ((s - 1) + w (s + 1)) / ((s + 1) + w (s - 1)), which loses no
+/// digits near 0 and is odd to the last bit.
+#[inline(always)]
+pub(crate) fn tanh_ratio<T: Scalar>(x: T) -> (T, T) {
+    // Comparisons in this direction keep NaN.
+    let x = if x > T::TANH_LIMIT { T::TANH_LIMIT } else { x };
+    let x = if x < -T::TANH_LIMIT { -T::TANH_LIMIT } else { x };
+    let rounded = x.mul_add(T::TANH_SCALE, T::ROUND);
+    let f = x.mul_add(T::TANH_SCALE, T::ROUND - rounded);
+    let s = rounded.power();
+    let w = f * polynomial(T::TANH, f * f);
+    let (less, more) = (s - T::ONE, s + T::ONE);
+    (w.mul_add(more, less), w.mul_add(less, more))
+}
+
+/// exp(-x) for x ≥ 0; stops falling where normal numbers end. The relative error grows as
+/// x times the rounding unit, so that the absolute error is always below it.
+#[inline(always)]
+pub(crate) fn exp_negative<T: Scalar>(x: T) -> T {
+    let x = if x > T::EXP_LIMIT { T::EXP_LIMIT } else { x };
+    let rounded = x.mul_add(-T::EXP_SCALE, T::ROUND);
+    let f = x.mul_add(-T::EXP_SCALE, T::ROUND - rounded);
+    let s = rounded.power();
+    s.mul_add(f * polynomial(T::EXP, f), s)
+}
+
+#[inline(always)]
+fn exp_one<T: Scalar>(x: T) -> T {
+    let (lowest, highest) = T::EXP_RANGE;
+    let bounded = if x < lowest { lowest } else { x };
+    let bounded = if bounded > highest { highest } else { bounded };
+    let rounded = bounded.mul_add(T::EXP_SCALE, T::ROUND);
+    let r = rounded - T::ROUND;
+    let rest = r.mul_add(-T::LN_2.1, r.mul_add(-T::LN_2.0, bounded));
+    let f = rest * T::EXP_SCALE;
+    // Two factors, so that results next to overflow and among subnormal numbers are right.
+    let (low, high) = rounded.half_powers();
+    low.mul_add(f * polynomial(T::EXP, f), low) * high
+}
+
+/// Maps blocks of lanes, the last one padded with zeros.
+#[inline(always)]
+fn map_all<T: Scalar, const N: usize>(values: &mut [T], f: impl Fn(T) -> T) {
+    let (blocks, rest) = values.as_chunks_mut::<N>();
+    for block in blocks {
+        *block = map(*block, &f);
+    }
+    if !rest.is_empty() {
+        let mut lanes = [T::ZERO; N];
+        lanes[..rest.len()].copy_from_slice(rest);
+        rest.copy_from_slice(&map(lanes, f)[..rest.len()]);
+    }
+}
+
+#[inline(always)]
+pub(crate) fn exp<T: Scalar, const N: usize>(values: &mut [T]) {
+    map_all::<T, N>(values, exp_one);
+}
+
+#[inline(always)]
+pub(crate) fn tanh<T: Scalar, const N: usize>(values: &mut [T]) {
+    map_all::<T, N>(values, |x| {
+        let (numerator, denominator) = tanh_ratio(x);
+        numerator / denominator
+    });
+}
+
+/// tanh of a panel; two neighbouring columns share their divisions: a/b and c/d from 1/(bd).
+#[inline(always)]
+pub(crate) fn tanh_columns<T: Scalar, const N: usize>(panel: &mut [T], rows: usize) {
+    let mut pairs = panel.chunks_exact_mut(2 * rows);
+    for pair in &mut pairs {
+        let (left, right) = pair.split_at_mut(rows);
+        let (left, right) = (left.as_chunks_mut::<N>().0, right.as_chunks_mut::<N>().0);
+        for (left, right) in left.iter_mut().zip(right) {
+            let (mut a, mut b) = (*left, *right);
+            for lane in 0..N {
+                let (a_numerator, a_denominator) = tanh_ratio(a[lane]);
+                let (b_numerator, b_denominator) = tanh_ratio(b[lane]);
+                let inverse = T::ONE / (a_denominator * b_denominator);
+                a[lane] = a_numerator * (inverse * b_denominator);
+                b[lane] = b_numerator * (inverse * a_denominator);
+            }
+            (*left, *right) = (a, b);
+        }
+    }
+    tanh::<T, N>(pairs.into_remainder());
+}

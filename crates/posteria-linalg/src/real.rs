@@ -1,0 +1,214 @@
+//! Compile the lane-wise kernels for both precisions and several instruction sets.
+
+use multiversion::multiversion;
+
+use crate::scalar::Scalar;
+use crate::terms::Terms;
+use crate::{elementwise, panel, terms};
+
+/// A floating point number with kernels on slices and panels of it.
+///
+/// A panel holds columns of `rows` numbers, one after the other; `rows` is a multiple of
+/// [`Real::LANES`]. The version for the processor at hand is chosen at run time; all versions
+/// give the same bits. Processors without fused multiply-add (x86 before 2013) compute it in
+/// software: right, but many times slower.
+///
+/// # Panics
+/// All functions panic if lengths do not fit together.
+pub trait Real: Scalar + Send + Sync + std::fmt::Debug + 'static {
+    /// Rows computed together.
+    const LANES: usize;
+
+    /// x ← exp x for every number.
+    fn exp(values: &mut [Self]);
+
+    /// x ← tanh x for every number.
+    fn tanh(values: &mut [Self]);
+
+    /// x ← tanh x for every number of a panel. Where one number of a row is NaN, its neighbour
+    /// in the same row may become NaN too.
+    fn tanh_columns(panel: &mut [Self], rows: usize);
+
+    /// outputs_u = bias_u + Σ_k weights[k·U + u] inputs_k.
+    fn affine(inputs: &[Self], weights: &[Self], bias: &[Self], outputs: &mut [Self], rows: usize);
+
+    /// outputs_u += Σ_k weights[k·U + u] inputs_k.
+    fn add_product(inputs: &[Self], weights: &[Self], outputs: &mut [Self], rows: usize);
+
+    /// sums[i·B + j] += Σ over rows of left_i right_j, each in [`Real::LANES`] partial sums.
+    fn cross_products(left: &[Self], right: &[Self], sums: &mut [Self], rows: usize);
+
+    /// As [`Real::cross_products`], but only where j ≤ i is sure to be computed.
+    fn cross_products_lower(left: &[Self], right: &[Self], sums: &mut [Self], rows: usize);
+
+    /// totals_i = the sum of the i-th [`Real::LANES`] partial sums.
+    fn totals(sums: &[Self], totals: &mut [f64]);
+
+    /// outputs_u = (1 - tanh_u²) Σ_k weights[u·K + k] slopes_k.
+    fn through_tanh(
+        tanh: &[Self],
+        weights: &[Self],
+        slopes: &[Self],
+        outputs: &mut [Self],
+        rows: usize,
+    );
+
+    /// outputs ← (1 - tanh²) outputs, number by number.
+    fn times_tanh_slope(tanh: &[Self], outputs: &mut [Self]);
+
+    /// Converts numbers; what `output` has more than `values` is filled with `padding`.
+    fn convert(values: &[f64], output: &mut [Self], padding: f64);
+
+    /// Converts codes to numbers; what `output` has more than `codes` is filled with -1.
+    fn convert_codes(codes: &[u32], output: &mut [Self]);
+
+    /// Outputs become slopes p (y - f); sum: Σ p (y - f)².
+    fn squares(outputs: &mut [Self], targets: &[Self], precisions: &[Self]) -> Terms;
+
+    /// Outputs become slopes (ν + 1) z / (σ (ν + z²)), z = (y - f)/σ; product: Π (1 + z²/ν).
+    fn student_t(
+        outputs: &mut [Self],
+        targets: &[Self],
+        inverse_scales: &[Self],
+        dof: f64,
+    ) -> Terms;
+
+    /// Outputs become slopes sign(y - f)/s, 0 at y = f; sum: Σ |y - f|/s.
+    fn absolute(outputs: &mut [Self], targets: &[Self], inverse_scales: &[Self]) -> Terms;
+
+    /// Outputs become slopes s / (1 + exp(s f)); sum: Σ max(0, -s f), product:
+    /// Π (1 + exp(-|s f|)). A sign of 0 takes the row out.
+    fn logistic(outputs: &mut [Self], signs: &[Self]) -> Terms;
+
+    /// Outputs become slopes [o = c] - exp f_o / Σ exp f; sum: Σ_i f_max - f_c, product:
+    /// Π_i Σ_o exp(f_o - f_max). A negative class c takes the row out.
+    fn softmax(outputs: &mut [Self], classes: &[Self]) -> Terms;
+}
+
+macro_rules! real {
+    ($float:ident, $lanes:literal, $module:ident,
+     $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
+        mod $module {
+            use super::*;
+            $(
+                #[multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
+                pub(super) fn $name($($argument: $type),*) $(-> $result)? $body
+            )*
+        }
+
+        impl Real for $float {
+            const LANES: usize = $lanes;
+            $(
+                fn $name($($argument: $type),*) $(-> $result)? {
+                    $module::$name($($argument),*)
+                }
+            )*
+        }
+    };
+    ($float:ident, $lanes:literal, $module:ident) => {
+        real! { $float, $lanes, $module,
+            fn exp(values: &mut [$float]) {
+                elementwise::exp::<$float, $lanes>(values);
+            }
+            fn tanh(values: &mut [$float]) {
+                elementwise::tanh::<$float, $lanes>(values);
+            }
+            fn tanh_columns(panel: &mut [$float], rows: usize) {
+                elementwise::tanh_columns::<$float, $lanes>(panel, rows);
+            }
+            fn affine(
+                inputs: &[$float],
+                weights: &[$float],
+                bias: &[$float],
+                outputs: &mut [$float],
+                rows: usize
+            ) {
+                panel::affine::<$float, $lanes>(inputs, weights, bias, outputs, rows);
+            }
+            fn add_product(
+                inputs: &[$float],
+                weights: &[$float],
+                outputs: &mut [$float],
+                rows: usize
+            ) {
+                panel::add_product::<$float, $lanes>(inputs, weights, outputs, rows);
+            }
+            fn cross_products(
+                left: &[$float],
+                right: &[$float],
+                sums: &mut [$float],
+                rows: usize
+            ) {
+                panel::cross_products::<$float, $lanes>(left, right, sums, rows);
+            }
+            fn cross_products_lower(
+                left: &[$float],
+                right: &[$float],
+                sums: &mut [$float],
+                rows: usize
+            ) {
+                panel::cross_products_lower::<$float, $lanes>(left, right, sums, rows);
+            }
+            fn totals(sums: &[$float], totals: &mut [f64]) {
+                panel::totals::<$float, $lanes>(sums, totals);
+            }
+            fn through_tanh(
+                tanh: &[$float],
+                weights: &[$float],
+                slopes: &[$float],
+                outputs: &mut [$float],
+                rows: usize
+            ) {
+                panel::through_tanh::<$float, $lanes>(tanh, weights, slopes, outputs, rows);
+            }
+            fn times_tanh_slope(tanh: &[$float], outputs: &mut [$float]) {
+                panel::times_tanh_slope::<$float>(tanh, outputs);
+            }
+            fn convert(values: &[f64], output: &mut [$float], padding: f64) {
+                let (used, rest) = output.split_at_mut(values.len());
+                for (output, value) in used.iter_mut().zip(values) {
+                    *output = *value as $float;
+                }
+                rest.fill(padding as $float);
+            }
+            fn convert_codes(codes: &[u32], output: &mut [$float]) {
+                let (used, rest) = output.split_at_mut(codes.len());
+                for (output, code) in used.iter_mut().zip(codes) {
+                    *output = *code as $float;
+                }
+                rest.fill(-1.0);
+            }
+            fn squares(
+                outputs: &mut [$float],
+                targets: &[$float],
+                precisions: &[$float]
+            ) -> Terms {
+                terms::squares::<$float, $lanes>(outputs, targets, precisions)
+            }
+            fn student_t(
+                outputs: &mut [$float],
+                targets: &[$float],
+                inverse_scales: &[$float],
+                dof: f64
+            ) -> Terms {
+                terms::student_t::<$float, $lanes>(outputs, targets, inverse_scales, dof as $float)
+            }
+            fn absolute(
+                outputs: &mut [$float],
+                targets: &[$float],
+                inverse_scales: &[$float]
+            ) -> Terms {
+                terms::absolute::<$float, $lanes>(outputs, targets, inverse_scales)
+            }
+            fn logistic(outputs: &mut [$float], signs: &[$float]) -> Terms {
+                terms::logistic::<$float, $lanes>(outputs, signs)
+            }
+            fn softmax(outputs: &mut [$float], classes: &[$float]) -> Terms {
+                terms::softmax::<$float, $lanes>(outputs, classes)
+            }
+        }
+    };
+}
+
+real!(f64, 8, double);
+real!(f32, 16, single);

@@ -1,9 +1,14 @@
 //! Count what kernels made of kernels evaluate, and read what they report.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use posteria::random::{Purpose, Seed};
 use posteria::sample::hmc::{Hmc, HmcOptions, Nuts, NutsOptions};
-use posteria::sample::{Cycle, DirectionWalk, Kernel, Sequence, Stage, Step};
-use posteria::target::{Counted, Point};
+use posteria::sample::{
+    Block, Conditional, Cycle, DirectionWalk, Kernel, Sequence, Stage, Step, Update,
+};
+use posteria::target::{Counted, Infeasible, LogDensity, Point};
 
 use crate::targets::{Banana, Coarse};
 
@@ -68,6 +73,64 @@ fn a_trajectory_by_forces_costs_one_force_per_step_and_one_value() {
     assert_eq!(cost(&mut target, &mut point), (1, 0, 1 + 7));
     point.gradient.fill(f64::NAN);
     assert_eq!(cost(&mut target, &mut point), (1, 0, 1 + 7));
+}
+
+/// N(±1, 0.01²) with the sign from the state: at zero both have the same density.
+struct Flipping {
+    side: f64,
+    forces: Arc<AtomicUsize>,
+}
+
+impl LogDensity for Flipping {
+    fn dim(&self) -> usize {
+        1
+    }
+
+    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        Ok(-0.5e4 * (position[0] - self.side).powi(2))
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, Infeasible> {
+        gradient[0] = -1e4 * (position[0] - self.side);
+        self.log_density(position)
+    }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        self.forces.fetch_add(1, Ordering::Relaxed);
+        self.log_density_gradient(position, gradient).map(|_| ())
+    }
+}
+
+impl Conditional for Flipping {
+    fn condition(&mut self, state: &[f64]) -> bool {
+        self.side = state[1];
+        true
+    }
+}
+
+#[test]
+fn a_density_that_changed_is_not_driven_by_its_old_force() {
+    let forces = Arc::new(AtomicUsize::new(0));
+    // Steps so wide that every trajectory is refused: the position stays at zero.
+    let options = HmcOptions {
+        step_size: 1.0,
+        leapfrog_steps: 1,
+        leapfrog_jitter: 0.0,
+        fast_force: true,
+        ..HmcOptions::default()
+    };
+    let target = Flipping { side: 1.0, forces: Arc::clone(&forces) };
+    let mut block = Block::new("block", 0, target, Hmc::new(1, options));
+    let mut stream = Seed(6).stream(Purpose::Chain, [0, 0]);
+    for update in 1..=20 {
+        let mut state = [0.0, if update % 2 == 0 { 1.0 } else { -1.0 }];
+        assert!(!block.update(&mut state, &mut stream).accepted);
+        assert_eq!(forces.load(Ordering::Relaxed), 2 * update);
+    }
 }
 
 #[test]

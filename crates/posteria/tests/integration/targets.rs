@@ -213,7 +213,7 @@ impl PriorTimesLikelihood for Neuron {
     }
 }
 
-/// A density with a force that is only roughly its gradient.
+/// A density with a force that is only roughly its gradient, and never larger.
 #[derive(Clone)]
 pub struct Coarse<T>(pub T);
 
@@ -237,7 +237,7 @@ impl<T: LogDensity> LogDensity for Coarse<T> {
     fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
         self.log_density_gradient(position, gradient)?;
         // A grid of halves, by way of single precision.
-        gradient.iter_mut().for_each(|g| *g = f64::from((2.0 * *g as f32).round() / 2.0));
+        gradient.iter_mut().for_each(|g| *g = f64::from((2.0 * *g as f32).floor() / 2.0));
         Ok(())
     }
 }

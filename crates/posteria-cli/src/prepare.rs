@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use posteria::caution::Caution;
-use posteria::data::{Dataset, Missing, Roles, Table, TextFormat};
+use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
 use posteria::model::linear::Linear;
 use posteria::model::spec::{MissingPolicy, Spec};
 use posteria::model::{KernelFactory, Posterior};
@@ -26,6 +26,8 @@ pub struct Prepared {
     pub spec: Spec,
     /// The data.
     pub data: Dataset,
+    /// How the table became the data.
+    pub encoder: Encoder,
     /// What to be careful about in the data.
     pub cautions: Vec<Caution>,
     /// The model conditioned on the data.
@@ -37,7 +39,7 @@ pub struct Prepared {
 /// Reads the table at `path` and conditions the model of `spec` on it. A digest in `spec` must
 /// be that of the file.
 pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
-    let (table, digest) = read_table(&spec, path)?;
+    let (table, digest) = read_table(path, spec.data.header)?;
     if let Some(expected) = &spec.data.sha256
         && *expected != digest
     {
@@ -61,16 +63,22 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
             MissingPolicy::Drop => Missing::Drop,
         },
     };
-    let (data, cautions) = Dataset::new(&table, &roles).bad_input()?;
+    let encoding = Encoder::fit(&table, &roles).bad_input()?;
+    let (data, encoder, cautions) = (encoding.dataset, encoding.encoder, encoding.cautions);
     spec.complete(data.task).bad_input()?;
     spec.version = Some(env!("CARGO_PKG_VERSION").into());
     spec.data.path = Some(saved_path(path)?);
     spec.data.sha256 = Some(digest);
     spec.data.rows = Some(data.rows());
     let plan = spec.sampling.plan().bad_input()?;
-    let model = Linear::new(&spec).bad_input()?;
-    let posterior = model.condition(&data, kernel()).bad_input()?;
-    Ok(Prepared { spec, data, cautions, posterior: Box::new(posterior), plan })
+    let posterior = condition(&spec, &data)?;
+    Ok(Prepared { spec, data, encoder, cautions, posterior, plan })
+}
+
+/// Conditions the model of a completed specification on data.
+pub fn condition(spec: &Spec, data: &Dataset) -> Result<Box<dyn Posterior>> {
+    let model = Linear::new(spec).bad_input()?;
+    Ok(Box::new(model.condition(data, kernel()).bad_input()?))
 }
 
 /// The kernel for parameters whose conditional is not known: No-U-Turn, with a dense metric
@@ -93,7 +101,9 @@ fn saved_path(path: &Path) -> Result<String> {
     })
 }
 
-fn read_table(spec: &Spec, path: &Path) -> Result<(Table, String)> {
+/// Reads the table at `path`, and the digest of the file. Whether the first line holds names is
+/// found out unless `header` says so.
+pub fn read_table(path: &Path, header: Option<bool>) -> Result<(Table, String)> {
     let shown = path.display().to_string();
     if path.is_dir() {
         return Err(Failure::bad_input(format!("{shown}: this is a folder, not a table of text")));
@@ -106,7 +116,7 @@ fn read_table(spec: &Spec, path: &Path) -> Result<(Table, String)> {
     let table = if path.extension().is_some_and(|ending| ending == "parquet") {
         read_parquet(&shown, open()?)?
     } else {
-        let format = TextFormat { header: spec.data.header, ..TextFormat::default() };
+        let format = TextFormat { header, ..TextFormat::default() };
         Table::from_text(&shown, &mut reader, &format).bad_input()?
     };
     // The digest is of the whole file, also of what the table did not need.

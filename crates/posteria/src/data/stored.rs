@@ -39,17 +39,14 @@ impl Encoder {
         if !sound {
             return refused("a scale is not a positive number");
         }
-        let mut names: Vec<&str> =
-            self.inputs.iter().map(|input| input.column.as_str()).collect();
+        let mut names: Vec<&str> = self.inputs.iter().map(|input| input.column.as_str()).collect();
         let targets = self.target_names();
         names.extend(targets.iter().map(String::as_str));
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
             return refused("a column has two roles");
         }
-        let empty = |content: &InputContent| {
-            matches!(content, InputContent::Classes { indicators, .. } if indicators.is_empty())
-        };
+        let empty = |content: &InputContent| matches!(content, InputContent::Classes { indicators, .. } if indicators.is_empty());
         if self.inputs.iter().any(|input| empty(&input.content)) {
             return refused("a column of classes has no class");
         }
@@ -94,7 +91,8 @@ impl Encoder {
         }
         let kept = match &self.targets {
             TargetEncoding::Real(scales) => {
-                let entry = |row: usize, column: usize| scales[column].1.apply(targets[column][row]);
+                let entry =
+                    |row: usize, column: usize| scales[column].1.apply(targets[column][row]);
                 let values = Matrix::from_fn(rows, scales.len(), entry);
                 Targets::Real { names: self.target_names(), values }
             }

@@ -117,14 +117,15 @@ impl Predictive<'_> {
             let component = self.family.component(parameters, output);
             let location = sign * component.location;
             let ends = (location + component.scale * far, location + component.scale * near);
-            if ends.0.is_nan() || ends.1.is_nan() {
+            if weight.is_nan() || ends.0.is_nan() || ends.1.is_nan() {
                 return f64::NAN;
             }
             bracket = (bracket.0.min(ends.0), bracket.1.max(ends.1));
             centre += weight * location;
         }
         // Most mixtures are nearly normal.
-        let start = self.sd(output).map_or(f64::NAN, |sd| centre + sd * normal_quantile(probability));
+        let start =
+            self.sd(output).map_or(f64::NAN, |sd| centre + sd * normal_quantile(probability));
         solve(probability, bracket, start, |x| self.tail(output, sign, x))
     }
 

@@ -93,7 +93,8 @@ impl<'a> Predictive<'a> {
         if self.family.classes() > 0 {
             assert_eq!(observed.len(), 1, "one class");
             let class = observed[0] as usize;
-            let is_class = class < self.family.classes() && (class as f64 - observed[0]).abs() <= 0.0;
+            let is_class =
+                class < self.family.classes() && (class as f64 - observed[0]).abs() <= 0.0;
             return if is_class { self.log_probability(class) } else { f64::NEG_INFINITY };
         }
         assert_eq!(observed.len(), self.family.outputs(), "one number per output");

@@ -1,9 +1,11 @@
 //! Parse what was typed.
 
 mod fit;
+mod predict;
 mod read;
 
 pub use fit::{Fit, Inference, Missing, ModelKind, Relevance, Residual, Task};
+pub use predict::{Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 
 use std::num::NonZero;
@@ -16,6 +18,7 @@ Examples:
   posteria fit houses.csv --target price --model linear --out runs/houses
   posteria summary runs/houses
   posteria diagnose runs/houses
+  posteria predict runs/houses new.csv --out predictions.csv
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -76,6 +79,8 @@ pub enum Command {
     Summary(Summary),
     /// Judge the convergence of a run, or of anyone's draws
     Diagnose(Diagnose),
+    /// Predict the targets of new rows: moments, quantiles, class probabilities, densities
+    Predict(Predict),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

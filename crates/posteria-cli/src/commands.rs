@@ -5,6 +5,7 @@ mod describe;
 mod export;
 mod fit;
 mod foreign;
+mod predict;
 mod summary;
 mod verify;
 
@@ -60,6 +61,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Resume(arguments) => fit::resume(arguments, &context),
         Command::Summary(arguments) => summary::summary(arguments, &context),
         Command::Diagnose(arguments) => summary::diagnose(arguments, &context),
+        Command::Predict(arguments) => predict::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

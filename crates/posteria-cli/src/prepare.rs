@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use posteria::caution::Caution;
-use posteria::data::{Dataset, Encoder, Encoding, Missing, Roles, Table, TextFormat};
+use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
 use posteria::model::linear::Linear;
 use posteria::model::mlp::Mlp;
 use posteria::model::spec::{MissingPolicy, ModelKind, Spec};
@@ -27,6 +27,8 @@ pub struct Prepared {
     pub spec: Spec,
     /// The data.
     pub data: Dataset,
+    /// How the table became the data.
+    pub encoder: Encoder,
     /// What to be careful about in the data.
     pub cautions: Vec<Caution>,
     /// The model conditioned on the data.
@@ -38,7 +40,7 @@ pub struct Prepared {
 /// Reads the table at `path` and conditions the model of `spec` on it. A digest in `spec` must
 /// be that of the file.
 pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
-    let (table, digest) = read_table(&spec, path)?;
+    let (table, digest) = read_table(path, spec.data.header)?;
     if let Some(expected) = &spec.data.sha256
         && *expected != digest
     {
@@ -63,8 +65,8 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
         },
     };
     let missing = roles.missing;
-    let Encoding { dataset: data, encoder, cautions, .. } =
-        Encoder::fit(&table, &roles).bad_input()?;
+    let encoding = Encoder::fit(&table, &roles).bad_input()?;
+    let (data, encoder, cautions) = (encoding.dataset, encoding.encoder, encoding.cautions);
     let test = match &spec.data.test {
         Some(test) if spec.model.kind == ModelKind::Mlp => {
             let path = PathBuf::from(test);
@@ -80,17 +82,27 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     spec.data.sha256 = Some(digest);
     spec.data.rows = Some(data.rows());
     let plan = spec.sampling.plan().bad_input()?;
-    let posterior: Box<dyn Posterior> = match spec.model.kind {
+    let posterior = condition(&spec, &data, test.as_ref())?;
+    Ok(Prepared { spec, data, encoder, cautions, posterior, plan })
+}
+
+/// Conditions the model of a completed specification on data. A network records its error on
+/// the `test` rows with every draw.
+pub fn condition(
+    spec: &Spec,
+    data: &Dataset,
+    test: Option<&Dataset>,
+) -> Result<Box<dyn Posterior>> {
+    Ok(match spec.model.kind {
         ModelKind::Mlp => {
-            let model = Mlp::new(&spec).bad_input()?;
-            Box::new(model.condition(&data, test.as_ref()).bad_input()?)
+            let model = Mlp::new(spec).bad_input()?;
+            Box::new(model.condition(data, test).bad_input()?)
         }
         _ => {
-            let model = Linear::new(&spec).bad_input()?;
-            Box::new(model.condition(&data, kernel()).bad_input()?)
+            let model = Linear::new(spec).bad_input()?;
+            Box::new(model.condition(data, kernel()).bad_input()?)
         }
-    };
-    Ok(Prepared { spec, data, cautions, posterior, plan })
+    })
 }
 
 /// The rows of a second table, encoded like the training data.
@@ -100,7 +112,7 @@ fn test_rows(
     (data, encoder): (&Dataset, &Encoder),
     missing: Missing,
 ) -> Result<Dataset> {
-    let (table, _) = read_table(spec, path)?;
+    let (table, _) = read_table(path, spec.data.header)?;
     let encoded = encoder.encode(&table, missing).bad_input()?;
     let targets = encoded.targets.ok_or_else(|| {
         let names = spec.data.target.join(", ");
@@ -129,7 +141,9 @@ fn saved_path(path: &Path) -> Result<String> {
     })
 }
 
-fn read_table(spec: &Spec, path: &Path) -> Result<(Table, String)> {
+/// Reads the table at `path`, and the digest of the file. Whether the first line holds names is
+/// found out unless `header` says so.
+pub fn read_table(path: &Path, header: Option<bool>) -> Result<(Table, String)> {
     let shown = path.display().to_string();
     if path.is_dir() {
         return Err(Failure::bad_input(format!("{shown}: this is a folder, not a table of text")));
@@ -142,7 +156,7 @@ fn read_table(spec: &Spec, path: &Path) -> Result<(Table, String)> {
     let table = if path.extension().is_some_and(|ending| ending == "parquet") {
         read_parquet(&shown, open()?)?
     } else {
-        let format = TextFormat { header: spec.data.header, ..TextFormat::default() };
+        let format = TextFormat { header, ..TextFormat::default() };
         Table::from_text(&shown, &mut reader, &format).bad_input()?
     };
     // The digest is of the whole file, also of what the table did not need.

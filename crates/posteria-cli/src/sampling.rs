@@ -5,14 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use posteria::caution::Caution;
-use posteria::data::{Dataset, Targets};
 use posteria::diagnose::{SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
 use posteria::fit;
 use posteria::sample::Plan;
 use posteria_store::{
-    Axis, Labels, NewRun, Pointwise, Run, RunFolder, RunWriter, StaticArray, StoreError,
-    WriteOptions,
+    Axis, NewRun, Pointwise, Run, RunFolder, RunWriter, StoreError, TrainingArrays, WriteOptions,
 };
 use serde::Serialize;
 
@@ -44,24 +42,24 @@ pub struct FitReport {
 /// Begins a run folder for what was prepared.
 pub fn begin(prepared: &Prepared, path: &Path, interrupt: &Interrupt) -> Result<RunWriter> {
     let spec = prepared.spec.to_toml().bad_input()?;
-    let data = &prepared.data;
-    let observed = observed(data);
+    let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
     let rows = prepared.posterior.rows();
     let pointwise = (rows > 0).then(|| Pointwise {
-        name: observed.first().map_or("y", |array| &array.name).to_string(),
+        name: training.observed.first().map_or("y", |array| &array.name).to_string(),
         rows: Axis::rows(rows),
     });
     let attributes = [
         ("model".to_string(), prepared.spec.model.kind.name().to_string()),
         ("seed".to_string(), prepared.spec.sampling.seed.to_string()),
+        training.attribute,
     ];
     let run = NewRun {
         spec: &spec,
         layout: prepared.posterior.layout(),
         extent: (&prepared.plan).into(),
         pointwise: pointwise.as_ref(),
-        observed: &observed,
-        constant: &[inputs(data)],
+        observed: &training.observed,
+        constant: &training.constant,
         attributes: &attributes,
     };
     RunFolder::create(path, &run, options(interrupt)).map_err(store_failure)
@@ -158,46 +156,6 @@ impl FitReport {
             )
         })?;
         context.judge(self.doubts)
-    }
-}
-
-/// The targets on the user's scale; classes as codes.
-fn observed(data: &Dataset) -> Vec<StaticArray> {
-    let rows = data.rows();
-    let array = |name: &str, values| StaticArray {
-        name: name.to_string(),
-        axes: vec![Axis::rows(rows)],
-        values,
-    };
-    match &data.targets {
-        Targets::Real { names, values } => names
-            .iter()
-            .zip(&data.target_scaling)
-            .enumerate()
-            .map(|(column, (name, scaling))| {
-                let values = values.column(column).iter().map(|value| scaling.invert(*value));
-                array(name, values.collect())
-            })
-            .collect(),
-        Targets::Classes { name, codes, .. } => {
-            vec![array(name, codes.iter().map(|code| *code as f64).collect())]
-        }
-    }
-}
-
-/// The inputs on the user's scale.
-fn inputs(data: &Dataset) -> StaticArray {
-    let names = Labels::Named(data.input_names.clone());
-    let mut values = Vec::with_capacity(data.rows() * data.input_names.len());
-    for row in 0..data.rows() {
-        for (column, scaling) in data.input_scaling.iter().enumerate() {
-            values.push(scaling.invert(data.inputs[(row, column)]));
-        }
-    }
-    StaticArray {
-        name: "inputs".into(),
-        axes: vec![Axis::rows(data.rows()), Axis { name: "input".into(), labels: names }],
-        values,
     }
 }
 

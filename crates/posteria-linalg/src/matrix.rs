@@ -1,6 +1,6 @@
 //! A dense column-major matrix.
 
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 
 use faer::{MatMut, MatRef};
 
@@ -56,6 +56,18 @@ impl Matrix {
     /// One column, mutable.
     pub fn column_mut(&mut self, column: usize) -> &mut [f64] {
         &mut self.values[column * self.rows..(column + 1) * self.rows]
+    }
+
+    /// Some rows, copied.
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    pub fn rows_in(&self, rows: Range<usize>) -> Matrix {
+        let mut part = Matrix::zeros(rows.len(), self.columns);
+        for column in 0..self.columns {
+            part.column_mut(column).copy_from_slice(&self.column(column)[rows.clone()]);
+        }
+        part
     }
 
     /// All entries, column by column.
@@ -122,6 +134,13 @@ pub(crate) mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
         })
+    }
+
+    #[test]
+    fn rows_are_copied_out() {
+        let matrix = random(5, 3, 2);
+        assert_eq!(matrix.rows_in(1..4), Matrix::from_fn(3, 3, |i, j| matrix[(i + 1, j)]));
+        assert_eq!(matrix.rows_in(0..5), matrix);
     }
 
     #[test]

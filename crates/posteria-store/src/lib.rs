@@ -39,6 +39,8 @@ mod schedule;
 mod schema;
 mod staging;
 mod statics;
+mod stored;
+mod training;
 mod verify;
 mod writer;
 
@@ -52,5 +54,7 @@ pub use facts::Extent;
 pub use run::{Run, Status};
 pub use schedule::Cadence;
 pub use statics::{Axis, Labels, Pointwise, StaticArray};
+pub use stored::StoredArray;
+pub use training::{TrainingArrays, TrainingData};
 pub use verify::Verified;
 pub use writer::{RunSummary, RunWriter, WriteOptions};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use posteria::draws::{Draws, read_draws};
+use posteria_store::Run;
 
 use super::Context;
 use crate::failure::{Classify, Failure, Result};
@@ -24,7 +25,11 @@ pub fn read(paths: &[PathBuf], context: &Context) -> Result<Draws> {
 
 /// Reads the draws of a run folder, and says so if there will be more.
 pub fn read_run(folder: &Path, context: &Context) -> Result<Draws> {
-    let run = open(folder)?;
+    draws_of(&open(folder)?, context)
+}
+
+/// Reads the draws of a run, and says so if there will be more.
+pub fn draws_of(run: &Run, context: &Context) -> Result<Draws> {
     let draws = run.draws_of_variables().map_err(store_failure)?;
     let status = run.status().map_err(store_failure)?;
     if !status.complete {

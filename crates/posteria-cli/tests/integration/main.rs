@@ -8,6 +8,8 @@ mod bad_input;
 mod interruption;
 // Summaries, diagnostics, exports of finished and of running runs.
 mod reading;
+// Predictions for new rows: contract, columns, files, refusals.
+mod predict;
 // Demonstrations, help, completions, closed pipes.
 mod shell;
 

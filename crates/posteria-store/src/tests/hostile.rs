@@ -31,6 +31,9 @@ fn read_all(path: &Path) -> Result<(), StoreError> {
     let run = Run::open(path)?;
     run.status()?;
     run.draws()?;
+    run.observed()?;
+    run.constant()?;
+    run.training_data()?;
     run.verify()?;
     Ok(())
 }

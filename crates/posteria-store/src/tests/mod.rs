@@ -5,6 +5,7 @@ mod damage;
 mod folder;
 mod hostile;
 mod toy;
+mod training;
 
 use std::collections::BTreeSet;
 use std::io;

@@ -117,7 +117,7 @@ impl Predictive<'_> {
             let component = self.family.component(parameters, output);
             let location = sign * component.location;
             let ends = (location + component.scale * far, location + component.scale * near);
-            if ends.0.is_nan() || ends.1.is_nan() {
+            if weight.is_nan() || ends.0.is_nan() || ends.1.is_nan() {
                 return f64::NAN;
             }
             bracket = (bracket.0.min(ends.0), bracket.1.max(ends.1));

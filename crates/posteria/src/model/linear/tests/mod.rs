@@ -4,6 +4,7 @@ mod conversion;
 mod exact;
 mod joint_distribution;
 mod logistic;
+mod prediction;
 mod prior;
 
 use std::sync::Arc;

@@ -1,0 +1,128 @@
+//! Parse the options of `predict`.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Missing;
+
+const EXAMPLES: &str = "\
+Examples:
+  posteria predict runs/houses new.csv
+  posteria predict runs/houses new.csv --quantiles 0.025,0.5,0.975 --out predictions.csv
+  posteria predict runs/houses test.csv --json | jq '{rmse, mean_log_density}'
+  posteria predict runs/houses new.csv --effects          which inputs move the prediction
+  posteria predict runs/houses new.csv --draws-out f.csv && posteria diagnose f.csv
+                                                          convergence of the function itself";
+
+/// Predict the targets of new rows.
+///
+/// Each row of NEW gets its predictive distribution, averaged over all draws: mean, standard
+/// deviation and quantiles of a number, probabilities of classes. Where NEW has the target too,
+/// the log density of every row is added, and over all rows its mean, the root mean square
+/// error of the mean (rmse), the mean absolute error of the median (mae), or the fraction of
+/// rows whose most probable class is right (accuracy). Everything is on your scale.
+///
+/// Columns of NEW are found by name, in any order; others are ignored. A table without names is
+/// matched by position with the table of the fit, with or without its target.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Predict {
+    /// The run folder
+    pub run: PathBuf,
+
+    /// Table of new rows: CSV, TSV or whitespace-separated text
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+
+    /// Probabilities of the quantiles to give
+    ///
+    /// The quantile for 0.05 is called q05, for 0.5 q50, for 0.025 q025: the decimals of the
+    /// probability, two at least.
+    #[arg(long, value_name = "P,P…", value_delimiter = ',', value_parser = parse_quantile,
+        default_value = "0.05,0.5,0.95")]
+    pub quantiles: Vec<Quantile>,
+
+    /// Write all predictions to this file (CSV)
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Write the function itself, without noise, for every draw and row (CSV)
+    ///
+    /// One line per draw with its chain, one column f[ROW] per row of NEW: a table that
+    /// `posteria diagnose` reads. For two classes f is the log odds of the second.
+    #[arg(long, value_name = "FILE")]
+    pub draws_out: Option<PathBuf>,
+
+    /// Write about N draws of the function, spread evenly over the chains [default: all]
+    #[arg(long, value_name = "N", requires = "draws_out")]
+    pub function_draws: Option<NonZero<usize>>,
+
+    /// Say what each input does to the prediction, over the rows of the fit
+    ///
+    /// Average predictive comparison (expected change of the target, or of the probability of
+    /// the class, per unit of the input) and mean absolute and root mean square derivative of
+    /// the function, each with its posterior standard deviation.
+    #[arg(long)]
+    pub effects: bool,
+
+    /// The table of the fit, for a run folder that does not hold its data
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+
+    /// What to do with rows of NEW that have an empty cell [default: error]
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub missing: Option<Missing>,
+
+    /// The first line of NEW holds the names of the columns [default: as in the fit]
+    #[arg(long, conflicts_with = "no_header")]
+    pub header: bool,
+
+    /// The first line of NEW is a row of data
+    #[arg(long)]
+    pub no_header: bool,
+}
+
+/// A probability and what its quantile is called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantile {
+    /// Between 0 and 1, both excluded.
+    pub probability: f64,
+    /// `q05`, `q50`, `q025`, …
+    pub name: String,
+}
+
+fn parse_quantile(text: &str) -> Result<Quantile, String> {
+    let probability: f64 = text.trim().parse().map_err(|_| format!("{text:?} is no number"))?;
+    if !(probability > 0.0 && probability < 1.0) {
+        return Err("give probabilities between 0 and 1, both excluded, such as 0.05".into());
+    }
+    // A number below 1 is written out in full: 0.05, 0.0000001.
+    let digits = probability.to_string();
+    let decimals = digits.strip_prefix("0.").unwrap_or(&digits);
+    Ok(Quantile { probability, name: format!("q{decimals:0<2}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_called_by_their_decimals() {
+        for (text, name) in [
+            ("0.05", "q05"),
+            ("0.5", "q50"),
+            (".95", "q95"),
+            ("0.025", "q025"),
+            ("0.10", "q10"),
+            ("1e-7", "q0000001"),
+            (" 0.999", "q999"),
+        ] {
+            assert_eq!(parse_quantile(text).expect("a quantile").name, name);
+        }
+        for text in ["0", "1", "-0.1", "nan", "x", "", "5%"] {
+            assert!(parse_quantile(text).is_err(), "{text}");
+        }
+    }
+}

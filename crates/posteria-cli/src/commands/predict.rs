@@ -1,0 +1,132 @@
+//! Predict the targets of new rows.
+
+mod effects;
+mod functions;
+mod report;
+mod rows;
+mod work;
+
+use anyhow::Context as _;
+use posteria::data::{Dataset, EncodedRows, Encoder, Missing, Targets};
+use posteria::model::Posterior;
+use posteria::model::spec::Spec;
+use posteria_store::{Run, TrainingData};
+
+use self::report::Report;
+use self::rows::predict_rows;
+use self::work::Work;
+use super::{Context, foreign};
+use crate::args;
+use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::prepare::{condition, prepare, read_table};
+use crate::sampling::{open, store_failure};
+
+/// Runs `posteria predict`.
+pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
+    let quantiles = &arguments.quantiles;
+    for (index, quantile) in quantiles.iter().enumerate() {
+        if quantiles[..index].contains(quantile) {
+            let given = quantile.probability;
+            return Err(Failure::bad_input(format!("--quantiles has {given} twice; give it once")));
+        }
+    }
+    let interrupt = Interrupt::listen().running()?;
+    let run = open(&arguments.run)?;
+    let spec = Spec::from_toml(run.spec())
+        .with_context(|| format!("{}", arguments.run.join("spec.toml").display()))
+        .bad_input()?;
+    let Fitted { encoder, dataset, posterior } = fitted(&run, &spec, arguments)?;
+    let draws = foreign::draws_of(&run, context)?;
+    if draws.draws == 0 {
+        return Err(Failure::bad_input(format!(
+            "{} has no draws yet; wait for some, or go on with posteria resume",
+            arguments.run.display()
+        )));
+    }
+    let new = new_rows(&encoder, &spec, arguments)?;
+    let work = Work::new(&*posterior, &draws, context.threads, &interrupt).ok_or_else(|| {
+        let kind = spec.model.kind.name();
+        Failure::bad_input(format!("a {kind} model has no targets to predict"))
+    })?;
+    let rows = predict_rows(&work, &new, observed(&new, &encoder).as_deref(), quantiles)?;
+    let effects = match arguments.effects {
+        true => Some(effects::measure(&work, &dataset, &encoder)?),
+        false => None,
+    };
+    if let Some(path) = &arguments.draws_out {
+        functions::write(&work, &new, &encoder, path, arguments.function_draws)?;
+    }
+    let numbers = new.rows.iter().map(|row| row + 1).collect();
+    let report = Report::new(arguments, &encoder, numbers, rows, effects);
+    if let Some(path) = &arguments.out {
+        report.write_csv(path)?;
+    }
+    new.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
+    context.output.result(&report, || report.render())
+}
+
+/// What the run was fitted to, and its model.
+struct Fitted {
+    encoder: Encoder,
+    dataset: Dataset,
+    posterior: Box<dyn Posterior>,
+}
+
+fn fitted(run: &Run, spec: &Spec, arguments: &args::Predict) -> Result<Fitted> {
+    let shown = arguments.run.display();
+    let fitted = match &arguments.data {
+        Some(table) => {
+            let prepared = prepare(spec.clone(), table)?;
+            let (encoder, dataset) = (prepared.encoder, prepared.data);
+            Fitted { encoder, dataset, posterior: prepared.posterior }
+        }
+        None => {
+            let kept = run.training_data().map_err(store_failure)?;
+            let Some(TrainingData { encoder, dataset }) = kept else {
+                return Err(Failure::bad_input(format!(
+                    "{shown} was made by a posteria that did not keep the data in the run folder; \
+                     say which table it was fitted to with --data FILE"
+                )));
+            };
+            // Whatever the test rows were, their error has a place in every draw.
+            let test = spec.data.test.as_ref().map(|_| &dataset);
+            let posterior = condition(spec, &dataset, test)?;
+            Fitted { encoder, dataset, posterior }
+        }
+    };
+    if fitted.posterior.layout() != run.layout() {
+        return Err(Failure::bad_input(format!(
+            "the draws of {shown} do not belong to its specification and data"
+        )));
+    }
+    Ok(fitted)
+}
+
+/// The rows of NEW, encoded as those of the fit were.
+fn new_rows(encoder: &Encoder, spec: &Spec, arguments: &args::Predict) -> Result<EncodedRows> {
+    let given = (arguments.header || arguments.no_header).then_some(arguments.header);
+    let (table, _) = read_table(&arguments.new, given.or(spec.data.header))?;
+    let table = encoder.name_by_position(table).bad_input()?;
+    let missing = match arguments.missing {
+        Some(args::Missing::Drop) => Missing::Drop,
+        _ => Missing::Error,
+    };
+    encoder.encode(&table, missing).bad_input()
+}
+
+/// The targets of every new row on the user's scale, classes as their indices, if they are there.
+fn observed(new: &EncodedRows, encoder: &Encoder) -> Option<Vec<Vec<f64>>> {
+    let targets = match new.targets.as_ref()? {
+        Targets::Real { values, .. } => {
+            let scaling = encoder.target_scaling();
+            let of = |row: usize| {
+                let each = scaling.iter().enumerate();
+                each.map(|(column, scaling)| scaling.invert(values[(row, column)])).collect()
+            };
+            (0..values.rows()).map(of).collect()
+        }
+        Targets::Classes { codes, .. } => codes.iter().map(|code| vec![*code as f64]).collect(),
+    };
+    Some(targets)
+}

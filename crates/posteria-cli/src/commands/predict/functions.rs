@@ -1,0 +1,74 @@
+//! Write the function itself at the new rows, draw by draw.
+
+use std::num::NonZero;
+use std::path::Path;
+
+use posteria::data::{EncodedRows, Encoder};
+use posteria::draws::{Dimension, Draws, Layout, WriteError, write_csv};
+
+use super::effects::function_names;
+use super::work::Work;
+use crate::failure::{Failure, Result};
+use crate::file::write_whole;
+
+/// Most numbers that are held: 2 GiB.
+const MOST_NUMBERS: usize = 1 << 28;
+/// Draws that one job evaluates.
+const DRAWS: usize = 16;
+
+/// Writes f of every row for all draws, or for about `asked` of them.
+pub fn write(
+    work: &Work<'_>,
+    new: &EncodedRows,
+    encoder: &Encoder,
+    path: &Path,
+    asked: Option<NonZero<usize>>,
+) -> Result<()> {
+    let Draws { chains, draws, .. } = *work.draws;
+    let per_chain = asked.map_or(draws, |asked| asked.get().div_ceil(chains).min(draws));
+    let numbers = new.inputs.rows().checked_mul(work.family.functions());
+    let numbers = numbers.and_then(|width| width.checked_mul(chains * per_chain));
+    if numbers.is_none_or(|numbers| numbers > MOST_NUMBERS) {
+        return Err(Failure::bad_input(format!(
+            "{} draws of {} rows are too many for one file; ask for fewer with --function-draws N",
+            chains * per_chain,
+            new.inputs.rows()
+        )));
+    }
+    let layout = layout(work, new, encoder);
+    let width = layout.len();
+    let total = chains * per_chain;
+    let values = work.run(total.div_ceil(DRAWS), |job| {
+        let mut predictor = work.predictor();
+        let numbers = job * DRAWS..total.min((job + 1) * DRAWS);
+        let mut values = vec![0.0; numbers.len() * width];
+        for (number, place) in numbers.zip(values.chunks_exact_mut(width)) {
+            let (chain, index) = (number / per_chain, number % per_chain);
+            // Evenly, up to the last draw of the chain.
+            let draw = (index + 1) * draws / per_chain - 1;
+            predictor.functions(work.draws.draw(chain, draw), &new.inputs, place);
+        }
+        values
+    })?;
+    let draws =
+        Draws { draws: per_chain, values: values.concat(), ..Draws::empty(layout, chains, 0) };
+    write_whole(path, |writer| {
+        write_csv(&draws, writer).map_err(|error| match error {
+            WriteError::Io(error) => Failure::Running(error.into()),
+            other => Failure::BadInput(other.into()),
+        })
+    })
+}
+
+/// `f[1]`, `f[2]`, … by the row of the table, or `f[1, TARGET]` for several functions.
+fn layout(work: &Work<'_>, new: &EncodedRows, encoder: &Encoder) -> Layout {
+    let rows = new.rows.iter().map(|row| (row + 1).to_string()).collect();
+    let mut dimensions = vec![Dimension { name: "row".into(), labels: rows }];
+    if work.family.functions() > 1 {
+        let labels = function_names(work.family, encoder);
+        dimensions.push(Dimension { name: "output".into(), labels });
+    }
+    let mut layout = Layout::new();
+    layout.push("f", dimensions);
+    layout
+}

@@ -1,0 +1,302 @@
+//! Show predictions: as JSON, as CSV, as text.
+
+use std::io;
+use std::path::Path;
+
+use posteria::data::Encoder;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::effects::{self, Effect};
+use super::rows::{Figures, Output, Row, accuracy};
+use crate::args::{self, Quantile};
+use crate::failure::{Failure, Result};
+use crate::file::write_whole;
+use crate::output::{Table, heading};
+use crate::text::{self, decimals_for, fixed, significant};
+
+/// Rows that are shown as text.
+const SHOWN: usize = 20;
+
+/// All that a prediction gives.
+pub struct Report {
+    names: Names,
+    /// Number of every row in its table, from 1.
+    numbers: Vec<usize>,
+    rows: Vec<Row>,
+    joint: Option<Figures>,
+    accuracy: Option<f64>,
+    by_target: Vec<Option<Figures>>,
+    effects: Option<Vec<Effect>>,
+    out: Option<String>,
+    draws_out: Option<String>,
+}
+
+/// What the columns of a prediction are called.
+struct Names {
+    targets: Vec<String>,
+    labels: Vec<String>,
+    quantiles: Vec<Quantile>,
+}
+
+impl Report {
+    /// Gathers the figures of all rows.
+    pub fn new(
+        arguments: &args::Predict,
+        encoder: &Encoder,
+        numbers: Vec<usize>,
+        rows: Vec<Row>,
+        effects: Option<Vec<Effect>>,
+    ) -> Self {
+        let names = Names {
+            targets: encoder.target_names(),
+            labels: encoder.labels().to_vec(),
+            quantiles: arguments.quantiles.clone(),
+        };
+        let real = names.labels.is_empty();
+        let targets = if real { names.targets.len() } else { 0 };
+        let shown =
+            |path: &Option<_>| path.as_deref().map(|path: &Path| path.display().to_string());
+        Report {
+            joint: Figures::joint(&rows),
+            accuracy: accuracy(&rows).filter(|_| !real),
+            by_target: (0..targets).map(|target| Figures::of_target(&rows, target)).collect(),
+            names,
+            numbers,
+            rows,
+            effects,
+            out: shown(&arguments.out),
+            draws_out: shown(&arguments.draws_out),
+        }
+    }
+
+    fn is_real(&self) -> bool {
+        self.names.labels.is_empty()
+    }
+
+    /// Writes every row to a file, which appears when it is whole.
+    pub fn write_csv(&self, path: &Path) -> Result<()> {
+        write_whole(path, |writer| {
+            let mut writer = csv::Writer::from_writer(writer);
+            self.records(|record| writer.write_record(record))
+                .and_then(|()| Ok(writer.flush()?))
+                .map_err(|error| Failure::Running(io::Error::from(error).into()))
+        })
+    }
+
+    /// Hands over the header and every row as text; numbers with all their digits, what does not
+    /// exist as an empty cell.
+    fn records(&self, mut record: impl FnMut(&[String]) -> csv::Result<()>) -> csv::Result<()> {
+        let scored = self.joint.is_some();
+        let mut header = vec!["row".to_string()];
+        for target in if self.is_real() { &self.names.targets[..] } else { &[] } {
+            let several = self.names.targets.len() > 1;
+            let name = |what: &str| if several { format!("{what}[{target}]") } else { what.into() };
+            header.extend(["mean", "sd"].map(name));
+            header.extend(self.names.quantiles.iter().map(|quantile| name(&quantile.name)));
+            header.extend((several && scored).then(|| name("log_density")));
+        }
+        if !self.is_real() {
+            header.push("predicted".into());
+            header.extend(self.names.labels.iter().map(|label| format!("prob[{label}]")));
+        }
+        header.extend(scored.then(|| "log_density".into()));
+        record(&header)?;
+        for (number, row) in self.numbers.iter().zip(&self.rows) {
+            let mut cells = vec![number.to_string()];
+            for output in &row.outputs {
+                cells.extend([output.mean, output.sd].map(cell));
+                cells.extend(output.quantiles.iter().copied().map(cell));
+                let alone = output.score.filter(|_| row.outputs.len() > 1);
+                cells.extend(alone.map(|score| cell(score.log_density)));
+            }
+            cells.extend(row.predicted.map(|class| self.names.labels[class].clone()));
+            cells.extend(row.probabilities.iter().copied().map(cell));
+            cells.extend(row.log_density.map(cell));
+            record(&cells)?;
+        }
+        Ok(())
+    }
+
+    /// The first rows and the figures over all, as text.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        if let Some(out) = &self.out {
+            let rows = text::count(self.rows.len(), "row");
+            text.push_str(&format!("{}: {rows}\n", text::printable(out)));
+        } else {
+            text.push_str(&self.table().render());
+            if self.rows.len() > SHOWN {
+                let all = text::count(self.rows.len(), "row");
+                text.push_str(&format!("… the first {SHOWN} of {all}; --out FILE has all\n"));
+            }
+        }
+        if let Some(draws_out) = &self.draws_out {
+            text.push_str(&format!("{}: draws of the function\n", text::printable(draws_out)));
+        }
+        if let Some(figures) = self.figures() {
+            text.push_str(&heading(&figures));
+        }
+        text.push_str(&self.effects.as_deref().map(effects::render).unwrap_or_default());
+        text
+    }
+
+    fn table(&self) -> Table {
+        let several = self.names.targets.len() > 1;
+        let mut header = vec!["row"];
+        if self.is_real() {
+            header.extend(several.then_some("target"));
+            header.extend(["mean", "sd"]);
+            header.extend(self.names.quantiles.iter().map(|quantile| quantile.name.as_str()));
+        } else {
+            header.push("predicted");
+            header.extend(self.names.labels.iter().map(String::as_str));
+        }
+        header.extend(self.joint.map(|_| "log_density"));
+        let mut table = Table::new(&header);
+        for (number, row) in self.numbers.iter().zip(&self.rows).take(SHOWN) {
+            let density = row.log_density.map(|density| fixed(density, 3));
+            if let Some(class) = row.predicted {
+                let mut cells = vec![number.to_string(), self.names.labels[class].clone()];
+                cells.extend(row.probabilities.iter().map(|probability| fixed(*probability, 3)));
+                table.row(cells.into_iter().chain(density));
+                continue;
+            }
+            for (target, output) in self.names.targets.iter().zip(&row.outputs) {
+                let mut cells = vec![number.to_string()];
+                cells.extend(several.then(|| target.clone()));
+                // As precisely as the spread deserves.
+                let decimals = decimals_for(output.sd, 3);
+                cells.extend([output.mean, output.sd].map(|value| fixed(value, decimals)));
+                cells.extend(output.quantiles.iter().map(|value| fixed(*value, decimals)));
+                table.row(cells.into_iter().chain(density.clone()));
+            }
+        }
+        table
+    }
+
+    /// One line about all rows, if their targets are known.
+    fn figures(&self) -> Option<String> {
+        let joint = self.joint?;
+        let mut line = format!(
+            "{}, mean log density {}",
+            text::count(self.rows.len(), "row"),
+            fixed(joint.mean_log_density, 3)
+        );
+        match self.accuracy {
+            Some(accuracy) => line.push_str(&format!(", accuracy {}", fixed(accuracy, 3))),
+            None => line.push_str(&format!(
+                ", rmse {}, mae {}",
+                significant(joint.rmse, 4),
+                significant(joint.mae, 4)
+            )),
+        }
+        Some(line)
+    }
+}
+
+/// A number with all its digits, or nothing.
+fn cell(value: f64) -> String {
+    if value.is_finite() { format!("{value:?}") } else { String::new() }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let rows: Vec<RowObject<'_>> = self
+            .numbers
+            .iter()
+            .zip(&self.rows)
+            .map(|(number, row)| RowObject { number: *number, row, names: &self.names })
+            .collect();
+        map.serialize_entry("rows", &rows)?;
+        let real = self.joint.filter(|_| self.is_real());
+        map.serialize_entry("mean_log_density", &self.joint.map(|it| it.mean_log_density))?;
+        map.serialize_entry("rmse", &real.map(|it| it.rmse))?;
+        map.serialize_entry("mae", &real.map(|it| it.mae))?;
+        map.serialize_entry("accuracy", &self.accuracy)?;
+        if self.by_target.len() > 1 {
+            let of = |(index, figures): (usize, &Option<Figures>)| (index, FigureObject(*figures));
+            let all: Vec<_> = self.by_target.iter().enumerate().map(of).collect();
+            let named = all.iter().map(|(index, it)| (self.names.targets[*index].as_str(), it));
+            map.serialize_entry("targets", &Entries(named.collect()))?;
+        }
+        for (key, path) in [("out", &self.out), ("draws_out", &self.draws_out)] {
+            if let Some(path) = path {
+                map.serialize_entry(key, path)?;
+            }
+        }
+        if let Some(effects) = &self.effects {
+            map.serialize_entry("effects", effects)?;
+        }
+        map.end()
+    }
+}
+
+struct FigureObject(Option<Figures>);
+
+impl Serialize for FigureObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("mean_log_density", &self.0.map(|it| it.mean_log_density))?;
+        map.serialize_entry("rmse", &self.0.map(|it| it.rmse))?;
+        map.serialize_entry("mae", &self.0.map(|it| it.mae))?;
+        map.end()
+    }
+}
+
+/// Named values, in their order.
+struct Entries<'a, T>(Vec<(&'a str, T)>);
+
+impl<T: Serialize> Serialize for Entries<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// One row: a figure is a number for one target, an object of numbers by target for several.
+struct RowObject<'a> {
+    number: usize,
+    row: &'a Row,
+    names: &'a Names,
+}
+
+impl Serialize for RowObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let RowObject { number, row, names } = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("row", number)?;
+        let mut figure = |name: &str, value: &dyn Fn(&Output) -> f64| match &row.outputs[..] {
+            [] => Ok(()),
+            [output] => map.serialize_entry(name, &value(output)),
+            several => {
+                let by_target = names.targets.iter().zip(several);
+                let entries = by_target.map(|(target, output)| (target.as_str(), value(output)));
+                map.serialize_entry(name, &Entries(entries.collect()))
+            }
+        };
+        figure("mean", &|output| output.mean)?;
+        figure("sd", &|output| output.sd)?;
+        for (index, quantile) in names.quantiles.iter().enumerate() {
+            figure(&quantile.name, &|output| output.quantiles[index])?;
+        }
+        let scored = row.outputs.first().is_some_and(|output| output.score.is_some());
+        if row.outputs.len() > 1 && scored {
+            let alone = |output: &Output| output.score.map_or(f64::NAN, |score| score.log_density);
+            figure("log_densities", &alone)?;
+        }
+        if let Some(class) = row.predicted {
+            map.serialize_entry("predicted", &names.labels[class])?;
+            let probabilities = names.labels.iter().map(String::as_str);
+            let probabilities = probabilities.zip(row.probabilities.iter().copied());
+            map.serialize_entry("prob", &Entries(probabilities.collect()))?;
+        }
+        if let Some(log_density) = row.log_density {
+            map.serialize_entry("log_density", &log_density)?;
+        }
+        map.end()
+    }
+}

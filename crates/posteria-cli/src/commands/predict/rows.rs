@@ -1,0 +1,171 @@
+//! Compute the figures of every row, and over all rows.
+
+use posteria::data::EncodedRows;
+use posteria::predict::{Predictive, PredictiveTable};
+
+use super::work::Work;
+use crate::args::Quantile;
+use crate::failure::Result;
+
+/// Draws that one job takes through the model.
+const DRAWS: usize = 64;
+/// Rows that one job summarises.
+const ROWS: usize = 8;
+
+/// The prediction for one row.
+#[derive(Debug)]
+pub struct Row {
+    /// One per real target; none for classes.
+    pub outputs: Vec<Output>,
+    /// The probability of every class; none for real targets.
+    pub probabilities: Vec<f64>,
+    /// Index of the most probable class.
+    pub predicted: Option<usize>,
+    /// Whether that is the class of the row, where it is known.
+    pub right: Option<bool>,
+    /// Log density of the targets together, where they are known.
+    pub log_density: Option<f64>,
+}
+
+/// The prediction for one real target of a row.
+#[derive(Debug)]
+pub struct Output {
+    /// The mean; NaN if it does not exist.
+    pub mean: f64,
+    /// The standard deviation; NaN if it does not exist.
+    pub sd: f64,
+    /// One per probability asked for.
+    pub quantiles: Vec<f64>,
+    /// How it compares with the target, where that is known.
+    pub score: Option<Score>,
+}
+
+/// A prediction beside the target itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Score {
+    /// Log density of this target alone.
+    pub log_density: f64,
+    /// Target minus predicted mean.
+    pub from_mean: f64,
+    /// Target minus predicted median.
+    pub from_median: f64,
+}
+
+/// Predicts every row. `observed` holds the targets of each, if they are known. Blocks depend on
+/// the number of draws alone, and rows not on each other: neither do results on the threads.
+pub fn predict_rows(
+    work: &Work<'_>,
+    new: &EncodedRows,
+    observed: Option<&[Vec<f64>]>,
+    quantiles: &[Quantile],
+) -> Result<Vec<Row>> {
+    let (count, total) = (new.inputs.rows(), work.total());
+    let at_once = PredictiveTable::rows_at_once(work.family, total);
+    let mut rows = Vec::with_capacity(count);
+    for first in (0..count).step_by(at_once) {
+        let block = new.inputs.rows_in(first..count.min(first + at_once));
+        let parts = work.run(total.div_ceil(DRAWS), |job| {
+            let draws = job * DRAWS..total.min((job + 1) * DRAWS);
+            PredictiveTable::new(&mut *work.predictor(), work.draws, draws, &block)
+        })?;
+        let table = PredictiveTable::join(&parts);
+        drop(parts);
+        let done = work.run(block.rows().div_ceil(ROWS), |job| {
+            let here = job * ROWS..block.rows().min((job + 1) * ROWS);
+            let row = |row: usize| {
+                let observed = observed.map(|observed| &observed[first + row][..]);
+                Row::new(&table.predictive(row), observed, quantiles)
+            };
+            here.map(row).collect::<Vec<_>>()
+        })?;
+        rows.extend(done.into_iter().flatten());
+    }
+    Ok(rows)
+}
+
+impl Row {
+    fn new(predictive: &Predictive<'_>, observed: Option<&[f64]>, quantiles: &[Quantile]) -> Self {
+        let family = predictive.family();
+        let output = |output: usize| {
+            let quantile = |p: f64| predictive.quantile(output, p);
+            let mean = predictive.mean(output).unwrap_or(f64::NAN);
+            let score = observed.map(|observed| Score {
+                log_density: predictive.log_density_of(output, observed[output]),
+                from_mean: observed[output] - mean,
+                from_median: observed[output] - quantile(0.5),
+            });
+            Output {
+                mean,
+                sd: predictive.sd(output).unwrap_or(f64::NAN),
+                quantiles: quantiles.iter().map(|q| quantile(q.probability)).collect(),
+                score,
+            }
+        };
+        let mut probabilities = vec![0.0; family.classes()];
+        let mut predicted = None;
+        if family.classes() > 0 {
+            predictive.probabilities(&mut probabilities);
+            predicted = Some(predictive.most_probable());
+        }
+        let class = observed.map(|observed| observed[0] as usize);
+        Row {
+            outputs: (0..family.outputs()).map(output).collect(),
+            probabilities,
+            right: predicted.zip(class).map(|(predicted, class)| predicted == class),
+            predicted,
+            log_density: observed.map(|observed| predictive.log_density(observed)),
+        }
+    }
+}
+
+/// How good the predictions of all rows are, where the targets are known.
+#[derive(Debug, Clone, Copy)]
+pub struct Figures {
+    /// Mean log density of a row.
+    pub mean_log_density: f64,
+    /// Root mean square of target minus predicted mean, over rows and targets.
+    pub rmse: f64,
+    /// Mean distance of target and predicted median, over rows and targets.
+    pub mae: f64,
+}
+
+impl Figures {
+    /// Of all targets together.
+    pub fn joint(rows: &[Row]) -> Option<Self> {
+        let densities: Option<Vec<f64>> = rows.iter().map(|row| row.log_density).collect();
+        let scores = rows.iter().flat_map(|row| &row.outputs).map(|output| output.score);
+        Some(Figures::of(&densities?, &scores.collect::<Option<Vec<_>>>()?))
+    }
+
+    /// Of one target.
+    pub fn of_target(rows: &[Row], target: usize) -> Option<Self> {
+        let scores = rows.iter().map(|row| row.outputs[target].score);
+        let scores = scores.collect::<Option<Vec<_>>>()?;
+        let densities: Vec<f64> = scores.iter().map(|score| score.log_density).collect();
+        Some(Figures::of(&densities, &scores))
+    }
+
+    fn of(densities: &[f64], scores: &[Score]) -> Self {
+        let errors = scores.iter().map(|score| score.from_mean);
+        // Relative to the largest, so that no square over- or underflows.
+        let largest = errors.clone().fold(0.0_f64, |most, error| most.max(error.abs()));
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let squares = mean(errors.map(|error| (error / unit).powi(2)));
+        Figures {
+            mean_log_density: mean(densities.iter().copied()),
+            rmse: unit * squares.sqrt(),
+            mae: mean(scores.iter().map(|score| score.from_median.abs())),
+        }
+    }
+}
+
+/// The fraction of rows whose most probable class is theirs.
+pub fn accuracy(rows: &[Row]) -> Option<f64> {
+    let right: Option<Vec<bool>> = rows.iter().map(|row| row.right).collect();
+    right.map(|right| mean(right.into_iter().map(|right| f64::from(u8::from(right)))))
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.map(|value| value / count).sum()
+}

@@ -1,0 +1,99 @@
+//! Keep the training data of a run with it, so that it can predict without its table.
+
+use posteria::data::{Dataset, Encoder, Targets};
+
+use crate::disk::DRAWS;
+use crate::error::StoreError;
+use crate::run::Run;
+use crate::statics::{Axis, Labels, StaticArray};
+
+/// The attribute that holds the encoder.
+const ENCODER: &str = "encoder";
+/// The constant data that hold the inputs and, if rows belong together, their groups.
+const INPUTS: &str = "inputs";
+const GROUP: &str = "group";
+
+/// Training data as a new run folder takes them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainingArrays {
+    /// One array per target on the user's scale; classes as their indices.
+    pub observed: Vec<StaticArray>,
+    /// `inputs` on the user's scale, rows × inputs, and `group` if there are groups.
+    pub constant: Vec<StaticArray>,
+    /// How tables become numbers, as JSON: `encoder`.
+    pub attribute: (String, String),
+}
+
+/// Training data as a run folder gives them back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainingData {
+    /// How tables become numbers, exactly as it was.
+    pub encoder: Encoder,
+    /// The data that the model was conditioned on, to rounding.
+    pub dataset: Dataset,
+}
+
+impl TrainingArrays {
+    /// What a run folder keeps of the data that `encoder` made.
+    pub fn new(data: &Dataset, encoder: &Encoder) -> Self {
+        let column = |name: &str, values| StaticArray {
+            name: name.to_string(),
+            axes: vec![Axis::rows(data.rows())],
+            values,
+        };
+        let numbers = |codes: &[usize]| codes.iter().map(|code| *code as f64).collect();
+        let observed = match &data.targets {
+            Targets::Real { names, values } => names
+                .iter()
+                .zip(&data.target_scaling)
+                .enumerate()
+                .map(|(index, (name, scaling))| {
+                    let values = values.column(index).iter().map(|value| scaling.invert(*value));
+                    column(name, values.collect())
+                })
+                .collect(),
+            Targets::Classes { name, codes, .. } => vec![column(name, numbers(codes))],
+        };
+        let mut constant = vec![inputs(data)];
+        constant.extend(data.groups.as_ref().map(|groups| column(GROUP, numbers(groups))));
+        let attribute = (ENCODER.to_string(), encoder.to_json());
+        TrainingArrays { observed, constant, attribute }
+    }
+}
+
+fn inputs(data: &Dataset) -> StaticArray {
+    let names = Labels::Named(data.input_names.clone());
+    let mut values = Vec::with_capacity(data.rows() * data.input_names.len());
+    for row in 0..data.rows() {
+        for (column, scaling) in data.input_scaling.iter().enumerate() {
+            values.push(scaling.invert(data.inputs[(row, column)]));
+        }
+    }
+    StaticArray {
+        name: INPUTS.to_string(),
+        axes: vec![Axis::rows(data.rows()), Axis { name: "input".into(), labels: names }],
+        values,
+    }
+}
+
+impl Run {
+    /// The data that the run began with; `None` in a folder of a version that did not keep them.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if they are not what was written, or do not fit together.
+    pub fn training_data(&self) -> Result<Option<TrainingData>, StoreError> {
+        let Some(json) = self.attribute(ENCODER) else { return Ok(None) };
+        let damaged =
+            |error: posteria::data::DataError| StoreError::damaged(DRAWS, error.to_string());
+        let encoder = Encoder::from_json(json).map_err(damaged)?;
+        let targets: Vec<Vec<f64>> =
+            self.observed()?.into_iter().map(|array| array.values).collect();
+        let constant = self.constant()?;
+        let values = |name: &str| {
+            constant.iter().find(|array| array.name == name).map(|array| &array.values[..])
+        };
+        let inputs = values(INPUTS).unwrap_or_default();
+        let dataset = encoder.restore(inputs, &targets, values(GROUP)).map_err(damaged)?;
+        Ok(Some(TrainingData { encoder, dataset }))
+    }
+}

@@ -90,7 +90,10 @@ impl Hmc {
             "a random direction defeats persistence"
         );
         let length = options.tune_length.clone().map(|range| {
-            assert!(options.persistence.decay.abs() < f64::MIN_POSITIVE, "no length to tune");
+            assert!(
+                options.persistence.decay.abs() < f64::MIN_POSITIVE,
+                "a length is tuned for a momentum that is drawn anew"
+            );
             Length::new(dim, range)
         });
         if let Some(length) = &length {

@@ -27,7 +27,7 @@ pub use product::{
     matrix_vector, multiply, multiply_transposed, symmetric_rank_k, transposed_matrix_vector,
     transposed_multiply,
 };
-pub use real::Real;
+pub use real::{Real, exp, tanh};
 pub use residual::{Residuals, scale_rows};
 pub use symmetric::{EigenError, SymmetricEigen};
 pub use terms::Terms;

@@ -20,10 +20,10 @@ pub trait Real: Scalar + Send + Sync + std::fmt::Debug + 'static {
     const LANES: usize;
 
     /// x ← exp x for every number.
-    fn exp(values: &mut [Self]);
+    fn exp_slice(values: &mut [Self]);
 
     /// x ← tanh x for every number.
-    fn tanh(values: &mut [Self]);
+    fn tanh_slice(values: &mut [Self]);
 
     /// x ← tanh x for every number of a panel. Where one number of a row is NaN, its neighbour
     /// in the same row may become NaN too.
@@ -107,10 +107,10 @@ macro_rules! real {
     };
     ($float:ident, $lanes:literal, $module:ident) => {
         real! { $float, $lanes, $module,
-            fn exp(values: &mut [$float]) {
+            fn exp_slice(values: &mut [$float]) {
                 elementwise::exp::<$float, $lanes>(values);
             }
-            fn tanh(values: &mut [$float]) {
+            fn tanh_slice(values: &mut [$float]) {
                 elementwise::tanh::<$float, $lanes>(values);
             }
             fn tanh_columns(panel: &mut [$float], rows: usize) {
@@ -212,3 +212,17 @@ macro_rules! real {
 
 real!(f64, 8, double);
 real!(f32, 16, single);
+
+/// x ← exp x for every number, right to 3 units of the last place (f32: 3 · 1.2e-7 relative);
+/// NaN stays NaN, overflow is infinite, underflow gradual in double precision.
+pub fn exp<T: Real>(values: &mut [T]) {
+    T::exp_slice(values);
+}
+
+/// x ← tanh x for every number, right to 4 units of the last place; odd, NaN stays NaN.
+pub fn tanh<T: Real>(values: &mut [T]) {
+    T::tanh_slice(values);
+}
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@
 //! Student-t) the Bayesian model has no such trouble.
 //!
 //! The thesis draws its function and data in a figure but prints neither formula nor number of
-//! rows nor noise level. Here the function is that of [`outliers`](super::outliers), the input is
+//! rows nor noise level. Here the function is that of [`outliers`], the input is
 //! uniform on (-3, 3), and 100 rows with noise of standard deviation 1 were chosen because a
 //! Gaussian process then misses the function by 0.30, close to the published errors. Compare the
 //! pattern of the table, not its digits.

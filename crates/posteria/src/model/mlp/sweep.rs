@@ -4,18 +4,22 @@ use super::collapsed::Collapsed;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::scale_block::ScaleBlock;
+use super::start::start;
 use super::updates::{ResidualUpdate, ScalesUpdate};
 use super::weights::WeightsConditional;
 use super::whitened::Whitened;
+use crate::model::Posterior;
 use crate::model::spec::KernelChoice;
+use crate::random::{Purpose, Seed};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
 use crate::sample::{
-    Block, DirectionWalk, Kernel, Refresh, Reparametrized, Repeated, Sequence, Sweep, Update,
+    Block, DirectionWalk, Kernel, Ladder, Refresh, Reparametrized, Repeated, ReplicaExchange,
+    Sequence, Sweep, Update,
 };
 use crate::target::LogDensity;
 
 /// Trajectories of the weights given their scales for each one of weights and scales together.
-const CENTRED: usize = 3;
+const CENTRED: usize = 6;
 /// Leapfrog steps of a trajectory of the weights given their scales: short, because the
 /// momentum persists.
 const CENTRED_STEPS: usize = 25;
@@ -39,8 +43,35 @@ const REFRESH_CORRELATIONS: [f64; 2] = [0.0, 0.9];
 /// First width of Metropolis steps of log scales.
 const WALK_WIDTH: f64 = 0.3;
 
-/// One pass over all blocks of the state.
+/// Inverse temperature of the hottest replica.
+const HOTTEST: f64 = 0.15;
+
+/// One pass over all blocks of the state, with hotter replicas if they are asked for.
 pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
+    let sweep = plain(posterior, beta);
+    let count = posterior.moves.temperatures;
+    // Replicas belong to the posterior itself; a sweep at another temperature is one of them.
+    if count < 2 || beta < 1.0 {
+        return sweep;
+    }
+    let ratio = HOTTEST.powf(1.0 / (count - 1) as f64);
+    let ladder = Ladder::geometric(ratio, count).expect("a ratio between 0 and 1");
+    let sweeps = ladder[1..].iter().map(|beta| plain(posterior, *beta)).collect();
+    let states = (1..count as u64)
+        .map(|rung| start(posterior, &mut Seed(rung).stream(Purpose::Start, [u64::MAX, rung])))
+        .collect();
+    let mut evaluator = posterior.evaluator();
+    let mut draw = vec![0.0; posterior.layout().len()];
+    let mut rows = vec![0.0; posterior.rows()];
+    let log_likelihood = move |state: &[f64]| {
+        evaluator.evaluate(state, &mut draw, &mut rows).map(|terms| terms.log_likelihood)
+    };
+    let exchange = ReplicaExchange::new("exchange", ladder, sweeps, states, log_likelihood);
+    sweep.with(Box::new(exchange))
+}
+
+/// One pass over all blocks of the state.
+fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
     let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
     let network = (posterior.shape, &posterior.rows);
     // Latent κ first: after an exchange of temperatures they belong to another one.

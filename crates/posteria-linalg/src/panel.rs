@@ -2,6 +2,10 @@
 //!
 //! A panel holds its columns one after the other, `rows` numbers each; `rows` is a multiple of
 //! the number of lanes. Every sum runs in one fixed order, whatever the blocking.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "lanes and blocks are addressed by the same index on both sides"
+)]
 
 use crate::scalar::Scalar;
 

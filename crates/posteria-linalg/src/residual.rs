@@ -1,4 +1,8 @@
 //! Sum up residuals of a linear model and what the spread of its weights adds, rows in lanes.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "lanes and blocks are addressed by the same index on both sides"
+)]
 
 use multiversion::multiversion;
 

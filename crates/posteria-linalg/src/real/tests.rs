@@ -175,7 +175,7 @@ fn long_products_have_a_logarithm() {
     let mut doubled = terms;
     doubled.add(terms);
     assert!((doubled.product.ln() / (2.0 * expected) - 1.0).abs() < 1e-14);
-    let terms = f64::student_t(&mut vec![0.0; 8], &[1e200; 8], &[1.0; 8], 3.0);
+    let terms = f64::student_t(&mut [0.0; 8], &[1e200; 8], &[1.0; 8], 3.0);
     assert!(!terms.sum.is_finite());
 }
 

@@ -313,9 +313,10 @@ impl<'p> Marginal<'p> {
             let draw = &mut self.weights;
             stream.fill_normal(draw);
             self.factors[output].solve_lower_transposed(draw);
-            for j in 0..columns {
+            let means = &self.means[output * columns..];
+            for (j, (mean, noise)) in means.iter().zip(draw.iter()).enumerate() {
                 let at = j * outputs + output;
-                tail[at] = self.scales[at] * (self.means[output * columns + j] + draw[j]);
+                tail[at] = self.scales[at] * (mean + noise);
             }
         }
     }

@@ -75,18 +75,16 @@ impl Cholesky {
     pub fn factorize(&mut self, matrix: &Matrix) -> Result<(), NotPositiveDefinite> {
         let dim = self.dim();
         assert!(matrix.rows() == dim && matrix.columns() == dim, "a {dim} x {dim} matrix");
+        if dim <= small::LARGEST {
+            return small::factorize(matrix.values(), self.factor.values_mut(), dim)
+                .map_err(|pivot| NotPositiveDefinite { pivot });
+        }
         for column in 0..dim {
             let entries = self.factor.column_mut(column);
             entries[..column].fill(0.0);
             entries[column..].copy_from_slice(&matrix.column(column)[column..]);
         }
-        if dim <= small::LARGEST { self.factorize_small() } else { self.factorize_large() }
-    }
-
-    fn factorize_small(&mut self) -> Result<(), NotPositiveDefinite> {
-        let dim = self.dim();
-        small::factorize(self.factor.values_mut(), dim)
-            .map_err(|pivot| NotPositiveDefinite { pivot })
+        self.factorize_large()
     }
 
     fn factorize_large(&mut self) -> Result<(), NotPositiveDefinite> {

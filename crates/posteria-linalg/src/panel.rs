@@ -2,6 +2,10 @@
 //!
 //! A panel holds its columns one after the other, `rows` numbers each; `rows` is a multiple of
 //! the number of lanes. Every sum runs in one fixed order, whatever the blocking.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "lanes and blocks are addressed by the same index on both sides"
+)]
 
 use crate::scalar::Scalar;
 
@@ -191,12 +195,6 @@ pub(crate) fn through_tanh<T: Scalar, const N: usize>(
     rows: usize,
 ) {
     product::<T, N>((slopes, weights), Kind::Transposed, outputs, rows);
-    times_tanh_slope(tanh, outputs);
-}
-
-/// outputs ← (1 - tanh²) outputs.
-#[inline(always)]
-pub(crate) fn times_tanh_slope<T: Scalar>(tanh: &[T], outputs: &mut [T]) {
     for (output, tanh) in outputs.iter_mut().zip(tanh) {
         *output = (-*tanh).mul_add(*tanh, T::ONE) * *output;
     }
@@ -221,13 +219,15 @@ fn product<T: Scalar, const N: usize>(
 fn cross_block<T: Scalar, const N: usize, const A: usize, const B: usize>(
     (left, a): (&[T], usize),
     (right, b): (&[T], usize),
-    (sums, stride): (&mut [T], usize),
+    (sums, stride, add): (&mut [T], usize, bool),
     rows: usize,
 ) {
     let at = |i: usize| ((a + i) * stride + b) * N;
     let mut totals = [[[T::ZERO; N]; B]; A];
-    for i in 0..A {
-        totals[i] = load(sums, at(i));
+    if add {
+        for i in 0..A {
+            totals[i] = load(sums, at(i));
+        }
     }
     let blocks = rows / N;
     let mut left_blocks: [&[[T; N]]; A] = [&[]; A];
@@ -256,50 +256,55 @@ fn cross_block<T: Scalar, const N: usize, const A: usize, const B: usize>(
 fn cross_rows<T: Scalar, const N: usize, const A: usize>(
     (left, a): (&[T], usize),
     right: &[T],
-    (sums, stride, end): (&mut [T], usize, usize),
+    (sums, stride, end, add): (&mut [T], usize, usize, bool),
     rows: usize,
 ) {
     let mut b = 0;
     while b + 4 <= end {
-        cross_block::<T, N, A, 4>((left, a), (right, b), (sums, stride), rows);
+        cross_block::<T, N, A, 4>((left, a), (right, b), (sums, stride, add), rows);
         b += 4;
     }
     while b + 2 <= end {
-        cross_block::<T, N, A, 2>((left, a), (right, b), (sums, stride), rows);
+        cross_block::<T, N, A, 2>((left, a), (right, b), (sums, stride, add), rows);
         b += 2;
     }
     if b < end {
-        cross_block::<T, N, A, 1>((left, a), (right, b), (sums, stride), rows);
+        cross_block::<T, N, A, 1>((left, a), (right, b), (sums, stride, add), rows);
     }
 }
 
-/// sums[i·B + j] += Σ over rows of left_i right_j, one vector of partial sums each.
+/// sums[i·B + j] = Σ over rows of left_i right_j, one vector of partial sums each; with `add`
+/// they are added to.
 #[inline(always)]
 pub(crate) fn cross_products<T: Scalar, const N: usize>(
     left: &[T],
     right: &[T],
     sums: &mut [T],
     rows: usize,
+    add: bool,
 ) {
     if rows == 0 || right.is_empty() {
+        if !add {
+            sums.fill(T::ZERO);
+        }
         return;
     }
     let (columns, stride) = (left.len() / rows, right.len() / rows);
     let mut a = 0;
     while stride == 1 && a + 8 <= columns {
-        cross_block::<T, N, 8, 1>((left, a), (right, 0), (sums, stride), rows);
+        cross_block::<T, N, 8, 1>((left, a), (right, 0), (sums, stride, add), rows);
         a += 8;
     }
     while a + 4 <= columns {
-        cross_rows::<T, N, 4>((left, a), right, (sums, stride, stride), rows);
+        cross_rows::<T, N, 4>((left, a), right, (sums, stride, stride, add), rows);
         a += 4;
     }
     while a + 2 <= columns {
-        cross_rows::<T, N, 2>((left, a), right, (sums, stride, stride), rows);
+        cross_rows::<T, N, 2>((left, a), right, (sums, stride, stride, add), rows);
         a += 2;
     }
     if a < columns {
-        cross_rows::<T, N, 1>((left, a), right, (sums, stride, stride), rows);
+        cross_rows::<T, N, 1>((left, a), right, (sums, stride, stride, add), rows);
     }
 }
 
@@ -310,22 +315,26 @@ pub(crate) fn cross_products_lower<T: Scalar, const N: usize>(
     right: &[T],
     sums: &mut [T],
     rows: usize,
+    add: bool,
 ) {
     if rows == 0 || right.is_empty() {
+        if !add {
+            sums.fill(T::ZERO);
+        }
         return;
     }
     let (columns, stride) = (left.len() / rows, right.len() / rows);
     let mut a = 0;
     while a + 4 <= columns {
-        cross_rows::<T, N, 4>((left, a), right, (sums, stride, stride.min(a + 4)), rows);
+        cross_rows::<T, N, 4>((left, a), right, (sums, stride, stride.min(a + 4), add), rows);
         a += 4;
     }
     while a + 2 <= columns {
-        cross_rows::<T, N, 2>((left, a), right, (sums, stride, stride.min(a + 2)), rows);
+        cross_rows::<T, N, 2>((left, a), right, (sums, stride, stride.min(a + 2), add), rows);
         a += 2;
     }
     if a < columns {
-        cross_rows::<T, N, 1>((left, a), right, (sums, stride, stride.min(a + 1)), rows);
+        cross_rows::<T, N, 1>((left, a), right, (sums, stride, stride.min(a + 1), add), rows);
     }
 }
 

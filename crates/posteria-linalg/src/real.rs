@@ -35,11 +35,18 @@ pub trait Real: Scalar + Send + Sync + std::fmt::Debug + 'static {
     /// outputs_u += Σ_k weights[k·U + u] inputs_k.
     fn add_product(inputs: &[Self], weights: &[Self], outputs: &mut [Self], rows: usize);
 
-    /// sums[i·B + j] += Σ over rows of left_i right_j, each in [`Real::LANES`] partial sums.
-    fn cross_products(left: &[Self], right: &[Self], sums: &mut [Self], rows: usize);
+    /// sums[i·B + j] = Σ over rows of left_i right_j, each in [`Real::LANES`] partial sums; with
+    /// `add` they are added to.
+    fn cross_products(left: &[Self], right: &[Self], sums: &mut [Self], rows: usize, add: bool);
 
     /// As [`Real::cross_products`], but only where j ≤ i is sure to be computed.
-    fn cross_products_lower(left: &[Self], right: &[Self], sums: &mut [Self], rows: usize);
+    fn cross_products_lower(
+        left: &[Self],
+        right: &[Self],
+        sums: &mut [Self],
+        rows: usize,
+        add: bool,
+    );
 
     /// totals_i = the sum of the i-th [`Real::LANES`] partial sums.
     fn totals(sums: &[Self], totals: &mut [f64]);
@@ -52,9 +59,6 @@ pub trait Real: Scalar + Send + Sync + std::fmt::Debug + 'static {
         outputs: &mut [Self],
         rows: usize,
     );
-
-    /// outputs ← (1 - tanh²) outputs, number by number.
-    fn times_tanh_slope(tanh: &[Self], outputs: &mut [Self]);
 
     /// Converts numbers; what `output` has more than `values` is filled with `padding`.
     fn convert(values: &[f64], output: &mut [Self], padding: f64);
@@ -137,17 +141,19 @@ macro_rules! real {
                 left: &[$float],
                 right: &[$float],
                 sums: &mut [$float],
-                rows: usize
+                rows: usize,
+                add: bool
             ) {
-                panel::cross_products::<$float, $lanes>(left, right, sums, rows);
+                panel::cross_products::<$float, $lanes>(left, right, sums, rows, add);
             }
             fn cross_products_lower(
                 left: &[$float],
                 right: &[$float],
                 sums: &mut [$float],
-                rows: usize
+                rows: usize,
+                add: bool
             ) {
-                panel::cross_products_lower::<$float, $lanes>(left, right, sums, rows);
+                panel::cross_products_lower::<$float, $lanes>(left, right, sums, rows, add);
             }
             fn totals(sums: &[$float], totals: &mut [f64]) {
                 panel::totals::<$float, $lanes>(sums, totals);
@@ -160,9 +166,6 @@ macro_rules! real {
                 rows: usize
             ) {
                 panel::through_tanh::<$float, $lanes>(tanh, weights, slopes, outputs, rows);
-            }
-            fn times_tanh_slope(tanh: &[$float], outputs: &mut [$float]) {
-                panel::times_tanh_slope::<$float>(tanh, outputs);
             }
             fn convert(values: &[f64], output: &mut [$float], padding: f64) {
                 let (used, rest) = output.split_at_mut(values.len());

@@ -1,4 +1,8 @@
 //! Sum up residuals of a linear model and what the spread of its weights adds, rows in lanes.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "lanes and blocks are addressed by the same index on both sides"
+)]
 
 use multiversion::multiversion;
 
@@ -6,16 +10,18 @@ use crate::panel::{fma, map, sum_lanes, zip};
 
 const LANES: usize = 8;
 
-/// outputs_j = weights ∘ panel_j for every column of the panel.
+/// outputs_j = weights ∘ panel_j for every column of the panel, a multiple of 8 rows.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
 pub fn scale_rows(panel: &[f64], weights: &[f64], outputs: &mut [f64]) {
     let rows = weights.len();
     if rows == 0 {
         return;
     }
+    let weights = weights.as_chunks::<LANES>().0;
     for (column, output) in panel.chunks_exact(rows).zip(outputs.chunks_exact_mut(rows)) {
+        let (column, output) = (column.as_chunks::<LANES>().0, output.as_chunks_mut::<LANES>().0);
         for ((output, value), weight) in output.iter_mut().zip(column).zip(weights) {
-            *output = value * weight;
+            *output = zip(*value, *weight, |value, weight| value * weight);
         }
     }
 }
@@ -38,9 +44,9 @@ impl<'a> Residuals<'a> {
     }
 
     /// Where fits are f = φᵀm and weights vary about m with covariance S: `squares` becomes
-    /// p (r² + φᵀSφ) with r = y - f, and p (r m_j - (Sφ)_j) is added to column j of `slopes`,
-    /// for the first columns j. `design` holds columns φ_j, `spread` columns (Sφ)_j. Returns
-    /// Σ p r².
+    /// p (r² + φᵀSφ) with r = y - f, and column j of `slopes`, as many as there are, becomes
+    /// p (r m_j - (Sφ)_j) (1 - φ_j²), the derivative by x if φ_j = tanh x. `design` holds columns
+    /// φ_j, `spread` columns (Sφ)_j. Returns Σ p r².
     ///
     /// # Panics
     /// If lengths do not fit together.
@@ -90,18 +96,22 @@ fn expect(
     let mut sums = [0.0; LANES];
     for (block, (residual, precision, weighted)) in residuals.blocks().enumerate() {
         let mut quadratic = zip(residual, residual, |a, b| a * b);
-        for column in 0..columns {
+        let negative = map(precision, |p| -p);
+        for column in 0..moved {
+            let at = column * stride + block;
+            let (value, spread) = (design[at], spread[at]);
+            quadratic = fma(value, spread, quadratic);
+            let pull = zip(weighted, [mean[column]; LANES], |w, m| w * m);
+            let slope = fma(negative, spread, pull);
+            let derivative = fma(map(value, |value| -value), value, [1.0; LANES]);
+            slopes[at] = zip(slope, derivative, |slope, derivative| slope * derivative);
+        }
+        for column in moved..columns {
             let at = column * stride + block;
             quadratic = fma(design[at], spread[at], quadratic);
         }
         squares[block] = zip(precision, quadratic, |p, q| p * q);
         sums = fma(weighted, residual, sums);
-        let negative = map(precision, |p| -p);
-        for column in 0..moved {
-            let at = column * stride + block;
-            let pull = fma(weighted, [mean[column]; LANES], slopes[at]);
-            slopes[at] = fma(negative, spread[at], pull);
-        }
     }
     total(&sums)
 }

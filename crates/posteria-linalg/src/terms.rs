@@ -199,5 +199,5 @@ pub(crate) fn softmax<T: Scalar, const N: usize>(outputs: &mut [T], classes: &[T
 #[inline(always)]
 fn is_own<T: Scalar, const N: usize>(class: [T; N], column: usize) -> [T; N] {
     let number = T::from_f64(column as f64);
-    map(class, |class| if class >= number && class <= number { T::ONE } else { T::ZERO })
+    map(class, |class| if class == number { T::ONE } else { T::ZERO })
 }

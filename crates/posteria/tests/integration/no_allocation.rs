@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use posteria::fit::Chain;
 use posteria::model::Posterior;
+use posteria::model::mlp::{Likelihood, Marginal, MarginalGradient, Network, Rows, Shape};
 use posteria::model::prior::{CommonScale, GroupScales, ScaleAbove, WeightGroup};
 use posteria::optimise::{Ascent, ScaledConjugateGradient};
 use posteria::random::{Purpose, Seed};
@@ -13,7 +14,7 @@ use posteria::sample::{
     Block, EllipticalSlice, Ladder, NormalPrior, Plan, ReplicaExchange, Slice, Stage, Sweep, Whole,
 };
 use posteria::target::{PriorTimesLikelihood, Tempered};
-use posteria_linalg::Cholesky;
+use posteria_linalg::{Cholesky, Matrix};
 
 use crate::kernels;
 use crate::means::Means;
@@ -124,6 +125,49 @@ fn scales_of_a_hierarchy_allocate_nothing() {
     let common = CommonScale::new("common", 4..6, 0.5, 6, top, 0.5).expect("valid settings");
     let sweep = Sweep::new(vec![Box::new(scales), Box::new(common)]);
     check_sweep("scales", sweep, vec![0.1, -0.2, 1.0, 2.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn networks_allocate_nothing() {
+    let (n, inputs) =
+        (300, Matrix::from_fn(300, 3, |row, column| (row * 3 + column) as f64 / 450.0));
+    let rows = Rows::new(&inputs);
+    // 21 design columns for the small factorisation, 41 for the blocked one.
+    for hidden in [0, 17, 37] {
+        let shape = Shape { inputs: 3, hidden, outputs: 2, direct: true };
+        let (weights, targets) = (vec![0.1; shape.len()], vec![0.5; 2 * n]);
+        let codes: Vec<u32> = (0..n).map(|row| (row % 2) as u32).collect();
+        let scales = vec![0.5; shape.tail().len()];
+        let mut network = Network::new(shape, &rows);
+        let mut marginal = Marginal::new(shape, &rows);
+        let mut marginal_gradient = MarginalGradient::new(&shape, &rows);
+        let mut gradient = vec![0.0; shape.len()];
+        let mut stream = Seed(3).stream(Purpose::Chain, [0, 0]);
+        // The backend sets up its own scratch memory once per thread.
+        let mut before = 0;
+        for _ in 0..2 {
+            before = allocations();
+            let all = [
+                Likelihood::Squares { targets: &targets, precisions: &targets },
+                Likelihood::StudentT { targets: &targets, inverse_scales: &targets, dof: 4.0 },
+                Likelihood::Absolute { targets: &targets, inverse_scales: &targets },
+                Likelihood::Logistic { signs: &targets },
+                Likelihood::Softmax { codes: &codes },
+            ];
+            for likelihood in all {
+                network.log_likelihood(&weights, &likelihood);
+                network.log_likelihood_gradient(&weights, &likelihood, &mut gradient);
+                network.force(&weights, &likelihood, &mut gradient);
+            }
+            let (head, tail) = gradient.split_at_mut(shape.tail().start);
+            head.fill(0.1);
+            marginal
+                .log_density_gradient(head, &scales, &targets, &targets, &mut marginal_gradient)
+                .expect("a usable density");
+            marginal.draw_output_weights(&mut stream, tail);
+        }
+        assert_eq!(allocations() - before, 0, "{hidden} hidden units");
+    }
 }
 
 #[test]

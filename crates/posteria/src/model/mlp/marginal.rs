@@ -42,11 +42,12 @@ pub struct Marginal<'p> {
     tiles: &'p Tiles<f64>,
     /// Φ tile by tile: hidden units, ones, inputs if direct, and room for targets.
     design: Buffer<f64>,
-    /// PΦ of one tile; S⁻¹φ of its rows.
+    /// PΦ of one tile; then S⁻¹φ of its rows and their fits.
     weighted: Buffer<f64>,
     delta: Buffer<f64>,
     fits: Buffer<f64>,
-    data: [Buffer<f64>; 2],
+    /// Precisions of one output, padded.
+    precisions: Buffer<f64>,
     squares: Buffer<f64>,
     /// Partial sums of (Φ, y)ᵀPΦ, and of the gradient by the hidden layer.
     products: Buffer<f64>,
@@ -61,6 +62,8 @@ pub struct Marginal<'p> {
     means: Vec<f64>,
     /// m of one output.
     weights: Vec<f64>,
+    /// (S⁻¹, m) of one output, row by row.
+    spread: Vec<f64>,
     zeros: Vec<f64>,
 }
 
@@ -88,10 +91,10 @@ impl<'p> Marginal<'p> {
             shape,
             tiles,
             design,
-            weighted: Buffer::new(columns * height),
+            weighted: Buffer::new((columns + 1) * height),
             delta: Buffer::new(shape.hidden * height),
             fits: Buffer::new(height),
-            data: [Buffer::new(height), Buffer::new(height)],
+            precisions: Buffer::new(padded),
             squares: Buffer::new(height),
             products: Buffer::new((columns + 1) * columns * f64::LANES),
             head: Buffer::new(shape.tail().start * f64::LANES),
@@ -103,7 +106,8 @@ impl<'p> Marginal<'p> {
             inverse: Matrix::zeros(columns, columns),
             means: vec![0.0; columns * shape.outputs],
             weights: vec![0.0; columns],
-            zeros: vec![0.0; columns],
+            spread: vec![0.0; columns * (columns + 1)],
+            zeros: vec![0.0; columns + 1],
         }
     }
 
@@ -165,9 +169,9 @@ impl<'p> Marginal<'p> {
             self.moments(data);
             value += self.condition(output)?;
             if let Some(gradient) = gradient.as_deref_mut() {
-                value += self.derivatives(output, data, gradient);
+                value += self.derivatives(output, gradient);
             } else {
-                value += self.misfit(data);
+                value += self.misfit();
             }
         }
         if value.is_finite() { Ok(value) } else { Err(Infeasible::NotFinite) }
@@ -188,17 +192,25 @@ impl<'p> Marginal<'p> {
     /// (Φ, y)ᵀPΦ.
     fn moments(&mut self, (targets, precisions): (&[f64], &[f64])) {
         let columns = self.shape.columns();
-        self.products.fill(0.0);
+        if self.tiles.rows == 0 {
+            self.products.fill(0.0);
+        }
         for tile in self.tiles.iter() {
             let rows = tile.rows;
             let design = &mut self.design[(columns + 1) * tile.range.start..];
             let design = &mut design[..(columns + 1) * rows];
             f64::convert(&targets[tile.range.clone()], &mut design[columns * rows..], 0.0);
-            let weights = &mut self.data[0][..rows];
+            let weights = &mut self.precisions[tile.range.start..][..rows];
             f64::convert(&precisions[tile.range.clone()], weights, 0.0);
             let weighted = &mut self.weighted[..columns * rows];
             scale_rows(&design[..columns * rows], weights, weighted);
-            f64::cross_products_lower(design, weighted, &mut self.products, rows);
+            f64::cross_products_lower(
+                design,
+                weighted,
+                &mut self.products,
+                rows,
+                tile.range.start > 0,
+            );
         }
         f64::totals(&self.products, &mut self.moments);
     }
@@ -207,11 +219,12 @@ impl<'p> Marginal<'p> {
     fn condition(&mut self, output: usize) -> Result<f64, Infeasible> {
         let (columns, outputs) = (self.shape.columns(), self.shape.outputs);
         let scale = |j: usize| self.scales[j * outputs + output];
-        for j in 0..columns {
-            for i in j..columns {
-                let one = if i == j { 1.0 } else { 0.0 };
-                self.matrix[(i, j)] = one + scale(i) * self.moments[i * columns + j] * scale(j);
+        for i in 0..columns {
+            let (own, moments) = (scale(i), &self.moments[i * columns..][..=i]);
+            for (j, moment) in moments.iter().enumerate() {
+                self.matrix[(i, j)] = own * moment * scale(j);
             }
+            self.matrix[(i, i)] += 1.0;
         }
         let factor = &mut self.factors[output];
         factor
@@ -228,36 +241,24 @@ impl<'p> Marginal<'p> {
         Ok(-0.5 * (factor.log_determinant() + dot(mean, mean)))
     }
 
-    /// Fits of the rows of a tile; packs its targets and precisions.
-    fn fit(&mut self, tile: &Tile<'_, f64>, (targets, precisions): (&[f64], &[f64])) {
+    /// The rows of a tile with their fits.
+    fn residuals(&mut self, tile: &Tile<'_, f64>) -> Residuals<'_> {
         let (columns, rows) = (self.shape.columns(), tile.rows);
-        let [packed_targets, packed_precisions] = &mut self.data;
-        f64::convert(&targets[tile.range.clone()], &mut packed_targets[..rows], 0.0);
-        f64::convert(&precisions[tile.range.clone()], &mut packed_precisions[..rows], 0.0);
-        let design = &self.design[(columns + 1) * tile.range.start..][..columns * rows];
+        let design = &self.design[(columns + 1) * tile.range.start..][..(columns + 1) * rows];
+        let (design, targets) = design.split_at(columns * rows);
         f64::affine(design, &self.weights, &[0.0], &mut self.fits[..rows], rows);
+        let precisions = &self.precisions[tile.range.start..][..rows];
+        Residuals { fits: &self.fits[..rows], targets, precisions }
     }
 
     /// -½ Σ p r².
-    fn misfit(&mut self, data: (&[f64], &[f64])) -> f64 {
+    fn misfit(&mut self) -> f64 {
         let tiles = self.tiles;
-        let mut sum = 0.0;
-        for tile in tiles.iter() {
-            self.fit(&tile, data);
-            let rows = tile.rows;
-            let (targets, precisions) = (&self.data[0][..rows], &self.data[1][..rows]);
-            sum += Residuals { fits: &self.fits[..rows], targets, precisions }.squares();
-        }
-        -0.5 * sum
+        -0.5 * tiles.iter().map(|tile| self.residuals(&tile).squares()).sum::<f64>()
     }
 
     /// Derivatives of one output's term, and -½ Σ p r².
-    fn derivatives(
-        &mut self,
-        output: usize,
-        data: (&[f64], &[f64]),
-        gradient: &mut MarginalGradient,
-    ) -> f64 {
+    fn derivatives(&mut self, output: usize, gradient: &mut MarginalGradient) -> f64 {
         let (columns, outputs, units) =
             (self.shape.columns(), self.shape.outputs, self.shape.hidden);
         self.factors[output].inverse(&mut self.inverse);
@@ -265,30 +266,33 @@ impl<'p> Marginal<'p> {
             let mean = self.means[output * columns + j];
             gradient.log_scales[j * outputs + output] = mean * mean + self.inverse[(j, j)] - 1.0;
         }
-        for j in 0..columns {
-            for i in 0..columns {
-                let scales = self.scales[i * outputs + output] * self.scales[j * outputs + output];
-                self.inverse[(i, j)] *= scales;
+        for (j, row) in self.spread.chunks_exact_mut(columns + 1).enumerate() {
+            let scale = self.scales[j * outputs + output];
+            let scales = self.scales[output..].iter().step_by(outputs);
+            for ((slot, inverse), other) in row.iter_mut().zip(self.inverse.column(j)).zip(scales) {
+                *slot = scale * inverse * other;
             }
+            row[columns] = self.weights[j];
         }
         let (tiles, n) = (self.tiles, self.tiles.rows);
         let mut sum = 0.0;
-        self.head.fill(0.0);
+        if n == 0 {
+            self.head.fill(0.0);
+        }
         for tile in tiles.iter() {
-            self.fit(&tile, data);
             let rows = tile.rows;
-            let design = &self.design[(columns + 1) * tile.range.start..][..columns * rows];
-            let spread = &mut self.weighted[..columns * rows];
-            f64::affine(design, self.inverse.values(), &self.zeros, spread, rows);
+            let design = &self.design[(columns + 1) * tile.range.start..][..(columns + 1) * rows];
+            let (design, targets) = design.split_at(columns * rows);
+            let spread = &mut self.weighted[..(columns + 1) * rows];
+            f64::affine(design, &self.spread, &self.zeros, spread, rows);
+            let (spread, fits) = spread.split_at(columns * rows);
+            let precisions = &self.precisions[tile.range.start..][..rows];
             let (squares, delta) = (&mut self.squares[..rows], &mut self.delta[..units * rows]);
-            delta.fill(0.0);
-            let (targets, precisions) = (&self.data[0][..rows], &self.data[1][..rows]);
-            let residuals = Residuals { fits: &self.fits[..rows], targets, precisions };
+            let residuals = Residuals { fits, targets, precisions };
             sum += residuals.expect((design, spread), &self.weights, squares, delta);
-            f64::times_tanh_slope(&design[..units * rows], delta);
-            f64::cross_products(tile.panel, delta, &mut self.head, rows);
-            let squares_out = &mut gradient.squares[output * n..][tile.range.clone()];
-            squares_out.copy_from_slice(&squares[..tile.range.len()]);
+            f64::cross_products(tile.panel, delta, &mut self.head, rows, tile.range.start > 0);
+            let kept = &mut gradient.squares[output * n..][tile.range.clone()];
+            kept.copy_from_slice(&squares[..tile.range.len()]);
         }
         f64::totals(&self.head, &mut self.head_totals);
         for (slot, total) in gradient.hidden.iter_mut().zip(&self.head_totals) {
@@ -309,9 +313,10 @@ impl<'p> Marginal<'p> {
             let draw = &mut self.weights;
             stream.fill_normal(draw);
             self.factors[output].solve_lower_transposed(draw);
-            for j in 0..columns {
+            let means = &self.means[output * columns..];
+            for (j, (mean, noise)) in means.iter().zip(draw.iter()).enumerate() {
                 let at = j * outputs + output;
-                tail[at] = self.scales[at] * (self.means[output * columns + j] + draw[j]);
+                tail[at] = self.scales[at] * (mean + noise);
             }
         }
     }

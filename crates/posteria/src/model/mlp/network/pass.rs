@@ -101,8 +101,8 @@ impl<'p, T: Real> Pass<'p, T> {
         }
     }
 
-    /// Adds the gradient of the rows of a tile.
-    fn backward(&mut self, tile: &Tile<'_, T>) {
+    /// The gradient of the rows of a tile, added to that of earlier ones if told so.
+    fn backward(&mut self, tile: &Tile<'_, T>, add: bool) {
         let Shape { inputs, hidden, outputs, direct } = self.shape;
         let rows = tile.rows;
         let slopes = &self.outputs[..outputs * rows];
@@ -110,11 +110,11 @@ impl<'p, T: Real> Pass<'p, T> {
         ones.fill(T::ONE);
         let delta = &mut self.delta[..hidden * rows];
         T::through_tanh(units, &self.weights[self.shape.output_weights()], slopes, delta, rows);
-        T::cross_products(tile.panel, delta, &mut self.head, rows);
+        T::cross_products(tile.panel, delta, &mut self.head, rows, add);
         let (columns, rest) = self.tail.split_at_mut((hidden + 1) * outputs * T::LANES);
-        T::cross_products(&self.hidden[..(hidden + 1) * rows], slopes, columns, rows);
+        T::cross_products(&self.hidden[..(hidden + 1) * rows], slopes, columns, rows, add);
         if direct {
-            T::cross_products(&tile.panel[..inputs * rows], slopes, rest, rows);
+            T::cross_products(&tile.panel[..inputs * rows], slopes, rest, rows, add);
         }
     }
 
@@ -151,14 +151,16 @@ impl<'p, T: Real> Pass<'p, T> {
         gradient: &mut [f64],
     ) -> f64 {
         T::convert(weights, &mut self.weights, 0.0);
-        self.head.fill(T::ZERO);
-        self.tail.fill(T::ZERO);
+        if self.tiles.rows == 0 {
+            self.head.fill(T::ZERO);
+            self.tail.fill(T::ZERO);
+        }
         let mut terms = Terms::default();
         let tiles = self.tiles;
         for tile in tiles.iter() {
             self.forward(&tile);
             terms.add(self.slopes(&tile, likelihood));
-            self.backward(&tile);
+            self.backward(&tile, tile.range.start > 0);
         }
         let (head, tail) = gradient.split_at_mut(self.shape.tail().start);
         T::totals(&self.head, head);

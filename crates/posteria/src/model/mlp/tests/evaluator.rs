@@ -12,24 +12,24 @@ use reference::{log_density, residual_factors, weight_factors};
 /// Relative.
 const EXACT: f64 = 1e-11;
 
-fn close(a: f64, b: f64) -> bool {
+pub(super) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < EXACT * a.abs().max(b.abs()).max(1.0)
 }
 
-struct Evaluated {
-    draw: Vec<f64>,
-    rows: Vec<f64>,
-    terms: Terms,
+pub(super) struct Evaluated {
+    pub(super) draw: Vec<f64>,
+    pub(super) rows: Vec<f64>,
+    pub(super) terms: Terms,
 }
 
-fn evaluate(posterior: &MlpPosterior, state: &[f64]) -> Evaluated {
+pub(super) fn evaluate(posterior: &MlpPosterior, state: &[f64]) -> Evaluated {
     let (mut draw, mut rows) = (vec![0.0; posterior.layout().len()], vec![0.0; posterior.rows()]);
     let terms = posterior.evaluator().evaluate(state, &mut draw, &mut rows).unwrap();
     Evaluated { draw, rows, terms }
 }
 
 /// All models, each with a state.
-fn every_model(mut check: impl FnMut(&World, &MlpPosterior, &[f64], &mut Stream)) {
+pub(super) fn every_model(mut check: impl FnMut(&World, &MlpPosterior, &[f64], &mut Stream)) {
     let mut stream = stream(20);
     for target in TARGETS {
         for layers in [(0, true), (3, false), (2, true)] {

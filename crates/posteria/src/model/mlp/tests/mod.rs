@@ -9,6 +9,7 @@ mod evaluator;
 mod exact;
 mod gradients;
 mod joint_distribution;
+mod predictor;
 mod prior;
 mod reference;
 mod robustness;

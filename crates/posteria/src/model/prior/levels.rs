@@ -127,7 +127,8 @@ impl Levels {
     /// derivatives of the rest of the target with respect to the log a_k, in its last places;
     /// on return those of everything with respect to the coordinates.
     ///
-    /// `None` if a prior cannot be formed, which only extreme values do.
+    /// `None` if a scale is so far out that a square of it is not a number: a trajectory must not
+    /// follow where a draw cannot be.
     pub fn log_density_gradient(
         &self,
         dof: f64,
@@ -139,9 +140,16 @@ impl Levels {
             Above::Sampled { .. } => InverseGamma::new(1.0, dof).ok()?,
         };
         let first = coordinates.len() - self.slots.len();
+        let shift = if first > 0 { coordinates[0] } else { 0.0 };
         let mut value = 0.0;
         let mut sum = 0.0;
+        if !within_limits(shift) {
+            return None;
+        }
         for (coordinate, slot) in coordinates[first..].iter().zip(&mut gradient[first..]) {
+            if !within_limits(coordinate + shift) {
+                return None;
+            }
             value += below.log_density_of_log_scale(*coordinate);
             sum += *slot;
             *slot += below.log_scale_density_derivative(*coordinate);
@@ -235,6 +243,11 @@ impl Levels {
         }
         fine
     }
+}
+
+/// Whether a log scale is one that draws may have, rounding aside.
+fn within_limits(log_scale: f64) -> bool {
+    log_scale.abs() < LOG_SCALE_LIMIT + 1.0
 }
 
 /// Keeps a log scale where its square and inverse square are numbers.
@@ -351,9 +364,18 @@ mod tests {
             above: Above::Sampled { slot: 3, prior: tiny },
         };
         let mut state = [0.0; 4];
+        let mut coordinates = [0.0; 4];
         for _ in 0..100 {
             levels.draw_prior(&mut state, &mut stream);
             assert!(state.iter().all(|log| log.abs() <= LOG_SCALE_LIMIT));
+            levels.enter(&state, &mut coordinates);
+            assert!(levels.log_density_gradient(1e-3, &coordinates, &mut [0.0; 4]).is_some());
         }
+        // Neither the level above nor a scale below may leave the range.
+        for far in [[352.0, 0.0, 0.0, 0.0], [-352.0, 0.0, 2.0, 0.0], [300.0, 0.0, 0.0, 60.0]] {
+            assert!(levels.log_density_gradient(1e-3, &far, &mut [0.0; 4]).is_none());
+        }
+        let near = [300.0, 0.0, -60.0, 40.0];
+        assert!(levels.log_density_gradient(1e-3, &near, &mut [0.0; 4]).is_some());
     }
 }

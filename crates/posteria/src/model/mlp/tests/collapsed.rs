@@ -305,3 +305,50 @@ fn weights_and_whitened_weights_have_the_joint_density() {
         }
     });
 }
+
+#[test]
+fn nothing_of_an_earlier_state_remains() {
+    let mut stream = stream(32);
+    every_model(|world, posterior, state, what| {
+        let network = (posterior.shape, &posterior.rows);
+        let (hierarchy, observed) = (&posterior.hierarchy, &posterior.observed);
+        let earlier = moderate_state(posterior, &mut stream);
+        let value = |target: &mut dyn Coordinates, states: &[&[f64]]| {
+            let mut position = vec![0.0; target.dim()];
+            let mut gradient = vec![0.0; target.dim()];
+            let mut value = f64::NAN;
+            for state in states {
+                target.enter(state, &mut position);
+                value = target.log_density_gradient(&position, &mut gradient).unwrap();
+            }
+            (value, gradient)
+        };
+        if let Observed::Real(residual) = observed {
+            let collapsed = || Collapsed::new(network, hierarchy, residual, 0.7);
+            let again = value(&mut collapsed(), &[&earlier, state]);
+            assert_eq!(again, value(&mut collapsed(), &[state]), "{what}");
+        }
+        if world.target == cases::COVARIANCE {
+            return;
+        }
+        let whitened = || Whitened::new(network, hierarchy, observed, 0.7);
+        let again = value(&mut whitened(), &[&earlier, state]);
+        assert_eq!(again, value(&mut whitened(), &[state]), "{what}");
+        let squares = &posterior.input_squares;
+        let weights = |states: &[&[f64]]| {
+            let mut weights = WeightsConditional::new(network, hierarchy, observed, squares, 0.7);
+            for state in states {
+                // Anything that changes the density must be told.
+                let changes = weights.condition(state);
+                assert!(changes || number_of_scales(posterior) == 0, "{what}");
+            }
+            weights.log_density(&state[..posterior.shape.len()]).unwrap().to_bits()
+        };
+        assert_eq!(weights(&[&earlier, state]), weights(&[state]), "{what}");
+    });
+}
+
+/// Number of entries of the state besides the weights.
+fn number_of_scales(posterior: &MlpPosterior) -> usize {
+    posterior.state_len - posterior.shape.len()
+}

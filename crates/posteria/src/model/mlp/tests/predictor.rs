@@ -4,7 +4,7 @@ use super::super::hierarchy::Scale;
 use super::cases::PRIORS;
 use super::evaluator::{close, evaluate, every_model};
 use super::*;
-use crate::predict::Predictive;
+use crate::predict::{Family, Predictive};
 
 /// Targets in units of their own.
 fn standardised(world: &World, values: &[f64]) -> (MlpPosterior, Vec<Standardization>) {
@@ -69,6 +69,22 @@ fn groups_that_no_training_row_had_are_predicted_by_the_level_above() {
     };
     // Normal with an inverse gamma variance of scale a_ave and ν = 6: Student's t.
     assert!(close(parameters[1], state[slot].exp()) && close(parameters[2], 6.0));
+    // A group that training rows had is normal, in every respect.
+    let inputs = Matrix::from_fn(1, 2, |_, _| 1.0);
+    let mut predictor = posterior.predictor().unwrap();
+    predictor.at(&draw, &inputs, &mut parameters);
+    let found = Predictive::new(predictor.family(), &parameters);
+    let normal = Predictive::new(Family::Normal { outputs: 1 }, &parameters[..2]);
+    let y = parameters[0] + 0.7 * parameters[1];
+    assert!(close(found.log_density(&[y]), normal.log_density(&[y])));
+    assert!(close(found.mean(0).unwrap(), normal.mean(0).unwrap()));
+    assert!(close(found.sd(0).unwrap(), normal.sd(0).unwrap()));
+    assert!(close(found.cdf(0, y), normal.cdf(0, y)));
+    assert!(close(found.quantile(0, 0.9), normal.quantile(0, 0.9)));
+    let mut targets = [[f64::NAN]; 2];
+    found.draw(&mut super::stream(26), &mut targets[0]);
+    normal.draw(&mut super::stream(26), &mut targets[1]);
+    assert!(close(targets[0][0], targets[1][0]));
 }
 
 #[test]

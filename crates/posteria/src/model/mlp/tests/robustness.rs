@@ -22,8 +22,10 @@ fn check(posterior: &MlpPosterior, passes: usize, what: &str) {
             let what = format!("{what}, {adapt:?}, pass {pass}");
             assert!(state.iter().all(|value| value.is_finite()), "{what}: {state:?}");
             let terms = evaluator.evaluate(&state, &mut draw, &mut rows);
-            assert!(terms.is_ok(), "{what}: {terms:?}");
-            assert!(draw.iter().chain(&rows).all(|value| value.is_finite()), "{what}");
+            let bad = draw.iter().position(|value| !value.is_finite());
+            let bad = bad.map(|index| posterior.layout().component_names()[index].clone());
+            assert!(terms.is_ok() && bad.is_none(), "{what}: {terms:?}, {bad:?}");
+            assert!(rows.iter().all(|value| value.is_finite()), "{what}: likelihood");
         }
     }
     if let Some(mut predictor) = posterior.predictor() {

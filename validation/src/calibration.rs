@@ -9,7 +9,7 @@ use posteria::fit::{fit, run_jobs};
 use posteria::model::Posterior;
 use posteria::model::mlp::{Mlp, MlpPosterior};
 use posteria::model::spec::{ModelKind, Spec, StartChoice};
-use posteria::predict::Family;
+use posteria::predict::Predictive;
 use posteria::random::{Purpose, Seed, Stream};
 use posteria::sample::Plan;
 use posteria_linalg::Matrix;
@@ -158,51 +158,12 @@ fn draw_targets(
     let family = predictor.family();
     let mut parameters = vec![0.0; ROWS * family.width()];
     predictor.at(draw, inputs, &mut parameters);
-    let row = |parameters: &[f64]| draw_row(family, parameters, stream);
-    Ok(parameters.chunks(family.width()).map(row).collect())
-}
-
-fn draw_row(family: Family, parameters: &[f64], stream: &mut Stream) -> Vec<f64> {
-    match family {
-        Family::Normal { .. } => {
-            parameters.chunks(2).map(|p| p[0] + p[1] * stream.normal()).collect()
-        }
-        Family::StudentT { .. } => parameters
-            .chunks(3)
-            .map(|p| {
-                let unit = stream.normal();
-                // Infinite degrees of freedom are normal.
-                let chi = if p[2].is_finite() { 2.0 * stream.gamma(0.5 * p[2]) / p[2] } else { 1.0 };
-                p[0] + p[1] * unit / chi.sqrt()
-            })
-            .collect(),
-        Family::Laplace { .. } => parameters
-            .chunks(2)
-            .map(|p| p[0] + p[1] * (stream.exponential() - stream.exponential()))
-            .collect(),
-        Family::MultivariateNormal { outputs } => {
-            let z: Vec<f64> = (0..outputs).map(|_| stream.normal()).collect();
-            let mut factor = &parameters[outputs..];
-            (0..outputs)
-                .map(|o| {
-                    let (row, rest) = factor.split_at(o + 1);
-                    factor = rest;
-                    parameters[o] + row.iter().zip(&z).map(|(l, z)| l * z).sum::<f64>()
-                })
-                .collect()
-        }
-        Family::Bernoulli => {
-            let second = stream.uniform() * (1.0 + (-parameters[0]).exp()) < 1.0;
-            vec![f64::from(u8::from(second))]
-        }
-        Family::Categorical { .. } => {
-            // The largest of f + Gumbel noise has the softmax probabilities.
-            let noisy: Vec<f64> =
-                parameters.iter().map(|f| f - stream.exponential().ln()).collect();
-            let best = (0..noisy.len()).max_by(|a, b| noisy[*a].total_cmp(&noisy[*b]));
-            vec![best.unwrap_or(0) as f64]
-        }
-    }
+    let mut row = |parameters: &[f64]| {
+        let mut targets = vec![0.0; family.outputs().max(1)];
+        Predictive::new(family, parameters).draw(stream, &mut targets);
+        targets
+    };
+    Ok(parameters.chunks(family.width()).map(&mut row).collect())
 }
 
 fn dataset(kind: Kind, inputs: &Matrix, target: impl Fn(usize, usize) -> f64) -> Dataset {
@@ -211,8 +172,7 @@ fn dataset(kind: Kind, inputs: &Matrix, target: impl Fn(usize, usize) -> f64) ->
             let names = (0..count).map(|o| format!("y{o}")).collect();
             let scaling = |o| Standardization { centre: 3.0, scale: 2.0 + o as f64 };
             let scalings: Vec<Standardization> = (0..count).map(scaling).collect();
-            let values =
-                Matrix::from_fn(ROWS, count, |i, o| scalings[o].apply(target(i, o)));
+            let values = Matrix::from_fn(ROWS, count, |i, o| scalings[o].apply(target(i, o)));
             (Targets::Real { names, values }, Task::Regression, scalings)
         }
         Kind::Classes(count) => {

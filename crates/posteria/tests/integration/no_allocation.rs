@@ -15,7 +15,6 @@ use posteria::target::{PriorTimesLikelihood, Tempered};
 use posteria_linalg::Cholesky;
 
 use crate::kernels;
-use crate::networks::networks;
 use crate::tables::{classification, linear, regression};
 use crate::targets::WideBanana;
 use crate::toy::Toy;
@@ -112,7 +111,7 @@ fn linear_models_allocate_nothing() {
 
 #[test]
 fn networks_allocate_nothing() {
-    for (name, posterior) in networks() {
+    for (name, posterior) in crate::networks::networks() {
         // The principal axes of a residual covariance are found by a library that allocates.
         if name != "covariance" {
             check_chain(&name, &posterior, 60, 60);

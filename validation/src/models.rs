@@ -57,7 +57,8 @@ const PRIORS: [[&str; 4]; 4] = [
         "family = 'laplace'\nsharing = 'per-input'\nscale = 0.4\ndof = 5.0",
     ],
     [
-        "family = 'student-t'\nweight_dof = 'unknown'\nsharing = 'per-input'\nscale = 0.7\ndof = 5.0",
+        "family = 'student-t'\nweight_dof = 'unknown'\nsharing = 'per-input'\nscale = 0.7\n\
+         dof = 5.0",
         "family = 'student-t'\nscale = 0.7\ndof = 5.0",
         "family = 'student-t'\nweight_dof = { grid = [2.0, 5.0, 15.0] }\nscale = 0.8\ndof = 5.0",
         "family = 'student-t'\nsharing = 'common'\nscale = 0.4\ndof = 5.0\ntop_dof = 6.0",

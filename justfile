@@ -19,3 +19,7 @@ doc:
 # Effective draws per second beside the peers (bench/README.md says what it needs).
 bench:
     python3 bench/samplers.py
+
+# Long simulation-based calibrations of every model (validation/README.md).
+validate *arguments:
+    cargo run --release --manifest-path validation/Cargo.toml -- {{arguments}}

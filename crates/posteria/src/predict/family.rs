@@ -9,7 +9,7 @@ use crate::density::{Laplace, StudentT};
 /// | family | parameters, in order |
 /// |---|---|
 /// | `Normal` | location and scale (standard deviation) of every output in turn |
-/// | `StudentT` | location, scale and degrees of freedom of every output in turn |
+/// | `StudentT` | location, scale and degrees of freedom (infinite: normal) of every output in turn |
 /// | `Laplace` | location and scale (mean absolute deviation) of every output in turn |
 /// | `MultivariateNormal` | all means, then the lower Cholesky factor of the covariance row by row: L₀₀, L₁₀, L₁₁, L₂₀, … |
 /// | `Bernoulli` | log odds of the second class |
@@ -148,7 +148,7 @@ impl Family {
     pub(super) fn log_density_of(self, component: Component, y: f64) -> f64 {
         let Component { location, scale, dof } = component;
         match self {
-            Family::StudentT { .. } => {
+            Family::StudentT { .. } if dof != f64::INFINITY => {
                 StudentT::new(location, scale, dof).map_or(f64::NAN, |t| t.log_density(y))
             }
             Family::Laplace { .. } => {

@@ -50,7 +50,9 @@ impl Predictive<'_> {
             let component = self.family.component(parameters, output);
             let factor = match self.family {
                 Family::Laplace { .. } => 2.0,
-                Family::StudentT { .. } => component.dof / (component.dof - 2.0),
+                Family::StudentT { .. } if component.dof != f64::INFINITY => {
+                    component.dof / (component.dof - 2.0)
+                }
                 _ => 1.0,
             };
             let (within, between) =
@@ -164,7 +166,7 @@ impl Standard {
                 let half = 0.5 * (-z.abs()).exp();
                 (if z < 0.0 { half } else { 1.0 - half }, half)
             }
-            Family::StudentT { .. } => {
+            Family::StudentT { .. } if dof != f64::INFINITY => {
                 let same = |t: &StudentT| t.dof().to_bits() == dof.to_bits();
                 if !self.student_t.as_ref().is_some_and(same) {
                     self.student_t = StudentT::new(0.0, 1.0, dof).ok();
@@ -179,7 +181,7 @@ impl Standard {
     fn quantile(&self, dof: f64, probability: f64) -> f64 {
         match self.family {
             Family::Laplace { .. } => (2.0 * probability).ln(),
-            Family::StudentT { .. } => {
+            Family::StudentT { .. } if dof != f64::INFINITY => {
                 StudentT::new(0.0, 1.0, dof).map_or(f64::NAN, |t| t.quantile(probability))
             }
             _ => normal_quantile(probability),

@@ -198,8 +198,10 @@ impl<'a> Predictive<'a> {
             let component = self.family.component(parameters, output);
             let (location, scale) = (component.location, component.scale);
             *slot = match self.family {
-                Family::StudentT { .. } => StudentT::new(location, scale, component.dof)
-                    .map_or(f64::NAN, |t| t.draw(stream)),
+                Family::StudentT { .. } if component.dof != f64::INFINITY => {
+                    StudentT::new(location, scale, component.dof)
+                        .map_or(f64::NAN, |t| t.draw(stream))
+                }
                 Family::Laplace { .. } => {
                     Laplace::new(location, scale).map_or(f64::NAN, |it| it.draw(stream))
                 }

@@ -10,6 +10,9 @@ mod kernels;
 /// Datasets for the linear models.
 mod tables;
 
+/// Networks of every kind.
+mod networks;
+
 /// A small hierarchical posterior.
 mod toy;
 

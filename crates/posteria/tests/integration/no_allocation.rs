@@ -51,13 +51,17 @@ fn allocations() -> u64 {
 
 /// 500 sweeps of a chain after its warm-up.
 fn check(name: &str, posterior: &dyn Posterior) {
-    let plan = Plan::new(1, 200, 500);
+    check_chain(name, posterior, 200, 500);
+}
+
+fn check_chain(name: &str, posterior: &dyn Posterior, warmup: usize, draws: usize) {
+    let plan = Plan::new(1, warmup, draws);
     let mut chain = Chain::start(posterior, &plan, Seed(3), 0).expect("a usable start");
-    for _ in 0..200 {
+    for _ in 0..warmup {
         chain.advance();
     }
     let before = allocations();
-    for _ in 0..500 {
+    for _ in 0..draws {
         assert!(chain.advance());
         std::hint::black_box(chain.report());
     }
@@ -113,6 +117,16 @@ fn linear_models_allocate_nothing() {
     for (name, kernel) in kernels::ALL {
         let spec = "[prior.weights]\nsharing = 'per-input'";
         check(&format!("logistic, {name}"), &linear(spec, &classification(), kernel));
+    }
+}
+
+#[test]
+fn networks_allocate_nothing() {
+    for (name, posterior) in crate::networks::networks() {
+        // The principal axes of a residual covariance are found by a library that allocates.
+        if name != "covariance" {
+            check_chain(&name, &posterior, 60, 60);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use posteria::random::Seed;
 use posteria::sample::Plan;
 
 use crate::kernels;
+use crate::networks::networks;
 use crate::tables::{classification, linear, regression};
 use crate::toy::Toy;
 
@@ -55,16 +56,32 @@ fn bits(draws: &Draws) -> Vec<u64> {
 fn threads_do_not_change_a_bit() {
     let plan = Plan::new(5, 150, 60);
     for (name, posterior) in posteriors() {
-        let posterior = posterior.as_ref();
-        let one = fit(posterior, &plan, Seed(1), threads(1)).expect("a fit");
-        assert_eq!((one.chains, one.draws), (5, 60));
-        for count in [2, 3, 8] {
-            let many = fit(posterior, &plan, Seed(1), threads(count)).expect("a fit");
-            assert_eq!(bits(&one), bits(&many), "{name}: {count} threads");
-        }
-        let other = fit(posterior, &plan, Seed(2), threads(1)).expect("a fit");
-        assert_ne!(bits(&one), bits(&other), "{name}: another seed");
+        assert_same_on_all_threads(&name, posterior.as_ref(), &plan, &[2, 3, 8]);
     }
+}
+
+#[test]
+fn threads_do_not_change_a_bit_of_a_network() {
+    let plan = Plan::new(3, 45, 10);
+    for (name, posterior) in networks() {
+        assert_same_on_all_threads(&name, &posterior, &plan, &[2]);
+    }
+}
+
+fn assert_same_on_all_threads(
+    name: &str,
+    posterior: &dyn Posterior,
+    plan: &Plan,
+    counts: &[usize],
+) {
+    let one = fit(posterior, plan, Seed(1), threads(1)).expect("a fit");
+    assert_eq!((one.chains, one.draws), (plan.chains, plan.draws));
+    for &count in counts {
+        let many = fit(posterior, plan, Seed(1), threads(count)).expect("a fit");
+        assert_eq!(bits(&one), bits(&many), "{name}: {count} threads");
+    }
+    let other = fit(posterior, plan, Seed(2), threads(1)).expect("a fit");
+    assert_ne!(bits(&one), bits(&other), "{name}: another seed");
 }
 
 #[test]
@@ -104,29 +121,37 @@ impl Recorder for StopAt<'_> {
 fn an_interrupted_chain_continues_bit_for_bit() {
     let plan = Plan { thin: 2, ..Plan::new(2, 150, 30) };
     for (name, posterior) in posteriors() {
-        let posterior = posterior.as_ref();
-        let whole = fit(posterior, &plan, Seed(6), threads(2)).expect("a fit");
         // In the first stage, at the end of a stage, inside a window, at the end of the
         // warm-up, between two kept draws, and at the end.
-        for iteration in [1, 22, 40, 60, 150, 151, 177, 209] {
-            let recorder = InMemory::new(posterior, &plan);
-            let stop = StopAt {
-                inner: &recorder,
-                iteration,
-                memories: (0..2).map(|_| Mutex::new(None)).collect(),
-            };
-            let outcome = run(posterior, &plan, Seed(6), &[None, None], threads(2), &stop);
-            assert_eq!(outcome, Ok(Outcome::Interrupted));
-            let memories: Vec<_> =
-                stop.memories.into_iter().map(|memory| memory.into_inner().expect("set")).collect();
-            let outcome = run(posterior, &plan, Seed(6), &memories, threads(2), &recorder);
-            assert_eq!(outcome, Ok(Outcome::Complete));
-            assert_eq!(
-                bits(&whole),
-                bits(&recorder.into_draws()),
-                "{name}: stopped at {iteration}"
-            );
-        }
+        let stops = [1, 22, 40, 60, 150, 151, 177, 209];
+        assert_continues(&name, posterior.as_ref(), &plan, &stops);
+    }
+}
+
+#[test]
+fn an_interrupted_network_continues_bit_for_bit() {
+    let plan = Plan { thin: 2, ..Plan::new(2, 50, 5) };
+    for (name, posterior) in networks() {
+        assert_continues(&name, &posterior, &plan, &[1, 20, 33, 50, 55]);
+    }
+}
+
+fn assert_continues(name: &str, posterior: &dyn Posterior, plan: &Plan, stops: &[usize]) {
+    let whole = fit(posterior, plan, Seed(6), threads(2)).expect("a fit");
+    for &iteration in stops {
+        let recorder = InMemory::new(posterior, plan);
+        let stop = StopAt {
+            inner: &recorder,
+            iteration,
+            memories: (0..2).map(|_| Mutex::new(None)).collect(),
+        };
+        let outcome = run(posterior, plan, Seed(6), &[None, None], threads(2), &stop);
+        assert_eq!(outcome, Ok(Outcome::Interrupted));
+        let memories: Vec<_> =
+            stop.memories.into_iter().map(|memory| memory.into_inner().expect("set")).collect();
+        let outcome = run(posterior, plan, Seed(6), &memories, threads(2), &recorder);
+        assert_eq!(outcome, Ok(Outcome::Complete));
+        assert_eq!(bits(&whole), bits(&recorder.into_draws()), "{name}: stopped at {iteration}");
     }
 }
 

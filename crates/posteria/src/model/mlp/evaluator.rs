@@ -260,13 +260,14 @@ impl MlpEvaluator<'_> {
         let rows = outputs.len() / self.posterior.shape.outputs;
         match &self.posterior.observed {
             Observed::Real(_) => {
-                // In the largest unit, whose square need not be a number.
                 let scaling = &self.posterior.target_scaling;
-                let largest = scaling.iter().map(|s| s.scale).fold(0.0, f64::max);
-                let mut sum = 0.0;
-                for (index, (output, answer)) in outputs.iter().zip(answers).enumerate() {
-                    sum += ((answer - output) * (scaling[index / rows].scale / largest)).powi(2);
-                }
+                let errors = || {
+                    let pairs = outputs.iter().zip(answers).enumerate();
+                    pairs.map(|(index, (f, y))| (y - f) * scaling[index / rows].scale)
+                };
+                // In units of the largest error, whose square need not be a number.
+                let largest = errors().fold(f64::MIN_POSITIVE, |most, error| most.max(error.abs()));
+                let sum: f64 = errors().map(|error| (error / largest).powi(2)).sum();
                 (sum / outputs.len() as f64).sqrt() * largest
             }
             Observed::Binary { .. } => {

@@ -35,6 +35,8 @@ mod scale_block;
 mod spec;
 mod start;
 mod sweep;
+#[cfg(test)]
+mod tests;
 mod updates;
 mod weights;
 mod whitened;

@@ -138,9 +138,8 @@ impl Residual {
             next - count..next
         };
         let noise = if prior.sharing == ResidualSharing::Covariance && outputs > 1 {
-            let InverseWishartPrior(covariance) =
-                inverse_wishart(&prior.variance, outputs).map_err(invalid)?;
-            Noise::Covariance { slots: take(outputs * outputs), prior: covariance }
+            let prior = inverse_wishart(&prior.variance, outputs).map_err(invalid)?;
+            Noise::Covariance { slots: take(outputs * outputs), prior }
         } else {
             let per_target = prior.sharing != ResidualSharing::Common && outputs > 1;
             let group_count = by.as_ref().map_or(1, |by| by.labels.len());
@@ -278,19 +277,17 @@ impl Residual {
     }
 }
 
-struct InverseWishartPrior(InverseWishart);
-
-/// Σ whose variances have the marginal Inv-gamma(s², ν): ν + O - 1 degrees of freedom and
-/// scatter νs² I.
+/// Σ whose variances have the marginal Inv-gamma(s², ν): ν' = ν + O - 1 degrees of freedom and
+/// scatter ν'S0 = νs² I.
 fn inverse_wishart(
     variance: &InverseGamma,
     outputs: usize,
-) -> Result<InverseWishartPrior, ParameterError> {
+) -> Result<InverseWishart, ParameterError> {
     let dof = variance.dof() + outputs as f64 - 1.0;
-    let square = variance.dof() * variance.scale() * variance.scale();
-    let scatter =
+    let square = variance.dof() / dof * variance.scale() * variance.scale();
+    let scale =
         Matrix::from_fn(outputs, outputs, |row, column| if row == column { square } else { 0.0 });
-    InverseWishart::new(&scatter, dof).map(InverseWishartPrior)
+    InverseWishart::new(&scale, dof)
 }
 
 /// The groups of rows that agree in all columns of `by`.
@@ -347,4 +344,25 @@ fn groups(by: &[String], data: &Dataset) -> Result<By, ModelError> {
         })
         .collect();
     Ok(By { columns, values, labels })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Seed};
+
+    #[test]
+    fn variances_of_a_covariance_have_the_prior_of_a_single_variance() {
+        let variance = InverseGamma::new(0.3, 4.0).unwrap();
+        let prior = inverse_wishart(&variance, 3).unwrap();
+        let mut stream = Seed(5).stream(Purpose::Data, [0, 0]);
+        let mut covariance = Matrix::zeros(3, 3);
+        let draws = (0..4000).map(|_| {
+            prior.draw(&mut stream, &mut covariance);
+            variance.cdf(covariance[(1, 1)])
+        });
+        let mean = draws.sum::<f64>() / 4000.0;
+        // Uniform: the mean is off by more than five errors with probability 6e-7.
+        assert!((mean - 0.5).abs() < 5.0 / (12.0_f64 * 4000.0).sqrt(), "{mean}");
+    }
 }

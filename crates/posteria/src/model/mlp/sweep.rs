@@ -74,9 +74,15 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
 fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
     let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
     let network = (posterior.shape, &posterior.rows);
-    // Latent κ first: after an exchange of temperatures they belong to another one.
-    if let Observed::Real(residual) = &posterior.observed {
-        updates.push(Box::new(ResidualUpdate::new(network, residual, beta)));
+    let mut residual: Option<Box<dyn Update + 'p>> = match &posterior.observed {
+        Observed::Real(residual) => Some(Box::new(ResidualUpdate::new(network, residual, beta))),
+        _ => None,
+    };
+    // Where weights are moved given the latent κ, these come first: after an exchange of
+    // temperatures they belong to another one. Where κ are integrated out they come last, so
+    // that the state a sweep leaves has κ of its own weights.
+    if posterior.moves.kernel == KernelChoice::Auto {
+        updates.extend(residual.take());
     }
     match (&posterior.observed, posterior.moves.kernel) {
         (Observed::Real(residual), KernelChoice::Auto) => {
@@ -128,6 +134,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
             updates.push(scale_moves(posterior, beta));
         }
     }
+    updates.extend(residual);
     Sweep::new(updates)
 }
 

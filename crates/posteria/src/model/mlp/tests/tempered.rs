@@ -1,0 +1,90 @@
+//! At inverse temperatures between prior and posterior: chains against importance weights.
+
+use super::cases::TARGETS;
+use super::joint_distribution::KERNELS;
+use super::*;
+use reference::{Kind, residual_factors, weight_factors};
+
+const PASSES: usize = 3200;
+const DRAWS: usize = 20_000;
+const BETA: f64 = 0.5;
+
+/// Bounded functions of the state: of every scale, weight and degrees of freedom, and of the
+/// outputs.
+fn functions(world: &World, posterior: &MlpPosterior, state: &[f64]) -> Vec<f64> {
+    let mut factors = weight_factors(posterior, state, false);
+    factors.extend(residual_factors(posterior, state));
+    let mut values: Vec<f64> = Vec::new();
+    for factor in factors {
+        // Signs of weights are exchangeable, so their second score tells more.
+        values.push(factor.scores[usize::from(factor.kind == Kind::Weight)]);
+    }
+    values.extend(world.outputs(&state[..posterior.shape.len()]).iter().map(|f| f.tanh()));
+    values
+}
+
+/// Means of the functions under prior × likelihood^β and their standard errors, from weighted
+/// draws of the prior; and the effective number of these.
+fn weighted_means(
+    world: &World,
+    posterior: &MlpPosterior,
+    stream: &mut Stream,
+) -> (Vec<(f64, f64)>, f64) {
+    let mut draws = Vec::with_capacity(DRAWS);
+    for _ in 0..DRAWS {
+        let state = from_prior(posterior, stream);
+        let log_likelihood =
+            reference::log_density(&world.target_factors(posterior, &state, false));
+        draws.push((BETA * log_likelihood, functions(world, posterior, &state)));
+    }
+    let largest = draws.iter().fold(f64::NEG_INFINITY, |most, (log, _)| most.max(*log));
+    let weights: Vec<f64> = draws.iter().map(|(log, _)| (log - largest).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    let count = draws[0].1.len();
+    let means = (0..count).map(|index| {
+        let pairs = || weights.iter().zip(draws.iter().map(|(_, values)| values[index]));
+        let mean = pairs().map(|(w, value)| w * value).sum::<f64>() / total;
+        let squares: f64 = pairs().map(|(w, value)| (w * (value - mean)).powi(2)).sum();
+        (mean, squares.sqrt() / total)
+    });
+    let effective = total * total / weights.iter().map(|w| w * w).sum::<f64>();
+    (means.collect(), effective)
+}
+
+#[test]
+fn chains_at_half_the_inverse_temperature_agree_with_importance_weights() {
+    for (index, target) in TARGETS.into_iter().enumerate() {
+        let mut stream = stream(60 + index as u64);
+        let kernel = if target == cases::COVARIANCE { 0 } else { index % 3 };
+        let layers = if index % 2 == 0 { (2, true) } else { (2, false) };
+        let priors = cases::priors(&target, index + 1);
+        let mut world = World::new(target, layers, &priors, KERNELS[kernel].1);
+        world.inputs = inputs(4, 2, &mut stream);
+        let empty = world.empty();
+        let mut state = from_prior(&empty, &mut stream);
+        // Targets of ordinary size, so that many draws of the prior have weight.
+        let targets = match target.link {
+            Link::Real | Link::Several => {
+                (0..world.target_count()).map(|_| 0.8 * stream.normal()).collect()
+            }
+            _ => world.draw_targets(&empty, &state, &mut stream),
+        };
+        let posterior = world.posterior(&targets);
+        let (expected, effective) = weighted_means(&world, &posterior, &mut stream);
+        assert!(effective > 500.0, "{}: {effective} effective draws", target.name);
+        let mut sweep = posterior.sweep(BETA);
+        tune(&mut sweep, &state, 200, &mut stream);
+        for _ in 0..100 {
+            sweep.pass(&mut state, &mut stream);
+        }
+        let mut table = Table::default();
+        for _ in 0..PASSES {
+            sweep.pass(&mut state, &mut stream);
+            table.push(&functions(&world, &posterior, &state));
+        }
+        for (function, (column, (mean, error))) in table.0.iter().zip(&expected).enumerate() {
+            let z = z_score(column, *mean, *error);
+            assert!(z.abs() < FAR, "{}: function {function} is {z} errors off", target.name);
+        }
+    }
+}

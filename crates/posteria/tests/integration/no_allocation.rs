@@ -142,7 +142,7 @@ fn scales_of_a_hierarchy_allocate_nothing() {
 }
 
 #[test]
-fn networks_allocate_nothing() {
+fn densities_of_networks_allocate_nothing() {
     let (n, inputs) =
         (300, Matrix::from_fn(300, 3, |row, column| (row * 3 + column) as f64 / 450.0));
     let rows = Rows::new(&inputs);

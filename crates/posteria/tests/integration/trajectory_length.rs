@@ -32,7 +32,7 @@ fn efficiency(kernel: &mut Hmc, condition: f64, seed: u64, draws: usize) -> f64 
     let mut target = gaussian(condition);
     let mut stream = Seed(seed).stream(Purpose::Chain, [0, 0]);
     let mut point = Point::new(&mut target, vec![0.1; 10]).expect("a usable start");
-    kernel.enter(&Stage { adapt: Adapt::StepSize, ..Stage::default() });
+    kernel.enter(&Stage { adapt: Adapt::Metric, ..Stage::default() });
     for _ in 0..500 {
         kernel.step(&mut target, &mut point, &mut stream);
     }

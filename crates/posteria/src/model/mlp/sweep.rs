@@ -29,6 +29,9 @@ const CENTRED_PERSISTENCE: f64 = 0.9;
 const CENTRED_ACCEPTANCE: f64 = 0.95;
 /// Mean number of leapfrog steps of a trajectory of weights and scales together.
 const JOINT_STEPS: usize = 60;
+/// Trajectories with the output weights integrated out in one sweep, each followed by the
+/// draws from full conditionals: they are cheap, and draws are few.
+const COLLAPSED: usize = 3;
 /// Leapfrog steps with the output weights integrated out, before warm-up finds better.
 const COLLAPSED_STEPS: usize = 12;
 /// Most leapfrog steps that warm-up may find.
@@ -90,6 +93,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
             let kernel = collapsed_kernel(posterior, &coordinates);
             updates.push(Box::new(Reparametrized::new("weights", coordinates, kernel)));
             updates.push(scales(posterior));
+            return Sweep::new(vec![Box::new(Repeated::new("everything", COLLAPSED, updates))]);
         }
         (_, KernelChoice::Auto) => {
             let options = HmcOptions {

@@ -37,7 +37,7 @@ pub struct HmcOptions {
     /// their ends (and in their windows) only. For targets whose force is cheaper than their
     /// gradient; the density that is sampled is the exact one all the same.
     pub fast_force: bool,
-    /// The lengths (numbers of leapfrog steps) among which adapting stages look for the best,
+    /// The lengths (numbers of leapfrog steps) among which stages that learn the metric look for the best,
     /// beginning from `leapfrog_steps`; `None` keeps that. Only for a momentum that is drawn
     /// anew every time.
     pub tune_length: Option<RangeInclusive<usize>>,
@@ -145,9 +145,10 @@ impl Hmc {
         Ok(())
     }
 
-    /// Whether this trajectory may be used to learn its best length.
+    /// Whether this trajectory may be used to learn its best length: while the metric is being
+    /// learned. Stages that only settle the step size settle it for the length that was found.
     fn tunes_length(&self) -> bool {
-        self.tuning.adapts() && self.options.persistence.decay.abs() < f64::MIN_POSITIVE
+        self.tuning.shapes() && self.options.persistence.decay.abs() < f64::MIN_POSITIVE
     }
 
     fn trajectory(&self, leapfrog_steps: usize, stream: &mut Stream) -> Trajectory {

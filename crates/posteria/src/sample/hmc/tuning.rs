@@ -42,8 +42,9 @@ impl Tuning {
         self
     }
 
-    pub(super) fn adapts(&self) -> bool {
-        self.adapt != Adapt::Nothing
+    /// Whether the present stage learns the metric.
+    pub(super) fn shapes(&self) -> bool {
+        self.adapt == Adapt::Metric
     }
 
     pub(super) fn step_size(&self) -> f64 {

@@ -35,6 +35,16 @@ pub enum ModelError {
         /// Index of the row.
         row: usize,
     },
+    /// A class beyond those that the target has.
+    #[error("{column} in row {row} (counted from 0) is none of its {classes} classes")]
+    NoSuchClass {
+        /// Name of the column.
+        column: String,
+        /// Index of the row.
+        row: usize,
+        /// Number of classes.
+        classes: usize,
+    },
     /// Two parts of the dataset, or names and a density, do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Length {

@@ -32,7 +32,7 @@ pub(super) fn usable(data: &Dataset) -> Result<(), ModelError> {
             length("targets", rows, codes.len())?;
             let classes = if data.task == Task::Binary { 2 } else { labels.len() };
             match codes.iter().position(|code| *code >= classes) {
-                Some(row) => Err(ModelError::NotFinite { column: name.clone(), row }),
+                Some(row) => Err(ModelError::NoSuchClass { column: name.clone(), row, classes }),
                 None => Ok(()),
             }
         }

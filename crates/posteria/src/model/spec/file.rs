@@ -139,13 +139,13 @@ seed = 7
         let section = error("[smapling]\nchains = 4");
         assert!(section.contains("unknown field `smapling`"), "{section}");
         assert!(error("[data\n").starts_with("line 1, column"));
-        assert!(error("[residual]\ndof = 'many'").contains("expected a number or \"unknown\""));
+        assert!(error("[residual]\ndof = 'many'").contains("expected a number, \"unknown\""));
     }
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let mlp = Spec::from_toml("[model]\nkind = 'mlp'\nhidden = 8").unwrap_err();
-        assert_eq!(mlp, SpecError::NotAvailable { what: "kind = \"mlp\"".into() });
+        let gp = Spec::from_toml("[model]\nkind = 'gp'\nmean = 'zero'").unwrap_err();
+        assert_eq!(gp, SpecError::NotAvailable { what: "kind = \"gp\"".into() });
         for (text, what) in [
             ("[prior.weights]\nfamily = 'laplace'", "family"),
             ("[prior.weights]\ntop_dof = 1.0", "top_dof"),

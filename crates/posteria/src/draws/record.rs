@@ -11,11 +11,13 @@ pub struct Statistics {
     pub log_prior: f64,
     /// Log likelihood.
     pub log_likelihood: f64,
-    /// Energy of the last Hamiltonian update (NaN without one).
+    /// Energy of the last Hamiltonian update, or of the last proposal without one (NaN if no
+    /// update has an energy).
     pub energy: f64,
     /// Its step size.
     pub step_size: f64,
-    /// Mean acceptance probability of the sweep's proposals.
+    /// Mean acceptance probability of the sweep's trajectories, or of its proposals if it has
+    /// none.
     pub acceptance_rate: f64,
     /// Density evaluations of the sweep.
     pub n_steps: f64,

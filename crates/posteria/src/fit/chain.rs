@@ -180,11 +180,11 @@ impl<'p> Chain<'p> {
 }
 
 fn statistics(terms: Terms, steps: &[Step]) -> Statistics {
-    let proposals = steps.iter().filter(|step| step.evaluations > 0);
+    let telling = || Step::telling(steps);
     let (count, acceptance) =
-        proposals.fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
+        telling().fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
     let last = |value: fn(&Step) -> f64| {
-        steps.iter().rev().map(value).find(|value| !value.is_nan()).unwrap_or(f64::NAN)
+        telling().map(value).filter(|value| !value.is_nan()).last().unwrap_or(f64::NAN)
     };
     Statistics {
         log_density: terms.at(1.0),

@@ -3,7 +3,7 @@
 mod fit;
 mod read;
 
-pub use fit::{Fit, Inference, Missing, ModelKind, Relevance, Residual, Task};
+pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 
 use std::num::NonZero;
@@ -14,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   posteria demo                                       a tour with built-in data
   posteria fit houses.csv --target price --model linear --out runs/houses
+  posteria fit houses.csv --target price --model mlp --out runs/network
   posteria summary runs/houses
   posteria diagnose runs/houses
   posteria export runs/houses --format csv --out houses-draws.csv

@@ -38,8 +38,11 @@ mod sweep;
 mod updates;
 mod weights;
 mod whitened;
+mod width;
 
+pub use defaults::{GROUP_DOFS, RESIDUAL_DOFS};
 pub use marginal::{Marginal, MarginalGradient};
 pub use network::{Likelihood, Network, Rows, Shape};
 pub use posterior::MlpPosterior;
 pub use spec::Mlp;
+pub use width::{WidthPower, WidthScaling};

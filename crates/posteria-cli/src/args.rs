@@ -4,7 +4,7 @@ mod fit;
 mod predict;
 mod read;
 
-pub use fit::{Fit, Inference, Missing, ModelKind, Relevance, Residual, Task};
+pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 
@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   posteria demo                                       a tour with built-in data
   posteria fit houses.csv --target price --model linear --out runs/houses
+  posteria fit houses.csv --target price --model mlp --out runs/network
   posteria summary runs/houses
   posteria diagnose runs/houses
   posteria predict runs/houses new.csv --out predictions.csv

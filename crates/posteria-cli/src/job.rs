@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use posteria::data::Task;
 use posteria::model::spec::{
-    MissingPolicy, ModelKind, PriorSpec, ResidualFamily, Sharing, Spec, SpecError,
+    KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily, Sharing, Spec, SpecError,
+    StartChoice,
 };
 
 use crate::args;
@@ -41,6 +42,10 @@ impl FitJob {
             (None, None) => return Err(no_data(flags)),
         };
         merge(&mut spec, flags, seed);
+        spec.check().map_err(|error| match &flags.spec {
+            Some(path) => Failure::bad_input(format!("{}: {error}", path.display())),
+            None => Failure::BadInput(error.into()),
+        })?;
         if spec.data.target.is_empty() {
             return Err(Failure::bad_input(
                 "say which column is to be explained: --target COL, or target in [data]",
@@ -148,7 +153,35 @@ fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if !flags.residual_by.is_empty() {
         spec.residual.get_or_insert_default().by = Some(flags.residual_by.clone());
     }
+    merge_sampling(spec, flags, seed);
+}
+
+fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     let sampling = &mut spec.sampling;
+    if let Some(kernel) = flags.kernel {
+        sampling.kernel = Some(match kernel {
+            args::Kernel::Auto => KernelChoice::Auto,
+            args::Kernel::Hmc => KernelChoice::Hmc,
+            args::Kernel::Nuts => KernelChoice::Nuts,
+        });
+        if kernel != args::Kernel::Hmc {
+            // They belong to the kernel that the flag replaces.
+            (sampling.window, sampling.persistence) = (None, None);
+        }
+        if kernel == args::Kernel::Nuts {
+            sampling.leapfrog_steps = None;
+        }
+    }
+    if let Some(start) = flags.start {
+        sampling.start = Some(match start {
+            args::Start::Dispersed => StartChoice::Dispersed,
+            args::Start::EarlyStopping => StartChoice::EarlyStopping,
+            args::Start::Prior => StartChoice::Prior,
+        });
+    }
+    if let Some(temperatures) = flags.temperatures {
+        sampling.temperatures = Some(temperatures.get());
+    }
     let counts = [
         (flags.chains.map(|n| n.get()), &mut sampling.chains),
         (flags.warmup, &mut sampling.warmup),
@@ -172,7 +205,8 @@ fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
     match asked.into_iter().find(|(_, asked)| *asked) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::bad_input(format!(
-            "{flag} is not available in this version, which samples linear models and neural networks; omit it"
+            "{flag} is not available in this version, which samples linear models and \
+             neural networks; omit it"
         ))),
     }
 }
@@ -238,6 +272,46 @@ mod tests {
         assert_eq!(overridden.spec.sampling.draws, 60);
         assert_eq!(overridden.spec.data.target, ["z"]);
         assert_eq!(overridden.spec.data.sha256, None, "other data, other digest");
+    }
+
+    #[test]
+    fn flags_of_networks_fill_the_specification() {
+        let spec = |rest: &str| {
+            job(&format!("posteria fit d.csv --target y --out r {rest}")).expect("a job").spec
+        };
+        let network = spec(
+            "--model mlp --hidden 3 --relevance common --residual laplace --residual-by g \
+             --test t.csv --kernel nuts --start prior --temperatures 4",
+        );
+        assert_eq!((network.model.kind, network.model.hidden), (ModelKind::Mlp, Some(3)));
+        assert_eq!(network.prior["input_weights"].sharing, Some(Sharing::Common));
+        let residual = network.residual.expect("residual");
+        assert_eq!(residual.family, Some(ResidualFamily::Laplace));
+        assert_eq!(residual.by.expect("columns"), ["g"]);
+        assert_eq!(network.data.test.as_deref(), Some("t.csv"));
+        let sampling = network.sampling;
+        assert_eq!(sampling.kernel, Some(KernelChoice::Nuts));
+        assert_eq!(sampling.start, Some(StartChoice::Prior));
+        assert_eq!(sampling.temperatures, Some(4));
+        assert_eq!(spec("--hidden 5").model.kind, ModelKind::Mlp, "only networks have them");
+    }
+
+    #[test]
+    fn another_kernel_leaves_the_keys_of_the_old_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("m.toml");
+        let text = "[data]\ntarget = 'y'\n[model]\nkind = 'mlp'\n[sampling]\nkernel = 'hmc'\n\
+                    window = 5\npersistence = 0.9\nleapfrog_steps = 20\n";
+        fs::write(&file, text).expect("written");
+        let sampling = |kernel: &str| {
+            let line = format!("posteria fit d.csv --spec {} --out r {kernel}", file.display());
+            job(&line).expect("a job").spec.sampling
+        };
+        assert_eq!(sampling("").window, Some(5));
+        assert_eq!(sampling("--kernel hmc").persistence, Some(0.9));
+        assert_eq!(sampling("--kernel auto").window, None);
+        assert_eq!(sampling("--kernel auto").leapfrog_steps, Some(20));
+        assert_eq!(sampling("--kernel nuts").leapfrog_steps, None);
     }
 
     #[test]

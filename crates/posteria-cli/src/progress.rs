@@ -66,8 +66,8 @@ impl<'a> Progress<'a> {
         let now = Instant::now();
         Progress {
             kept_by,
-            tally: Tally::new(plan, begun),
-            draws: Mutex::new(RHatMonitor::new(plan.chains, layout.len())),
+            tally: Tally::new(plan, begun, layout.variable("test_error").map(|v| v.offset)),
+            draws: Mutex::new(RHatMonitor::new(plan.chains, layout)),
             display,
             clock: Mutex::new(Clock {
                 started: now,
@@ -172,6 +172,9 @@ impl Tally {
         }
         if r_hat.is_finite() {
             parts.push(format!("R-hat {r_hat:.3}"));
+        }
+        if total.mean_test_error().is_finite() {
+            parts.push(format!("test error {}", text::significant(total.mean_test_error(), 3)));
         }
         let left = self.seconds_left(elapsed);
         if left.is_finite() {

@@ -1,10 +1,13 @@
 //! Run chains into a run folder, with progress, until they are done or a signal comes.
 
+mod findings;
+
 use std::io;
 use std::path::Path;
 use std::time::Instant;
 
 use posteria::caution::Caution;
+use posteria::data::Task;
 use posteria::diagnose::{SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
 use posteria::fit;
@@ -14,6 +17,7 @@ use posteria_store::{
 };
 use serde::Serialize;
 
+use self::findings::Findings;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
@@ -34,6 +38,8 @@ pub struct FitReport {
     accept_rate: f64,
     seconds: f64,
     seed: u64,
+    #[serde(flatten)]
+    findings: Findings,
     warnings: Vec<String>,
     #[serde(skip)]
     doubts: usize,
@@ -127,6 +133,11 @@ impl FitReport {
             accept_rate: accepted / draws.statistics.len() as f64,
             seconds,
             seed: prepared.spec.sampling.seed,
+            findings: Findings::new(
+                &summary,
+                &draws.layout,
+                prepared.data.task != Task::Regression,
+            ),
             warnings: of_data.chain(of_draws).collect(),
             doubts: summary.cautions.len(),
         }
@@ -144,7 +155,7 @@ impl FitReport {
             };
             format!(
                 "{}: {} of {} in {}, seed {}\nlargest R-hat {}, at least {} effective draws, \
-                 {diverged}, acceptance {:.2}\n",
+                 {diverged}, acceptance {:.2}\n{}",
                 text::printable(&self.run),
                 text::count(self.chains, "chain"),
                 text::count(self.draws, "draw"),
@@ -153,6 +164,7 @@ impl FitReport {
                 text::fixed(self.max_r_hat, 3),
                 text::fixed(self.min_ess_bulk, 0),
                 self.accept_rate,
+                self.findings.render(),
             )
         })?;
         context.judge(self.doubts)

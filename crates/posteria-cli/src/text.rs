@@ -52,9 +52,24 @@ pub fn significant(value: f64, digits: i32) -> String {
     fixed(value, decimals_for(value.abs(), digits))
 }
 
+/// `value` with three significant digits, with an exponent beyond a million or below a
+/// thousandth.
+pub fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if value.is_finite() && magnitude > 0.0 && !(1e-3..1e6).contains(&magnitude) {
+        format!("{value:.2e}")
+    } else {
+        significant(value, 3)
+    }
+}
+
 /// A count with its noun: `1 chain`, `4 chains`.
 pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    match (number, noun.ends_with('s')) {
+        (1, _) => format!("1 {noun}"),
+        (_, true) => format!("{number} {noun}es"),
+        _ => format!("{number} {noun}s"),
+    }
 }
 
 /// Seconds as a person says them: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`.

@@ -1,9 +1,15 @@
 //! Say in words what a specification means.
 
+mod linear;
+mod mlp;
+mod prior;
+
 use posteria::data::{Dataset, Targets, Task};
-use posteria::model::spec::{Dof, PriorFamily, PriorSpec, Sharing, Spec};
+use posteria::model::spec::ModelKind;
 use serde::Serialize;
 
+use self::prior::PriorFunctions;
+use crate::prepare::Prepared;
 use crate::text;
 
 /// Inputs that are listed by name.
@@ -18,7 +24,10 @@ pub struct Words {
     target: Vec<String>,
     inputs: Vec<String>,
     /// One sentence per part of the model.
-    priors: Vec<Prior>,
+    priors: Vec<Part>,
+    /// Functions drawn from the prior, if they were asked for and the model can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prior_functions: Option<PriorFunctions>,
     chains: usize,
     warmup: usize,
     draws: usize,
@@ -26,20 +35,32 @@ pub struct Words {
     seed: u64,
 }
 
+/// One part of a model in words.
 #[derive(Debug, Serialize)]
-struct Prior {
+struct Part {
     name: &'static str,
     words: String,
 }
 
 impl Words {
-    /// Describes a fit of `spec`, as [`Spec::complete`] left it, to `data`.
-    pub fn new(spec: &Spec, data: &Dataset) -> Self {
+    /// Describes a fit of what was prepared.
+    pub fn new(prepared: &Prepared) -> Self {
+        let Prepared { spec, data, .. } = prepared;
         let (task, target) = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => ("regression", names.clone()),
             (Targets::Classes { name, .. }, Task::Multiclass) => ("multiclass", vec![name.clone()]),
             (Targets::Classes { name, .. }, _) => ("binary", vec![name.clone()]),
         };
+        let mut priors = match spec.model.kind {
+            ModelKind::Mlp => mlp::parts(spec, data, prepared.posterior.layout()),
+            _ => linear::parts(spec, data),
+        };
+        let words = if spec.data.standardize {
+            "priors hold for inputs and targets standardised to mean 0 and deviation 1"
+        } else {
+            "priors hold for inputs and targets as they are"
+        };
+        priors.push(Part { name: "scale", words: words.into() });
         let sampling = spec.sampling;
         Words {
             model: spec.model.kind.name(),
@@ -47,13 +68,20 @@ impl Words {
             rows: data.rows(),
             target,
             inputs: data.input_names.clone(),
-            priors: priors(spec, data),
+            priors,
+            prior_functions: None,
             chains: sampling.chains,
             warmup: sampling.warmup,
             draws: sampling.draws,
             thin: sampling.thin,
             seed: sampling.seed,
         }
+    }
+
+    /// The same with functions drawn from the prior, where the model can.
+    #[must_use]
+    pub fn with_prior_functions(self, prepared: &Prepared) -> Self {
+        Words { prior_functions: PriorFunctions::draw(prepared), ..self }
     }
 
     /// The description as text.
@@ -66,16 +94,17 @@ impl Words {
             text::count(self.inputs.len(), "input"),
             text::count(self.rows, "row")
         );
+        let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(8);
         let mut line = |name: &str, words: &str| {
-            lines.push_str(&format!("{:<10} {}\n", name, text::printable(words)));
+            lines.push_str(&format!("{name:<width$}  {}\n", text::printable(words)));
         };
         let mut inputs = self.inputs[..self.inputs.len().min(LISTED)].join(", ");
         if self.inputs.len() > LISTED {
             inputs.push_str(", …");
         }
         line("inputs", &inputs);
-        for prior in &self.priors {
-            line(prior.name, &prior.words);
+        for part in &self.priors {
+            line(part.name, &part.words);
         }
         let thinned = match self.thin {
             1 => String::new(),
@@ -91,75 +120,37 @@ impl Words {
                 self.seed
             ),
         );
+        if let Some(functions) = &self.prior_functions {
+            lines.push_str(&functions.render());
+        }
         lines
     }
 }
 
-fn priors(spec: &Spec, data: &Dataset) -> Vec<Prior> {
-    let mut priors = Vec::new();
-    let mut push = |name, words: String| priors.push(Prior { name, words });
-    push(
-        "output",
-        match data.task {
-            Task::Regression => "f = intercept + sum of weight × input".into(),
-            _ => "f = intercept + sum of weight × input, the log odds of the second class".into(),
-        },
-    );
-    for (name, key) in [("weights", "weights"), ("intercept", "intercept")] {
-        if let Some(prior) = spec.prior.get(key) {
-            push(name, weight_words(prior));
-        } else if key == "intercept" && spec.model.intercept == Some(false) {
-            push(name, "none".into());
-        }
-    }
-    if let Some(residual) = &spec.residual {
-        let variance = match (residual.precision, residual.scale, residual.scale_dof) {
-            (Some(gamma), ..) => {
-                format!("precision gamma with shape {} and scale {}", gamma.shape, gamma.scale)
-            }
-            (None, Some(scale), Some(dof)) => variance_words(scale, dof),
-            _ => "variance with its default prior".into(),
-        };
-        push("residual", format!("normal, {variance}"));
-    }
-    push(
-        "scale",
-        if spec.data.standardize {
-            "priors hold for inputs and targets standardised to mean 0 and deviation 1".into()
-        } else {
-            "priors hold for inputs and targets as they are".into()
-        },
-    );
-    priors
+/// A number as a sentence shows it: no more digits than it has, four if it has many.
+fn number(value: f64) -> String {
+    let short = format!("{value}");
+    if short.len() <= 6 { short } else { text::significant(value, 3) }
 }
 
-fn weight_words(prior: &PriorSpec) -> String {
-    let whose = match prior.sharing {
-        Some(Sharing::PerInput) => "one variance per input",
-        _ => "a common variance",
-    };
-    match (prior.family, prior.fixed, prior.rho) {
-        (_, Some(fixed), _) => format!("normal about 0 with standard deviation {fixed}"),
-        (Some(PriorFamily::Conjugate), _, Some(rho)) => {
-            format!("normal about 0 with precision {rho} times that of the residual")
-        }
-        (Some(PriorFamily::Independent), ..) => format!(
-            "normal about 0, {whose} whose inverse is gamma with shape {} and scale {}",
-            prior.shape.unwrap_or(f64::NAN),
-            prior.rate_scale.unwrap_or(f64::NAN)
-        ),
-        _ => match (prior.scale, &prior.dof) {
-            (Some(scale), Some(Dof::Known(dof))) => {
-                format!("normal about 0, {whose}: {}", variance_words(scale, *dof))
-            }
-            _ => "normal about 0".into(),
-        },
-    }
-}
-
+/// An inverse gamma prior of a variance.
 fn variance_words(scale: f64, dof: f64) -> String {
-    format!(
-        "variance inverse gamma about {scale}² with {dof} degree{} of freedom",
-        if (dof - 1.0).abs() < f64::EPSILON { "" } else { "s" }
-    )
+    format!("variance inverse gamma about {}² with {}", number(scale), dof_words(dof))
+}
+
+/// A number of degrees of freedom.
+fn dof_words(dof: f64) -> String {
+    let plural = if (dof - 1.0).abs() < f64::EPSILON { "" } else { "s" };
+    format!("{} degree{plural} of freedom", number(dof))
+}
+
+/// What a scale on the standardised scale is in the unit of the target, if that is another and
+/// there is one target only.
+fn in_unit(scale: f64, data: &Dataset) -> String {
+    match (&data.targets, &data.target_scaling[..]) {
+        (Targets::Real { names, .. }, [scaling]) if (scaling.scale - 1.0).abs() > 1e-12 => {
+            format!(" ({} in the unit of {})", number(scale * scaling.scale), names[0])
+        }
+        _ => String::new(),
+    }
 }

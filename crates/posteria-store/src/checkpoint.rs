@@ -17,8 +17,9 @@ use crate::schema::Schema;
 
 /// Name of the file.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
-/// The latest format that this version writes and reads.
-pub(crate) const FORMAT: u32 = 1;
+/// The format that this version writes, and the latest that it reads. Format 2 says of every
+/// variable whether it is identified.
+pub(crate) const FORMAT: u32 = 2;
 /// No checkpoint is larger: it holds at most a chunk per array and chain.
 const LARGEST: u64 = 1 << 32;
 
@@ -97,12 +98,12 @@ impl Loaded {
         }
         let body = body.strip_prefix(MAGIC).ok_or_else(|| damaged("it is not a checkpoint"))?;
         let mut from = Decoder::new(CHECKPOINT, body);
-        match from.u32("the format")? {
+        let format = match from.u32("the format")? {
             0 => return Err(damaged("there is no format 0")),
-            FORMAT => {}
+            format if format <= FORMAT => format,
             found => return Err(StoreError::Newer { found, supported: FORMAT }),
-        }
-        let facts = Facts::decode(&mut from)?;
+        };
+        let facts = Facts::decode(&mut from, format)?;
         let schema = Schema::new(&facts).map_err(|error| from.damaged(error.to_string()))?;
         let columns = Column::all(&schema, &facts);
         let count = from.count(4, "the number of static checksums")?;

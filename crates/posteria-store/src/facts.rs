@@ -130,6 +130,7 @@ impl Facts {
         bytes.put_count(self.layout.variables().len());
         for variable in self.layout.variables() {
             bytes.put_text(&variable.name);
+            bytes.put_u8(variable.identified.into());
             bytes.put_count(variable.dimensions.len());
             for dimension in &variable.dimensions {
                 bytes.put_text(&dimension.name);
@@ -151,7 +152,8 @@ impl Facts {
         }
     }
 
-    pub(crate) fn decode(from: &mut Decoder<'_>) -> Result<Self, StoreError> {
+    /// Reads the facts of a checkpoint of this format.
+    pub(crate) fn decode(from: &mut Decoder<'_>, format: u32) -> Result<Self, StoreError> {
         let version = from.text("the version")?;
         let spec_digest = from.bytes(32, "the digest of spec.toml")?.try_into().expect("32 bytes");
         let extent = Extent {
@@ -160,7 +162,7 @@ impl Facts {
             draws: from.number("the number of draws")?,
             thin: from.number("the thinning")?,
         };
-        let layout = decode_layout(from)?;
+        let layout = decode_layout(from, format)?;
         let pointwise = if from.flag("the flag of log likelihoods")? {
             Some((from.text("the name of the log likelihood")?, Coordinate::decode(from)?))
         } else {
@@ -189,7 +191,7 @@ impl Facts {
 }
 
 /// Rebuilds the layout piece by piece: offsets and lengths are computed, never believed.
-fn decode_layout(from: &mut Decoder<'_>) -> Result<Layout, StoreError> {
+fn decode_layout(from: &mut Decoder<'_>, format: u32) -> Result<Layout, StoreError> {
     let count = from.count(16, "the number of variables")?;
     if count > MOST_ARRAYS {
         return Err(from.damaged(format!("{count} variables are beyond the limit")));
@@ -197,6 +199,8 @@ fn decode_layout(from: &mut Decoder<'_>) -> Result<Layout, StoreError> {
     let mut layout = Layout::new();
     for _ in 0..count {
         let name = from.text("a variable's name")?;
+        // Format 1 knew only models whose variables all mean themselves.
+        let identified = format < 2 || from.flag("a variable's flag")?;
         let rank = from.count(16, "a number of dimensions")?;
         let mut dimensions = Vec::with_capacity(rank);
         let mut components = Some(1usize);
@@ -218,7 +222,10 @@ fn decode_layout(from: &mut Decoder<'_>) -> Result<Layout, StoreError> {
         if layout.variable(&name).is_some() {
             return Err(from.damaged(format!("variable {name:?} is there twice")));
         }
-        layout.push(name, dimensions);
+        layout.push(name.clone(), dimensions);
+        if !identified {
+            layout.set_unidentified(&name);
+        }
     }
     Ok(layout)
 }

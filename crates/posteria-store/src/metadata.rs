@@ -83,6 +83,9 @@ fn dimensions(array: &Array) -> String {
     if let Some(called) = &array.called {
         members.push(("long_name".to_string(), quoted(called)));
     }
+    if !array.identified {
+        members.push(("identified".to_string(), "false".to_string()));
+    }
     object(&members)
 }
 

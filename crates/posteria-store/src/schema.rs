@@ -74,6 +74,8 @@ pub(crate) struct Array {
     pub(crate) name: String,
     /// What it is called, where the folder had to be called otherwise.
     pub(crate) called: Option<String>,
+    /// Whether its values mean the same in every chain.
+    pub(crate) identified: bool,
     pub(crate) origin: Origin,
     pub(crate) element: Element,
     pub(crate) dimensions: Vec<String>,
@@ -205,6 +207,8 @@ impl Schema {
         for (index, (variable, dimensions)) in variables.iter().zip(dimensions_of).enumerate() {
             let inner = (dimensions, variable.shape());
             group.column(&variable.name, Origin::Variable(index), Element::Real, inner)?;
+            let array = group.schema.arrays.last_mut().expect("just pushed");
+            array.identified = variable.identified;
         }
         Ok(())
     }
@@ -341,6 +345,7 @@ impl<'s> Group<'s> {
             group: self.name,
             name: file,
             called,
+            identified: true,
             origin,
             element,
             dimensions,

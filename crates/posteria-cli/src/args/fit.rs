@@ -9,9 +9,18 @@ const EXAMPLES: &str = "\
 Examples:
   posteria fit houses.csv --target price --model linear --out runs/houses
   posteria fit houses.csv --target price --inputs area rooms --chains 8 --out runs/small
-  posteria fit houses.csv --target price --dry-run
+  posteria fit houses.csv --target price --model mlp --hidden 8 --dry-run
+  posteria fit houses.csv --target price --model mlp --residual student-t --out runs/network
+  posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
   posteria fit --spec model.toml --out runs/model
-  posteria fit --spec runs/houses/spec.toml --out runs/again      repeats a run bit for bit";
+  posteria fit --spec runs/houses/spec.toml --out runs/again      repeats a run bit for bit
+
+docs/spec.md lists every key of a specification file.";
+
+const DATA: &str = "Data";
+const MODEL: &str = "Model";
+const RESIDUAL: &str = "Residual";
+const SAMPLING: &str = "Sampling";
 
 /// Sample the posterior of a model given a table of data.
 ///
@@ -25,14 +34,6 @@ pub struct Fit {
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
 
-    /// Column or columns to be explained
-    #[arg(long, value_name = "COL", num_args = 1..)]
-    pub target: Vec<String>,
-
-    /// Kind of model [default: linear]
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub model: Option<ModelKind>,
-
     /// Run folder to create
     #[arg(long, short, value_name = "RUN")]
     pub out: Option<PathBuf>,
@@ -41,74 +42,110 @@ pub struct Fit {
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
 
-    /// Print the model and its priors in words; sample nothing
+    /// Print the model and its priors in words, and functions drawn from the prior of a neural
+    /// network; sample nothing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// What the target is [default: inferred from the column]
-    #[arg(long, value_enum, value_name = "TASK")]
-    pub task: Option<Task>,
+    /// Column or columns to be explained
+    #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
+    pub target: Vec<String>,
 
     /// Columns that explain the target [default: all others]
-    #[arg(long, value_name = "COL", num_args = 1..)]
+    #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
     pub inputs: Vec<String>,
 
     /// Column that says which rows belong together
-    #[arg(long, value_name = "COL")]
+    #[arg(long, value_name = "COL", help_heading = DATA)]
     pub group: Option<String>,
 
+    /// Table of test rows, with the target, whose error a neural network records with every draw
+    ///
+    /// The rows are not used for the fit. The error is the root mean square error of the network
+    /// of each draw, or its share of wrongly classified rows; averaging the predictions of all
+    /// draws does better.
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    pub test: Option<PathBuf>,
+
     /// What to do with rows that have an empty cell [default: error]
-    #[arg(long, value_enum, value_name = "POLICY")]
+    #[arg(long, value_enum, value_name = "POLICY", help_heading = DATA)]
     pub missing: Option<Missing>,
 
     /// Leave inputs and targets on their own scale
-    #[arg(long)]
+    #[arg(long, help_heading = DATA)]
     pub no_standardize: bool,
 
     /// The first line of DATA holds the names of the columns [default: found out]
-    #[arg(long, conflicts_with = "no_header")]
+    #[arg(long, conflicts_with = "no_header", help_heading = DATA)]
     pub header: bool,
 
     /// The first line of DATA is a row of data
-    #[arg(long)]
+    #[arg(long, help_heading = DATA)]
     pub no_header: bool,
 
+    /// Kind of model [default: linear]
+    #[arg(long, value_enum, value_name = "KIND", help_heading = MODEL)]
+    pub model: Option<ModelKind>,
+
+    /// What the target is [default: inferred from the column]
+    #[arg(long, value_enum, value_name = "TASK", help_heading = MODEL)]
+    pub task: Option<Task>,
+
     /// Hidden units of a neural network; 0 is a generalised linear model [default: 10]
-    #[arg(long, value_name = "N")]
+    ///
+    /// The prior scales of the weights shrink with their number, so more units than needed do
+    /// little harm but cost time. Implies --model mlp.
+    #[arg(long, value_name = "N", help_heading = MODEL)]
     pub hidden: Option<usize>,
 
-    /// Table of test rows whose error a neural network records with every draw
-    #[arg(long, value_name = "FILE")]
-    pub test: Option<PathBuf>,
-
-    /// Distribution of the residuals [default: normal]
-    #[arg(long, value_enum, value_name = "FAMILY")]
-    pub residual: Option<Residual>,
-
-    /// Columns whose values have a residual scale of their own
-    #[arg(long, value_name = "COL", num_args = 1..)]
-    pub residual_by: Vec<String>,
-
     /// Whether every input has a prior scale of its own [default: common; mlp: per-input]
-    #[arg(long, value_enum, value_name = "SHARING")]
+    #[arg(long, value_enum, value_name = "SHARING", help_heading = MODEL)]
     pub relevance: Option<Relevance>,
 
+    /// Distribution of the residuals [default: normal]
+    #[arg(long, value_enum, value_name = "FAMILY", help_heading = RESIDUAL)]
+    pub residual: Option<Residual>,
+
+    /// Columns whose values have a residual scale of their own (mlp)
+    ///
+    /// Rows that agree in all these columns share a residual scale; the scales have a common
+    /// prior. The columns must be inputs with few different values, such as a laboratory or an
+    /// instrument.
+    #[arg(long, value_name = "COL", num_args = 1.., help_heading = RESIDUAL)]
+    pub residual_by: Vec<String>,
+
     /// Number of chains [default: 4]
-    #[arg(long, value_name = "N", aliases = ["num-chains", "num_chains"])]
+    #[arg(long, value_name = "N", aliases = ["num-chains", "num_chains"], help_heading = SAMPLING)]
     pub chains: Option<NonZero<usize>>,
 
     /// Sweeps of warm-up per chain, discarded [default: 1000]
-    #[arg(long, value_name = "N", aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
+    #[arg(long, value_name = "N", help_heading = SAMPLING,
+        aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
     pub warmup: Option<usize>,
 
     /// Draws kept per chain [default: 1000]
-    #[arg(long, value_name = "N",
+    #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
 
     /// Sweeps per kept draw [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub thin: Option<NonZero<usize>>,
+
+    /// What moves the weights of a neural network [default: auto]
+    #[arg(long, value_enum, value_name = "KERNEL", help_heading = SAMPLING)]
+    pub kernel: Option<Kernel>,
+
+    /// Where the chains of a neural network start [default: dispersed]
+    #[arg(long, value_enum, value_name = "PLACE", help_heading = SAMPLING)]
+    pub start: Option<Start>,
+
+    /// Temperatures of replica exchange for a neural network; 1 is none [default: 1]
+    ///
+    /// With several modes a chain may stay in one of them. Hotter copies of it, in which the
+    /// likelihood counts less, find the way between; each costs as much as the chain itself.
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
+    pub temperatures: Option<NonZero<usize>>,
 
     /// Covariance functions of a Gaussian process
     #[arg(long, hide = true)]
@@ -182,6 +219,29 @@ pub enum Relevance {
     PerInput,
     /// One scale for all
     Common,
+}
+
+/// What moves the weights of a neural network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kernel {
+    /// What was found best: output weights of real targets integrated out, mixed trajectories for
+    /// classes
+    Auto,
+    /// Hybrid Monte Carlo on the weights given their scales
+    Hmc,
+    /// No-U-Turn trajectories on the weights given their scales
+    Nuts,
+}
+
+/// Where the chains of a neural network start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Start {
+    /// Small random weights, different for every chain
+    Dispersed,
+    /// Weights trained with early stopping on a random half of the rows
+    EarlyStopping,
+    /// A draw from the prior
+    Prior,
 }
 
 /// How the posterior is found.

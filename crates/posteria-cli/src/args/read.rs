@@ -29,13 +29,20 @@ pub struct Resume {
 
 /// Show the posterior: means, intervals, Monte Carlo errors.
 ///
-/// Also works while the run goes on.
+/// Also works while the run goes on. Of a neural network it shows the relevance of the inputs, the
+/// scales, the residual model and the errors; weights, which are not identified, and fitted values
+/// are counted in one line each. JSON always holds everything.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  posteria summary runs/houses\n  \
+    posteria summary runs/network --all\n  \
     posteria summary runs/houses --json | jq '.variables[] | {name, mean, sd}'")]
 pub struct Summary {
     /// The run folder
     pub run: PathBuf,
+
+    /// Show every component, also weights that are not identified and fitted values
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// Judge the convergence of a run, or of anyone's draws.
@@ -49,6 +56,10 @@ pub struct Diagnose {
     /// A run folder, or files of draws
     #[arg(required = true, value_name = "RUN|FILE")]
     pub paths: Vec<PathBuf>,
+
+    /// Show every component, also weights that are not identified and fitted values
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// Write draws in another format, thinned or batched.

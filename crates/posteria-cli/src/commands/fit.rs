@@ -21,9 +21,10 @@ use crate::words::Words;
 pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
     let job = FitJob::new(flags, context.seed)?;
     let prepared = prepare(job.spec, &job.data)?;
-    let words = Words::new(&prepared.spec, &prepared.data);
+    let words = Words::new(&prepared);
     let Some(out) = job.out else {
         prepared.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
+        let words = words.with_prior_functions(&prepared);
         return context.output.result(&words, || words.render());
     };
     context.output.message(words.render().trim_end());

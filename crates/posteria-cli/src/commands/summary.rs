@@ -1,11 +1,14 @@
 //! Show the posterior, and judge convergence.
 
+mod sections;
+
 use posteria::diagnose::{
     Summary, SummaryOptions, VariableSummary, divergences, energy_fractions, summarize,
 };
 use posteria::draws::{Draws, Statistics};
 use serde::Serialize;
 
+use self::sections::Sections;
 use super::Context;
 use super::foreign;
 use crate::args;
@@ -15,30 +18,64 @@ use crate::text::{self, decimals_for, fixed};
 
 /// Runs `posteria summary`.
 pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
-    show_posterior(&foreign::read_run(&arguments.run, context)?, context)
+    show_posterior(&foreign::read_run(&arguments.run, context)?, arguments.all, context)
 }
 
-/// Prints mean, spread and precision of every variable.
-pub fn show_posterior(draws: &Draws, context: &Context) -> Result<()> {
+/// Prints mean, spread and precision of every variable, by topic; unless `all`, without those
+/// that are not identified and without fitted values.
+pub fn show_posterior(draws: &Draws, all: bool, context: &Context) -> Result<()> {
     let summary = summarize(draws, &SummaryOptions::default());
     report(&summary, &summary, context, || {
-        format!("{}{}", title(draws), posterior_table(&summary).render())
+        let names = interval_names(&summary);
+        let sections = Sections::new(&summary, &draws.layout, all);
+        let mut text = title(draws);
+        if sections.is_one_table() {
+            let rows: Vec<_> = sections.sections.iter().flat_map(|(_, rows)| rows).collect();
+            text.push_str(&posterior_table(rows.into_iter().copied(), &names).render());
+        } else {
+            for (topic, rows) in &sections.sections {
+                text.push_str(&format!("\n{}", heading(topic.title())));
+                let rows = rows.iter().copied();
+                let table = match topic.is_of_scales() {
+                    true => scale_table(rows, &names),
+                    false => posterior_table(rows, &names),
+                };
+                text.push_str(&table.render());
+                text.extend(topic.note().map(|note| format!("{note}\n")));
+            }
+        }
+        text.push_str(&hidden(&sections));
+        text
     })
+}
+
+/// A line for each block that is not shown.
+fn hidden(sections: &Sections<'_>) -> String {
+    if sections.hidden.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<_> = sections.hidden.iter().map(|line| text::printable(line)).collect();
+    format!("\n{}\n--all shows them\n", lines.join("\n"))
 }
 
 /// Runs `posteria diagnose`.
 pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
-    show_convergence(&foreign::read(&arguments.paths, context)?, context)
+    show_convergence(&foreign::read(&arguments.paths, context)?, arguments.all, context)
 }
 
-/// Prints the convergence diagnostics of every variable and every chain.
-pub fn show_convergence(draws: &Draws, context: &Context) -> Result<()> {
+/// Prints the convergence diagnostics of every variable and every chain; variables as in
+/// [`show_posterior`].
+pub fn show_convergence(draws: &Draws, all: bool, context: &Context) -> Result<()> {
     let summary = summarize(draws, &SummaryOptions::default());
     let convergence = Convergence { summary: &summary, chains: chains(draws) };
     report(&convergence, &summary, context, || {
-        let table = convergence_table(&summary).render();
-        let chains = chain_table(&convergence.chains);
-        format!("{}{table}{}", title(draws), chains.map(|t| t.render()).unwrap_or_default())
+        let sections = Sections::new(&summary, &draws.layout, all);
+        let rows = sections.sections.iter().flat_map(|(_, rows)| rows).copied();
+        let table = convergence_table(rows).render();
+        let hidden = hidden(&sections);
+        let chains = chain_table(&convergence.chains).map(|t| t.render()).unwrap_or_default();
+        let gap = if hidden.is_empty() || chains.is_empty() { "" } else { "\n" };
+        format!("{}{table}{hidden}{gap}{chains}", title(draws))
     })
 }
 
@@ -105,22 +142,25 @@ fn chain_table(chains: &[ChainFacts]) -> Option<Table> {
     Some(table)
 }
 
-/// Mean, spread and precision of every variable.
-fn posterior_table(summary: &Summary) -> Table {
-    let [low, high] = interval_names(summary);
+/// Mean, spread and precision of variables.
+fn posterior_table<'s>(
+    variables: impl Iterator<Item = &'s VariableSummary>,
+    [low, high]: &[String; 2],
+) -> Table {
     let mut table = Table::new(&[
         "",
         "mean",
         "sd",
-        &low,
-        &high,
+        "median",
+        low,
+        high,
         "mcse_mean",
         "mcse_sd",
         "ess_bulk",
         "ess_tail",
         "r_hat",
     ]);
-    for v in &summary.variables {
+    for v in variables {
         // All numbers of a row as precisely as its spread deserves.
         let decimals = decimals_for(v.sd, 3);
         let errors = decimals_for(v.mcse_mean, 2);
@@ -128,6 +168,7 @@ fn posterior_table(summary: &Summary) -> Table {
             v.name.clone(),
             fixed(v.mean, decimals),
             fixed(v.sd, decimals),
+            fixed(v.median, decimals),
             fixed(v.low, decimals),
             fixed(v.high, decimals),
             fixed(v.mcse_mean, errors),
@@ -140,8 +181,34 @@ fn posterior_table(summary: &Summary) -> Table {
     table
 }
 
+/// Median and spread of scales: where the prior is heavy-tailed, a mean of logarithms exists and
+/// a mean need not.
+fn scale_table<'s>(
+    variables: impl Iterator<Item = &'s VariableSummary>,
+    [low, high]: &[String; 2],
+) -> Table {
+    let mut table = Table::new(&[
+        "", "median", low, high, "mean_log", "sd_log", "ess_bulk", "ess_tail", "r_hat",
+    ]);
+    for v in variables {
+        let [mean_log, sd_log] = v.of_log.unwrap_or([f64::NAN; 2]);
+        table.row([
+            v.name.clone(),
+            text::short(v.median),
+            text::short(v.low),
+            text::short(v.high),
+            fixed(mean_log, 2),
+            fixed(sd_log, 2),
+            fixed(v.ess_bulk, 0),
+            fixed(v.ess_tail, 0),
+            fixed(v.r_hat, 3),
+        ]);
+    }
+    table
+}
+
 /// The convergence diagnostics of every variable.
-fn convergence_table(summary: &Summary) -> Table {
+fn convergence_table<'s>(variables: impl Iterator<Item = &'s VariableSummary>) -> Table {
     let mut table = Table::new(&[
         "",
         "mean",
@@ -153,7 +220,7 @@ fn convergence_table(summary: &Summary) -> Table {
         "autocorrelation_time",
         "ks_p",
     ]);
-    for v in &summary.variables {
+    for v in variables {
         table.row([
             v.name.clone(),
             fixed(v.mean, decimals_for(v.sd, 3)),

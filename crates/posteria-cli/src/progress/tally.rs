@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use posteria::fit::Report;
-use posteria::sample::Plan;
+use posteria::sample::{Plan, Step};
 
 /// What all chains have done.
 pub struct Tally {
@@ -12,6 +12,8 @@ pub struct Tally {
     warmup: usize,
     iterations: usize,
     begun: usize,
+    /// Where the test error is in a draw.
+    test_error: Option<usize>,
 }
 
 /// What one chain has done.
@@ -21,16 +23,21 @@ pub struct ChainTally {
     pub iteration: usize,
     /// Divergences after warm-up.
     pub divergences: usize,
-    /// Mean acceptance after warm-up (before, of the warm-up so far); NaN without proposals.
+    /// Mean acceptance of trajectories, or of proposals where there are none, after warm-up
+    /// (before, of the warm-up so far); NaN without any.
     pub acceptance: f64,
     warming: bool,
     proposals: f64,
     accepted: f64,
+    /// Draws kept in this process, and the sum of their test errors.
+    tested: f64,
+    test_error: f64,
 }
 
 impl Tally {
-    /// Nothing counted yet; the chains of `plan` have done `begun` sweeps before.
-    pub fn new(plan: &Plan, begun: &[usize]) -> Self {
+    /// Nothing counted yet; the chains of `plan` have done `begun` sweeps before. Draws may hold
+    /// a test error.
+    pub fn new(plan: &Plan, begun: &[usize], test_error: Option<usize>) -> Self {
         let chain = |&iteration: &usize| {
             let warming = iteration < plan.warmup_iterations();
             let acceptance = f64::NAN;
@@ -41,6 +48,7 @@ impl Tally {
             warmup: plan.warmup_iterations(),
             iterations: plan.iterations(),
             begun: begun.iter().sum(),
+            test_error,
         }
     }
 
@@ -52,9 +60,13 @@ impl Tally {
             chain.warming = false;
             (chain.proposals, chain.accepted, chain.divergences) = (0.0, 0.0, 0);
         }
-        for step in report.steps.iter().filter(|step| step.evaluations > 0) {
+        for step in Step::telling(report.steps) {
             chain.proposals += 1.0;
             chain.accepted += step.acceptance;
+        }
+        if let (Some(at), Some(kept)) = (self.test_error, report.kept) {
+            chain.tested += 1.0;
+            chain.test_error += kept.draw[at];
         }
         chain.divergences += usize::from(report.steps.iter().any(|step| step.diverging));
         chain.acceptance = chain.accepted / chain.proposals;
@@ -74,6 +86,8 @@ impl Tally {
             total.divergences += chain.divergences;
             total.proposals += chain.proposals;
             total.accepted += chain.accepted;
+            total.tested += chain.tested;
+            total.test_error += chain.test_error;
         }
         total.acceptance = total.accepted / total.proposals;
         total
@@ -94,6 +108,11 @@ impl Tally {
 }
 
 impl ChainTally {
+    /// Mean test error of the draws kept in this process; NaN without any.
+    pub fn mean_test_error(&self) -> f64 {
+        self.test_error / self.tested
+    }
+
     /// What a bar says beside its numbers.
     pub fn words(&self) -> String {
         let phase = if self.warming { "warm-up" } else { "drawing" };
@@ -110,7 +129,8 @@ impl ChainTally {
 
 #[cfg(test)]
 mod tests {
-    use posteria::sample::Step;
+    use posteria::draws::Statistics;
+    use posteria::fit::Kept;
 
     use super::*;
 
@@ -123,7 +143,7 @@ mod tests {
 
     #[test]
     fn warmup_does_not_count_towards_the_draws() {
-        let tally = Tally::new(&Plan::new(2, 2, 8), &[0, 0]);
+        let tally = Tally::new(&Plan::new(2, 2, 8), &[0, 0], None);
         sweep(&tally, 0, 1, 0.25, true);
         sweep(&tally, 0, 2, 0.75, true);
         let warming = tally.chain(0);
@@ -139,9 +159,27 @@ mod tests {
     }
 
     #[test]
+    fn metropolis_steps_beside_trajectories_and_draws_without_test_rows_do_not_count() {
+        let tally = Tally::new(&Plan::new(1, 0, 8), &[0], Some(1));
+        assert!(tally.total().mean_test_error().is_nan());
+        let trajectory =
+            Step { acceptance: 0.5, evaluations: 9, leapfrog_steps: 8, ..Step::default() };
+        let walk = Step { acceptance: 0.1, evaluations: 3, ..Step::default() };
+        let statistics = Statistics::from_array([0.0; Statistics::LEN]);
+        for (index, error) in [2.0, 4.0].into_iter().enumerate() {
+            let draw = [7.0, error];
+            let kept = Kept { index, draw: &draw, statistics, log_likelihood: &[] };
+            let (steps, iteration) = ([trajectory, walk], index + 1);
+            tally.add(&Report { chain: 0, iteration, steps: &steps, kept: Some(kept) });
+        }
+        assert!((tally.total().mean_test_error() - 3.0).abs() < 1e-12);
+        assert!((tally.chain(0).acceptance - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
     fn the_time_left_counts_only_what_was_done_since_the_start() {
         // Twenty sweeps in all, eight done before: four in two seconds leave eight in four.
-        let tally = Tally::new(&Plan::new(2, 2, 8), &[8, 0]);
+        let tally = Tally::new(&Plan::new(2, 2, 8), &[8, 0], None);
         assert!(tally.seconds_left(Duration::from_secs(1)).is_nan());
         sweep(&tally, 1, 4, 1.0, false);
         assert!((tally.seconds_left(Duration::from_secs(2)) - 4.0).abs() < 1e-12);

@@ -61,6 +61,27 @@ fn runs_killed_at_random_moments_resume_to_the_same_bytes() {
 }
 
 #[test]
+fn a_killed_network_resumes_to_the_same_bytes() {
+    let place = Place::with_data(15);
+    let fit = "fit data.csv --target y --inputs a b --model mlp --hidden 2 --residual student-t \
+               --chains 2 --warmup 100 --draws 1500 --threads 2 --quiet";
+    let began = Instant::now();
+    assert_eq!(place.call(&format!("{fit} --out whole")).code, 0);
+    let whole_takes = began.elapsed();
+    // In warm-up, and among the draws.
+    for (name, share) in [("early", 0.05), ("late", 0.6)] {
+        let mut child = place.start(&format!("{fit} --out {name}"));
+        place.wait_for(&format!("{name}/checkpoint"));
+        std::thread::sleep(whole_takes.mul_f64(share));
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        assert_eq!(place.call(&format!("resume {name} --quiet --threads 1")).code, 0);
+        let [whole, resumed] = ["whole", name].map(|run| place.files(&format!("{run}/draws.zarr")));
+        assert_same_files(&whole, &resumed);
+    }
+}
+
+#[test]
 fn signals_keep_the_draws_and_tell_how_to_go_on() {
     let place = Place::with_data(15);
     // Thinned, so that few files wait to be synced when the signal comes.

@@ -4,6 +4,8 @@
 mod fit;
 // Everything that can be wrong with what is given: exit code 2, one line, nothing left behind.
 mod bad_input;
+// Neural networks: poor data, refusals, dry runs, summaries.
+mod networks;
 // Killed, interrupted, locked, damaged runs.
 mod interruption;
 // Summaries, diagnostics, exports of finished and of running runs.

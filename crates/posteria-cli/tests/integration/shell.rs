@@ -16,8 +16,23 @@ fn every_command_has_short_and_long_help_with_examples() {
         }
         assert_eq!(place.call(&format!("man {command}")).code, 0);
     }
-    for hidden in ["iter_warmup", "--hidden"] {
+    for hidden in ["iter_warmup", "--covariance"] {
         assert!(!place.call("fit --help").stdout.contains(hidden), "{hidden}");
+    }
+    let help = place.call("fit --help").stdout;
+    for shown in [
+        "Data:",
+        "Model:",
+        "Residual:",
+        "Sampling:",
+        "--residual-by",
+        "--hidden",
+        "--test",
+        "--kernel",
+        "--start",
+        "--temperatures",
+    ] {
+        assert!(help.contains(shown), "{shown} is missing in\n{help}");
     }
     assert!(place.call("--version").stdout.starts_with("posteria "));
     assert!(place.call("completions zsh").stdout.contains("#compdef posteria"));

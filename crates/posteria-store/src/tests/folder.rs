@@ -5,6 +5,7 @@ use std::fs;
 use posteria::draws::Draws;
 
 use super::toy::{self, create, expected, files, options, same, sample, scratch, whole_run};
+use crate::checkpoint::seal;
 use crate::{Export, Run, RunFolder, StoreError, write_zarr};
 
 #[test]
@@ -62,6 +63,10 @@ fn the_store_is_laid_out_as_xarray_reads_it() {
         text("posterior/re_levance/.zattrs"),
         r#"{"_ARRAY_DIMENSIONS":["chain","draw","input"],"long_name":"re/levance"}"#
     );
+    assert_eq!(
+        text("posterior/weights/.zattrs"),
+        r#"{"_ARRAY_DIMENSIONS":["chain","draw","input","unit"],"identified":false}"#
+    );
     // Draws 32 to 36, then missing values up to the size of the chunk.
     let last: Vec<f64> = files["posterior/noise/2.2"].chunks(8).map(crate::codec::float).collect();
     let draws = expected(37);
@@ -78,6 +83,33 @@ fn the_store_is_laid_out_as_xarray_reads_it() {
     }
     let documents = files.keys().filter(|name| name.contains(".z")).count();
     assert_eq!(all["metadata"].as_object().unwrap().len() + 1, documents);
+}
+
+#[test]
+fn a_folder_of_the_first_format_opens_and_goes_on() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    whole_run(&path, 20, 1);
+    assert!(!Run::open(&path).unwrap().layout().variable("weights").unwrap().identified);
+    let mut bytes = fs::read(path.join("checkpoint")).unwrap();
+    bytes.truncate(bytes.len() - 4);
+    // Format 1 had no flag after the names of variables.
+    for name in ["noise", "weights", "re/levance", "nothing"] {
+        let mut text = (name.len() as u64).to_le_bytes().to_vec();
+        text.extend_from_slice(name.as_bytes());
+        let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
+        bytes.remove(at + text.len());
+    }
+    bytes[8..12].copy_from_slice(&1u32.to_le_bytes());
+    seal(&mut bytes);
+    fs::write(path.join("checkpoint"), bytes).unwrap();
+    let run = Run::open(&path).unwrap();
+    assert!(run.layout().variables().iter().all(|variable| variable.identified));
+    assert_eq!(run.draws().unwrap().values, expected(20).values);
+    let writer = RunFolder::resume(&path, 30, options()).unwrap();
+    sample(&writer, &writer, 30, 1).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(Run::open(&path).unwrap().draws().unwrap().values, expected(30).values);
 }
 
 #[test]

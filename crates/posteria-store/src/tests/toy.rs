@@ -39,6 +39,7 @@ impl Toy {
         layout.push("weights", vec![input(), unit]);
         layout.push("re/levance", vec![input()]);
         layout.push_vector("nothing", "none", Vec::new());
+        layout.set_unidentified("weights");
         assert_eq!(layout.len(), DIM);
         Toy { layout }
     }

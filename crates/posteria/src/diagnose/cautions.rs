@@ -2,7 +2,7 @@
 
 use super::chains::FEWEST_DRAWS;
 use super::energy::{divergences, energy_fractions, saturated_trees};
-use super::summary::{SummaryOptions, VariableSummary};
+use super::summary::{LOG_DENSITY, SummaryOptions, VariableSummary};
 use crate::caution::Caution;
 use crate::draws::Draws;
 
@@ -28,6 +28,8 @@ pub(super) fn of(
         cautions.push(Caution::OneChain);
     }
     cautions.extend(unusable(draws, variables));
+    let variables: Vec<&VariableSummary> = variables.iter().filter(|v| v.identified).collect();
+    let variables = &variables[..];
     cautions.extend(not_converged(variables));
     let needed = EFFECTIVE_DRAWS_PER_CHAIN * draws.chains as f64;
     cautions.extend(few(variables, "bulk", needed, |variable| variable.ess_bulk));
@@ -36,26 +38,43 @@ pub(super) fn of(
     cautions
 }
 
-/// Variables with draws that are not finite, or all the same.
+/// Variables with draws that are not finite, which is a fault whether they are identified or not,
+/// and identified variables whose draws are all the same.
 fn unusable(draws: &Draws, variables: &[VariableSummary]) -> Vec<Caution> {
     let dim = draws.layout.len();
+    let moves = |variable: &VariableSummary| variable.name == LOG_DENSITY && variable.sd > 0.0;
+    let moving = variables.last().is_some_and(moves);
     let mut cautions = Vec::new();
     for (component, variable) in variables.iter().enumerate() {
         let name = || variable.name.clone();
+        let fault = |value: &f64| !value.is_finite();
         if variable.mean.is_nan() {
-            let values = draws.values.iter().skip(component).step_by(dim);
-            let count = values.filter(|value| !value.is_finite()).count();
+            let count = if component < dim {
+                draws.values.iter().skip(component).step_by(dim).filter(|v| fault(v)).count()
+            } else {
+                draws.statistics.iter().filter(|s| fault(&s.log_density)).count()
+            };
             if count > 0 {
                 cautions.push(Caution::NonFinite { variable: name(), count });
             }
-        } else if draws.draws >= FEWEST_DRAWS && variable.sd <= 0.0 {
+        } else if draws.draws >= FEWEST_DRAWS
+            && variable.sd <= 0.0
+            && variable.identified
+            && !(moving && is_settled(variable.mean))
+        {
             cautions.push(Caution::Constant { variable: name() });
         }
     }
     cautions
 }
 
-fn not_converged(variables: &[VariableSummary]) -> Option<Caution> {
+/// Whether a constant may be a probability or a share that is settled up to rounding, or an
+/// indicator: 0 or 1. Where the log density moves, such a variable is not a stuck sampler.
+fn is_settled(constant: f64) -> bool {
+    constant.abs().to_bits() == 0.0_f64.to_bits() || constant.to_bits() == 1.0_f64.to_bits()
+}
+
+fn not_converged(variables: &[&VariableSummary]) -> Option<Caution> {
     let above = || variables.iter().filter(|variable| variable.r_hat > R_HAT_LIMIT);
     let worst = above().max_by(|a, b| a.r_hat.total_cmp(&b.r_hat))?;
     Some(Caution::NotConverged {
@@ -66,7 +85,7 @@ fn not_converged(variables: &[VariableSummary]) -> Option<Caution> {
 }
 
 fn few(
-    variables: &[VariableSummary],
+    variables: &[&VariableSummary],
     kind: &'static str,
     needed: f64,
     size: impl Fn(&VariableSummary) -> f64,
@@ -126,7 +145,7 @@ mod tests {
         stream.fill_normal(&mut draws.values);
         for _ in 0..2000 {
             let mut values = [0.0; Statistics::LEN];
-            values[3] = stream.normal();
+            (values[0], values[3]) = (stream.normal(), stream.normal());
             draws.statistics.push(Statistics::from_array(values));
         }
         draws
@@ -169,6 +188,19 @@ mod tests {
                 Caution::NonFinite { variable: "b".into(), count: 2 }
             ]
         );
+    }
+
+    #[test]
+    fn settled_probabilities_are_not_stuck_unless_everything_is() {
+        let mut draws = good();
+        draws.values.iter_mut().step_by(3).for_each(|x| *x = 1.0);
+        assert_eq!(cautions(&draws), []);
+        draws.statistics.iter_mut().for_each(|s| s.log_density = -3.0);
+        let stuck = ["a", "log_density"].map(|v| Caution::Constant { variable: v.into() });
+        assert_eq!(cautions(&draws), stuck);
+        draws.statistics[3].log_density = f64::NEG_INFINITY;
+        let fault = Caution::NonFinite { variable: "log_density".into(), count: 1 };
+        assert!(cautions(&draws).contains(&fault));
     }
 
     #[test]

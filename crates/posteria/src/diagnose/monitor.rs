@@ -1,7 +1,7 @@
 //! Follow R-hat while chains run, from a few draws spread over all that were kept.
 
 use super::potential_scale_reduction::r_hat;
-use crate::draws::Draws;
+use crate::draws::{Draws, Layout};
 
 /// Draws per chain that are looked at: enough to see chains apart, few enough to look often.
 const MOST_DRAWS: usize = 200;
@@ -15,7 +15,7 @@ pub struct MaxRHat {
     pub r_hat: f64,
 }
 
-/// The largest [`r_hat`] of all components, from at most 200 draws per chain, evenly spaced.
+/// The largest [`r_hat`] of all identified components, from at most 200 draws per chain, evenly spaced.
 /// `None` while none is defined (one chain, fewer than four draws, nothing moves).
 pub fn max_r_hat(draws: &Draws) -> Option<MaxRHat> {
     let stride = draws.draws.div_ceil(MOST_DRAWS).max(1);
@@ -23,12 +23,18 @@ pub fn max_r_hat(draws: &Draws) -> Option<MaxRHat> {
         let chain = |chain| (0..draws.draws).step_by(stride).map(move |i| draws.draw(chain, i));
         (0..draws.chains).map(|c| chain(c).map(|draw| draw[component]).collect()).collect()
     };
-    largest((0..draws.layout.len()).map(|component| r_hat(&chains(component))))
+    let components = identified(&draws.layout);
+    largest(components.into_iter().map(|component| (component, r_hat(&chains(component)))))
 }
 
-fn largest(values: impl Iterator<Item = f64>) -> Option<MaxRHat> {
+/// The components whose value means the same in every chain.
+fn identified(layout: &Layout) -> Vec<usize> {
+    let components = layout.identified_components().into_iter().enumerate();
+    components.filter(|(_, identified)| *identified).map(|(component, _)| component).collect()
+}
+
+fn largest(values: impl Iterator<Item = (usize, f64)>) -> Option<MaxRHat> {
     values
-        .enumerate()
         .filter(|(_, r_hat)| !r_hat.is_nan())
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .map(|(component, r_hat)| MaxRHat { component, r_hat })
@@ -39,6 +45,8 @@ fn largest(values: impl Iterator<Item = f64>) -> Option<MaxRHat> {
 #[derive(Clone, Debug)]
 pub struct RHatMonitor {
     dim: usize,
+    /// The identified components: the others are not kept.
+    components: Vec<usize>,
     chains: Vec<Decimated>,
 }
 
@@ -51,10 +59,11 @@ struct Decimated {
 }
 
 impl RHatMonitor {
-    /// Nothing seen yet of `chains` chains with draws of length `dim`.
-    pub fn new(chains: usize, dim: usize) -> Self {
+    /// Nothing seen yet of `chains` chains whose draws `layout` names.
+    pub fn new(chains: usize, layout: &Layout) -> Self {
         let empty = Decimated { seen: 0, stride: 1, values: Vec::new() };
-        RHatMonitor { dim, chains: vec![empty; chains] }
+        let components = identified(layout);
+        RHatMonitor { dim: layout.len(), components, chains: vec![empty; chains] }
     }
 
     /// Takes note of the next draw of a chain.
@@ -63,13 +72,14 @@ impl RHatMonitor {
     /// If there is no such chain or the draw has another length.
     pub fn push(&mut self, chain: usize, draw: &[f64]) {
         assert_eq!(draw.len(), self.dim, "a draw of another length");
+        let width = self.components.len();
         let chain = &mut self.chains[chain];
         if chain.seen.is_multiple_of(chain.stride) {
-            if chain.values.len() >= MOST_DRAWS * self.dim {
-                chain.halve(self.dim);
+            if chain.values.len() >= MOST_DRAWS * width {
+                chain.halve(width);
             }
             if chain.seen.is_multiple_of(chain.stride) {
-                chain.values.extend_from_slice(draw);
+                chain.values.extend(self.components.iter().map(|&component| draw[component]));
             }
         }
         chain.seen += 1;
@@ -80,14 +90,15 @@ impl RHatMonitor {
         let stride = self.chains.iter().map(|chain| chain.stride).max()?;
         let seen = self.chains.iter().map(|chain| chain.seen).min()?;
         let kept = seen.div_ceil(stride);
-        let of = |chain: &Decimated, component: usize| -> Vec<f64> {
+        let width = self.components.len();
+        let of = |chain: &Decimated, index: usize| -> Vec<f64> {
             // Strides are powers of two, so the coarsest is a multiple of every other.
             let step = stride / chain.stride;
-            (0..kept).map(|i| chain.values[i * step * self.dim + component]).collect()
+            (0..kept).map(|i| chain.values[i * step * width + index]).collect()
         };
-        largest((0..self.dim).map(|component| {
-            let chains: Vec<Vec<f64>> = self.chains.iter().map(|c| of(c, component)).collect();
-            r_hat(&chains)
+        largest(self.components.iter().enumerate().map(|(index, &component)| {
+            let chains: Vec<Vec<f64>> = self.chains.iter().map(|c| of(c, index)).collect();
+            (component, r_hat(&chains))
         }))
     }
 }
@@ -107,23 +118,26 @@ impl Decimated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draws::Layout;
     use crate::random::{Purpose, Seed};
 
     #[test]
     fn a_monitor_sees_what_the_draws_show() {
         let mut stream = Seed(6).stream(Purpose::Chain, [0, 0]);
         let mut layout = Layout::new();
-        for name in ["a", "b"] {
+        for name in ["weight", "a", "b"] {
             layout.push_scalar(name);
         }
+        layout.set_unidentified("weight");
         for count in [3, 4, 150, 200, 201, 399, 1000] {
             let mut draws = Draws::empty(layout.clone(), 3, 0);
             draws.draws = count;
-            draws.values = vec![0.0; 3 * count * 2];
+            draws.values = vec![0.0; 3 * count * 3];
             stream.fill_normal(&mut draws.values);
-            draws.values[..2 * count].iter_mut().skip(1).step_by(2).for_each(|b| *b += 2.0);
-            let mut monitor = RHatMonitor::new(3, 2);
+            for draw in draws.values[..3 * count].chunks_mut(3) {
+                draw[0] += 9.0;
+                draw[2] += 2.0;
+            }
+            let mut monitor = RHatMonitor::new(3, &layout);
             for chain in 0..3 {
                 (0..count).for_each(|i| monitor.push(chain, draws.draw(chain, i)));
                 assert!(monitor.chains[chain].values.len() <= 400);
@@ -133,8 +147,8 @@ mod tests {
                 assert_eq!((seen, shown), (None, None));
                 continue;
             }
-            assert_eq!(seen.unwrap().component, 1);
-            assert_eq!(shown.unwrap().component, 1);
+            assert_eq!(seen.unwrap().component, 2);
+            assert_eq!(shown.unwrap().component, 2);
             if count <= 200 {
                 assert_eq!(seen, shown, "all draws are kept");
             } else {
@@ -145,7 +159,10 @@ mod tests {
 
     #[test]
     fn chains_may_run_at_different_speeds() {
-        let mut monitor = RHatMonitor::new(2, 1);
+        let mut layout = Layout::new();
+        assert!(RHatMonitor::new(2, &layout).max_r_hat().is_none());
+        layout.push_scalar("a");
+        let mut monitor = RHatMonitor::new(2, &layout);
         for i in 0..1000 {
             monitor.push(0, &[f64::from(i)]);
         }
@@ -158,7 +175,6 @@ mod tests {
         let kept = |i: usize| &monitor.chains[i].values;
         assert_eq!(kept(0)[1].to_bits(), 8.0_f64.to_bits());
         assert_eq!(kept(1)[1].to_bits(), 4.0_f64.to_bits());
-        assert!(RHatMonitor::new(0, 1).max_r_hat().is_none());
-        assert!(RHatMonitor::new(2, 0).max_r_hat().is_none());
+        assert!(RHatMonitor::new(0, &layout).max_r_hat().is_none());
     }
 }

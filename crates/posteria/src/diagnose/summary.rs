@@ -14,7 +14,7 @@ use super::potential_scale_reduction::{
 use super::rank::normal_scores;
 use super::{cautions, effective_size, monte_carlo_error};
 use crate::caution::Caution;
-use crate::draws::Draws;
+use crate::draws::{Draws, Statistics};
 
 /// What to report about draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,10 +30,18 @@ pub struct SummaryOptions {
 pub struct VariableSummary {
     /// Name of the component, such as `weights[age]`.
     pub name: String,
+    /// Whether its value means the same in every chain, see
+    /// [`Variable::identified`](crate::draws::Variable::identified). In JSON only if it does not.
+    pub identified: bool,
     /// Mean of all draws.
     pub mean: f64,
     /// Standard deviation of all draws (division by S - 1).
     pub sd: f64,
+    /// Median of all draws.
+    pub median: f64,
+    /// Mean and standard deviation of the logarithm, for scales: their own need not exist.
+    /// `mean_log` and `sd_log` in JSON.
+    pub of_log: Option<[f64; 2]>,
     /// Which interval is reported.
     pub interval: Interval,
     /// Its lower end.
@@ -63,36 +71,73 @@ pub struct VariableSummary {
 /// In JSON `{"variables": [{"name", "mean", "sd", "hdi_3%", …}], "warnings": ["…"]}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// One entry per component, in the order of a draw.
+    /// One entry per component, in the order of a draw; then [`LOG_DENSITY`], for draws that came
+    /// with it.
     pub variables: Vec<VariableSummary>,
     /// What is wrong.
     pub cautions: Vec<Caution>,
 }
 
 impl Summary {
-    /// The largest R-hat of all variables; NaN if none is defined.
+    /// The largest R-hat of all identified variables; NaN if none is defined.
     pub fn max_r_hat(&self) -> f64 {
-        self.variables.iter().map(|variable| variable.r_hat).fold(f64::NAN, f64::max)
+        self.identified().map(|variable| variable.r_hat).fold(f64::NAN, f64::max)
     }
 
-    /// The smallest bulk effective size of all variables; NaN if none is defined.
+    /// The smallest bulk effective size of all identified variables; NaN if none is defined.
     pub fn min_ess_bulk(&self) -> f64 {
-        self.variables.iter().map(|variable| variable.ess_bulk).fold(f64::NAN, f64::min)
+        self.identified().map(|variable| variable.ess_bulk).fold(f64::NAN, f64::min)
+    }
+
+    fn identified(&self) -> impl Iterator<Item = &VariableSummary> {
+        self.variables.iter().filter(|variable| variable.identified)
     }
 }
 
-/// Diagnoses every component of `draws`, and the draws as a whole.
+/// Name of the log density among the variables of a [`Summary`]: whether chains agree about it
+/// means something whatever the variables mean.
+pub const LOG_DENSITY: &str = "log_density";
+
+/// Diagnoses every component of `draws`, their log density, and the draws as a whole.
+///
+/// Variables that are not identified are shown and not judged.
 pub fn summarize(draws: &Draws, options: &SummaryOptions) -> Summary {
-    let names = draws.layout.component_names();
-    let variables: Vec<VariableSummary> = names
-        .into_iter()
-        .enumerate()
-        .map(|(component, name)| {
-            summarize_chains(name, &draws.component(component), options.interval)
-        })
-        .collect();
+    let mut variables = Vec::with_capacity(draws.layout.len() + 1);
+    for variable in draws.layout.variables() {
+        for component in 0..variable.len() {
+            let chains = draws.component(variable.offset + component);
+            let name = variable.component_name(component);
+            let mut summary = summarize_chains(name, &chains, options.interval);
+            summary.identified = variable.identified;
+            if variable.is_scale() {
+                summary.of_log = of_log(&chains);
+            }
+            variables.push(summary);
+        }
+    }
+    if let Some(chains) = log_densities(draws) {
+        variables.push(summarize_chains(LOG_DENSITY.into(), &chains, options.interval));
+    }
     let cautions = cautions::of(draws, &variables, options);
     Summary { variables, cautions }
+}
+
+/// The log density of every draw, chain by chain; `None` if the draws of some chain came without,
+/// or if a variable has its name.
+fn log_densities(draws: &Draws) -> Option<Vec<Vec<f64>>> {
+    if draws.statistics.is_empty() || draws.layout.variable(LOG_DENSITY).is_some() {
+        return None;
+    }
+    let chain = |statistics: &[Statistics]| statistics.iter().map(|s| s.log_density).collect();
+    let chains: Vec<Vec<f64>> = draws.statistics.chunks(draws.draws).map(chain).collect();
+    let known = |chain: &Vec<f64>| chain.iter().any(|value| !value.is_nan());
+    chains.iter().all(known).then_some(chains)
+}
+
+/// Mean and standard deviation of the logarithms; `None` unless all draws are positive.
+fn of_log(chains: &[Vec<f64>]) -> Option<[f64; 2]> {
+    let logs: Vec<f64> = chains.iter().flatten().map(|value| value.ln()).collect();
+    (!logs.is_empty() && is_finite(&logs)).then(|| [mean(&logs), variance(&logs).sqrt()])
 }
 
 /// Diagnoses the draws of one variable, chain by chain.
@@ -103,8 +148,11 @@ pub fn summarize_chains<C: AsRef<[f64]>>(
 ) -> VariableSummary {
     let mut summary = VariableSummary {
         name,
+        identified: true,
         mean: f64::NAN,
         sd: f64::NAN,
+        median: f64::NAN,
+        of_log: None,
         interval,
         low: f64::NAN,
         high: f64::NAN,
@@ -127,6 +175,9 @@ pub fn summarize_chains<C: AsRef<[f64]>>(
     summary.mean = scaled.centre + scaled.scale * mean(&pooled);
     summary.sd = scaled.scale * variance(&pooled).sqrt();
     let sorted = sorted(&views);
+    let middle = [sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]];
+    // Halved first: the sum of the greatest numbers is none.
+    summary.median = 0.5 * middle[0] + 0.5 * middle[1];
     [summary.low, summary.high] = interval.of_sorted(&sorted);
     if draws < FEWEST_DRAWS {
         return summary;
@@ -155,6 +206,7 @@ impl Serialize for VariableSummary {
         let numbers = [
             ("mean", self.mean),
             ("sd", self.sd),
+            ("median", self.median),
             (low.as_str(), self.low),
             (high.as_str(), self.high),
             ("mcse_mean", self.mcse_mean),
@@ -166,9 +218,13 @@ impl Serialize for VariableSummary {
             ("autocorrelation_time", self.autocorrelation_time),
             ("ks_p", self.ks_p),
         ];
-        let mut map = serializer.serialize_map(Some(1 + numbers.len()))?;
+        let of_log = self.of_log.map(|[mean, sd]| [("mean_log", mean), ("sd_log", sd)]);
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.name)?;
-        for (name, value) in numbers {
+        if !self.identified {
+            map.serialize_entry("identified", &false)?;
+        }
+        for (name, value) in numbers.into_iter().chain(of_log.into_iter().flatten()) {
             // JSON has neither NaN nor infinity.
             map.serialize_entry(name, &value.is_finite().then_some(value))?;
         }
@@ -240,6 +296,7 @@ mod tests {
             "name",
             "mean",
             "sd",
+            "median",
             "hdi_3%",
             "hdi_97%",
             "mcse_mean",
@@ -255,6 +312,56 @@ mod tests {
         }
         assert!(row["mean"].is_f64() && row["r_hat"].is_null());
         assert!(json["warnings"][0].as_str().unwrap().contains("too few"));
+    }
+
+    #[test]
+    fn what_is_not_identified_is_shown_and_not_judged() {
+        let mut draws = draws(4, 200, 2);
+        draws.layout.push_vector("relevance", "i", vec!["0".into(), "1".into()]);
+        draws.layout.set_unidentified("w");
+        let one = draws.values.clone();
+        draws.values = one.chunks(2).flat_map(|w| [w[0], w[1], w[0].exp(), w[1].exp()]).collect();
+        // The first chain of the weights lies elsewhere.
+        draws.values[..800].iter_mut().step_by(4).for_each(|w| *w += 9.0);
+        let summary = summarize(&draws, &SummaryOptions::default());
+        assert!(summary.variables[0].r_hat > 1.5 && !summary.variables[0].identified);
+        assert!(summary.max_r_hat() < 1.1 && summary.min_ess_bulk() > 400.0);
+        assert_eq!(summary.cautions, []);
+        let json = serde_json::to_value(&summary).unwrap();
+        assert_eq!(json["variables"][0]["identified"], false);
+        assert!(json["variables"][2].get("identified").is_none());
+        // Standard normal logarithms of 800 independent draws, median 1: five standard errors.
+        let relevance = &summary.variables[3];
+        let [mean, sd] = relevance.of_log.unwrap();
+        assert!(mean.abs() < 0.18 && (sd - 1.0).abs() < 0.125, "{mean} {sd}");
+        assert!((relevance.median - 1.0).abs() < 0.22 && relevance.mean > 1.3);
+        assert!(json["variables"][3]["mean_log"].is_f64());
+        assert!(json["variables"][0].get("mean_log").is_none());
+        // A draw that is not finite is a fault wherever it is.
+        draws.values[1] = f64::NAN;
+        let summary = summarize(&draws, &SummaryOptions::default());
+        let fault = Caution::NonFinite { variable: "w[1]".into(), count: 1 };
+        assert_eq!(summary.cautions, [fault]);
+    }
+
+    #[test]
+    fn the_log_density_is_judged_like_a_variable() {
+        let mut draws = draws(4, 200, 1);
+        let mut stream = Seed(4).stream(Purpose::Chain, [0, 0]);
+        for index in 0..800 {
+            let mut values = [0.0; Statistics::LEN];
+            // The chains disagree about nothing else.
+            values[0] = stream.normal() + if index < 200 { 5.0 } else { 0.0 };
+            draws.statistics.push(Statistics::from_array(values));
+        }
+        let summary = summarize(&draws, &SummaryOptions::default());
+        assert_eq!(summary.variables[1].name, LOG_DENSITY);
+        assert!(summary.max_r_hat() > 1.5);
+        let named = |c: &Caution| matches!(c, Caution::NotConverged { variable, .. } if variable == LOG_DENSITY);
+        assert!(summary.cautions.iter().any(named), "{:?}", summary.cautions);
+        // Joined with a run that kept none: not known, so not shown.
+        draws.statistics[600..].iter_mut().for_each(|s| s.log_density = f64::NAN);
+        assert_eq!(summarize(&draws, &SummaryOptions::default()).variables.len(), 1);
     }
 
     #[test]

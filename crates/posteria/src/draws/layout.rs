@@ -48,6 +48,14 @@ impl Variable {
         self.len() == 0
     }
 
+    /// Whether the variable is a scale, which its name says: `relevance`, `…_scale` or
+    /// `…_scale_above`. Scales are positive and their priors heavy-tailed: their own moments need
+    /// not exist, those of their logarithms do.
+    pub fn is_scale(&self) -> bool {
+        let name = self.name.strip_suffix("_above").unwrap_or(&self.name);
+        name == "relevance" || name.ends_with("_scale")
+    }
+
     /// Where the components lie in a draw.
     pub fn range(&self) -> Range<usize> {
         self.offset..self.offset + self.len()
@@ -129,6 +137,12 @@ impl Layout {
         variable.expect("a variable of the layout").identified = false;
     }
 
+    /// Whether `other` gives every component the same name.
+    pub fn names_as(&self, other: &Layout) -> bool {
+        let names = |variable: &Variable| (variable.name.clone(), variable.dimensions.clone());
+        self.variables.iter().map(names).eq(other.variables.iter().map(names))
+    }
+
     /// Whether each component belongs to an identified variable, in the order of a draw.
     pub fn identified_components(&self) -> Vec<bool> {
         let each = |variable: &Variable| vec![variable.identified; variable.len()];
@@ -184,5 +198,18 @@ mod tests {
         assert_eq!(layout.component_names()[0], "noise");
         assert_eq!(layout.component_names()[3], "weights[a, 2]");
         assert_eq!(layout.component_names()[4], "weights[b, 0]");
+    }
+
+    #[test]
+    fn scales_are_known_by_their_names() {
+        let mut layout = Layout::new();
+        for name in ["relevance", "residual_scale", "input_weight_scale_above"] {
+            layout.push_scalar(name);
+            assert!(layout.variable(name).unwrap().is_scale(), "{name}");
+        }
+        for name in ["weights", "scale_of_things", "input_weight_scale_dof", "above", "_above"] {
+            layout.push_scalar(name);
+            assert!(!layout.variable(name).unwrap().is_scale(), "{name}");
+        }
     }
 }

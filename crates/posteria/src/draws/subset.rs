@@ -112,12 +112,12 @@ impl Draws {
     }
 
     /// Appends the chains of another run of the same length and layout. If only one of them has
-    /// statistics, those of the other are NaN.
+    /// statistics, those of the other are NaN; what one of them does not identify, neither do both.
     ///
     /// # Errors
     /// [`SubsetError::LayoutsDiffer`], [`SubsetError::DrawsDiffer`], [`SubsetError::RowsDiffer`].
     pub fn join(&self, other: &Draws) -> Result<Draws, SubsetError> {
-        if self.layout != other.layout {
+        if !self.layout.names_as(&other.layout) {
             return Err(first_difference(&self.layout, &other.layout));
         }
         let differ = |first, second| SubsetError::DrawsDiffer { first, second };
@@ -128,6 +128,9 @@ impl Draws {
             return Err(SubsetError::RowsDiffer { first: self.rows, second: other.rows });
         }
         let mut out = self.clone();
+        for variable in other.layout.variables().iter().filter(|variable| !variable.identified) {
+            out.layout.set_unidentified(&variable.name);
+        }
         out.chains += other.chains;
         out.values.extend_from_slice(&other.values);
         out.log_likelihood.extend_from_slice(&other.log_likelihood);
@@ -173,6 +176,9 @@ impl Draws {
                 return Err(SubsetError::Repeated { name: name.to_string() });
             }
             layout.push(name, variable.dimensions.clone());
+            if !variable.identified {
+                layout.set_unidentified(name);
+            }
             ranges.push(variable.range());
         }
         let mut values = Vec::with_capacity(self.chains * self.draws * layout.len());
@@ -315,5 +321,24 @@ pub(super) mod tests {
             Err(SubsetError::NoSuchVariable { ref known, .. }) if known.len() == 2
         ));
         assert!(counting(3).select_variables(&["a", "a"]).is_err());
+    }
+
+    #[test]
+    fn what_is_not_identified_stays_so() {
+        let mut draws = counting(6);
+        draws.layout.set_unidentified("b");
+        let parts = [
+            draws.select_variables(&["b", "a"]).unwrap(),
+            draws.select_chains(&[1]).unwrap(),
+            draws.thin(0, 2, None).unwrap(),
+            draws.batch(0, 2, None, crate::draws::BatchCentre::Mean).unwrap(),
+            draws.join(&draws).unwrap(),
+        ];
+        for part in parts {
+            assert!(part.layout.variable("a").unwrap().identified);
+            assert!(!part.layout.variable("b").unwrap().identified);
+        }
+        // A table of draws cannot say it; what one run knows holds for both.
+        assert_eq!(counting(6).join(&draws).unwrap().layout, draws.layout);
     }
 }

@@ -180,18 +180,11 @@ impl<'p> Chain<'p> {
 }
 
 fn statistics(terms: Terms, steps: &[Step]) -> Statistics {
-    // Where there are trajectories, they are what is tuned and judged: an exchange or a walk
-    // beside them must not dilute their acceptance, nor replace their energy.
-    let has_trajectories = steps.iter().any(|step| step.leapfrog_steps > 0);
-    let told = || {
-        steps.iter().filter(move |step| {
-            if has_trajectories { step.leapfrog_steps > 0 } else { step.evaluations > 0 }
-        })
-    };
+    let telling = || Step::telling(steps);
     let (count, acceptance) =
-        told().fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
+        telling().fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
     let last = |value: fn(&Step) -> f64| {
-        told().rev().map(value).find(|value| !value.is_nan()).unwrap_or(f64::NAN)
+        telling().map(value).filter(|value| !value.is_nan()).last().unwrap_or(f64::NAN)
     };
     Statistics {
         log_density: terms.at(1.0),

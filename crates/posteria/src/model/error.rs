@@ -55,8 +55,11 @@ pub enum ModelError {
         /// Its length.
         found: usize,
     },
-    /// A column that is not among the inputs.
-    #[error("{name} is not an input; the inputs are {}", inputs.join(", "))]
+    /// A column that shall divide the residuals and is not among the inputs.
+    #[error(
+        "{name} in residual.by is not an input; the inputs are {}; choose among them",
+        inputs.join(", ")
+    )]
     NoSuchInput {
         /// The name.
         name: String,
@@ -65,8 +68,8 @@ pub enum ModelError {
     },
     /// Columns whose values divide the rows into too many groups.
     #[error(
-        "the values of {} divide the rows into {groups} groups, too many for a residual scale \
-         each; choose columns with few values",
+        "the values of {} in residual.by divide the rows into {groups} groups, too many for a \
+         residual scale each; choose columns with few values",
         columns.join(", ")
     )]
     TooManyGroups {

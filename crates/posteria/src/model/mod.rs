@@ -38,6 +38,14 @@ pub trait Posterior: Send + Sync {
     /// What turns a state into a draw. Built once per chain; owns its buffers.
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p>;
 
+    /// A draw of everything from the prior, as [`Posterior::layout`] names it: what the model says
+    /// before it sees the targets. `None` for a model that cannot tell. Heavy-tailed priors give
+    /// enormous numbers, and infinite ones where the user's unit is large.
+    fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        let _ = stream;
+        None
+    }
+
     /// What predicts the targets of new rows from draws; `None` if there is nothing to predict.
     /// Built once per thread; owns its buffers.
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {

@@ -19,36 +19,52 @@ impl<'p> Repeated<'p> {
     }
 }
 
+/// Steps of one kind on their way to one report.
+#[derive(Default)]
+struct Mean {
+    count: f64,
+    acceptance: f64,
+    last: Step,
+}
+
+impl Mean {
+    fn add(&mut self, step: &Step) {
+        self.count += 1.0;
+        self.acceptance += step.acceptance;
+        self.last = *step;
+    }
+}
+
 impl Update for Repeated<'_> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// Reports the mean acceptance of the trajectories (updates that have an energy; of all
-    /// proposals if there are none) and the energy and step size of the last one.
+    /// Reports the mean acceptance of the trajectories (of all proposals if there are none), and
+    /// the energy and step size of the last one.
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
         let mut all = Step { accepted: false, ..Step::default() };
-        let (mut trajectories, mut proposals) = ((0.0, 0.0), (0.0, 0.0));
+        let (mut trajectories, mut proposals) = (Mean::default(), Mean::default());
         for _ in 0..self.times {
             for update in &mut self.updates {
                 let step = update.update(state, stream);
                 all.accepted |= step.accepted;
                 all.evaluations += step.evaluations;
+                all.leapfrog_steps += step.leapfrog_steps;
                 all.tree_depth = all.tree_depth.max(step.tree_depth);
                 all.diverging |= step.diverging;
                 all.infeasible = all.infeasible.or(step.infeasible);
-                let mean = |(count, sum): (f64, f64)| (count + 1.0, sum + step.acceptance);
-                if !step.energy.is_nan() {
-                    (all.energy, all.step_size) = (step.energy, step.step_size);
-                    trajectories = mean(trajectories);
+                if step.leapfrog_steps > 0 {
+                    trajectories.add(&step);
                 } else if step.evaluations > 0 {
-                    proposals = mean(proposals);
+                    proposals.add(&step);
                 }
             }
         }
-        let (count, sum) = if trajectories.0 > 0.0 { trajectories } else { proposals };
-        if count > 0.0 {
-            all.acceptance = sum / count;
+        let told = if trajectories.count > 0.0 { trajectories } else { proposals };
+        if told.count > 0.0 {
+            all.acceptance = told.acceptance / told.count;
+            (all.energy, all.step_size) = (told.last.energy, told.last.step_size);
         }
         all
     }
@@ -86,6 +102,7 @@ mod tests {
     struct Add {
         by: f64,
         count: f64,
+        leapfrog_steps: u32,
     }
 
     impl Update for Add {
@@ -96,7 +113,13 @@ mod tests {
         fn update(&mut self, state: &mut [f64], _stream: &mut Stream) -> Step {
             state[0] = 2.0 * state[0] + self.by;
             self.count += 1.0;
-            Step { acceptance: self.by, energy: self.count, evaluations: 3, ..Step::default() }
+            Step {
+                acceptance: self.by,
+                energy: self.count,
+                evaluations: 3,
+                leapfrog_steps: self.leapfrog_steps,
+                ..Step::default()
+            }
         }
 
         fn memory(&self) -> Vec<f64> {
@@ -111,8 +134,15 @@ mod tests {
     }
 
     fn two() -> Repeated<'static> {
-        let add = |by| -> Box<dyn Update> { Box::new(Add { by, count: 0.0 }) };
-        Repeated::new("both", 2, vec![add(1.0), add(0.5)])
+        with_trajectories([0, 0])
+    }
+
+    fn with_trajectories(leapfrog_steps: [u32; 2]) -> Repeated<'static> {
+        let add = |by, leapfrog_steps| -> Box<dyn Update> {
+            Box::new(Add { by, count: 0.0, leapfrog_steps })
+        };
+        let [first, second] = leapfrog_steps;
+        Repeated::new("both", 2, vec![add(1.0, first), add(0.5, second)])
     }
 
     #[test]
@@ -123,6 +153,9 @@ mod tests {
         assert!((state[0] - 12.5).abs() < 1e-12, "{}", state[0]);
         assert!((step.acceptance - 0.75).abs() < 1e-12 && step.evaluations == 12);
         assert!((step.energy - 2.0).abs() < 1e-12);
+        let step = with_trajectories([7, 0]).update(&mut state, &mut stream);
+        assert!((step.acceptance - 1.0).abs() < 1e-12, "of the trajectories alone");
+        assert_eq!((step.leapfrog_steps, step.evaluations), (14, 12));
     }
 
     #[test]

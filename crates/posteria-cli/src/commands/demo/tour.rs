@@ -71,9 +71,9 @@ pub fn run(context: &Context) -> Result<()> {
     }
     report.print(context)?;
     say(&format!("\n3. posteria summary {FOLDER}/run"));
-    summary::show_posterior(&draws, context)?;
+    summary::show_posterior(&draws, false, context)?;
     say(&format!("\n4. posteria diagnose {FOLDER}/run"));
-    summary::show_convergence(&draws, context)?;
+    summary::show_convergence(&draws, false, context)?;
     say("\nNow your own table:\n  posteria fit YOUR.csv --target COLUMN --out runs/mine\n  \
          posteria summary runs/mine\nMore: posteria demo --list");
     Ok(())

@@ -64,10 +64,24 @@ impl Linear {
             return not_available(&format!("kind = \"{}\"", spec.model.kind.name()));
         }
         if spec.model.task == Some(Task::Multiclass) {
-            return not_available("task = \"multiclass\" of a linear model");
+            return not_available(
+                "task = \"multiclass\" of a linear model (kind = \"mlp\" with hidden = 0 is one)",
+            );
         }
         if spec.model.hidden.is_some() || spec.model.direct.is_some() {
             return conflict("model", "hidden", "kind = \"linear\"");
+        }
+        let sampling = &spec.sampling;
+        let of_networks = [
+            ("kernel", sampling.kernel.is_some()),
+            ("leapfrog_steps", sampling.leapfrog_steps.is_some()),
+            ("window", sampling.window.is_some()),
+            ("persistence", sampling.persistence.is_some()),
+            ("temperatures", sampling.temperatures.is_some()),
+            ("start", sampling.start.is_some()),
+        ];
+        if let Some((key, _)) = of_networks.into_iter().find(|(_, given)| *given) {
+            return conflict("sampling", key, "kind = \"linear\"");
         }
         if spec.model.basis.is_some() {
             return not_available("basis in [model]");

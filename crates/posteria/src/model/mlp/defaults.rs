@@ -26,13 +26,13 @@ pub(super) const GROUPS: [&str; 5] =
     ["input_weights", "hidden_bias", "output_weights", "output_bias", "direct_weights"];
 
 /// Unknown degrees of freedom of residuals: roughly uniform in log ν [Vehtari 2001, eq. 2.16].
-pub(super) const RESIDUAL_DOFS: [f64; 24] = [
+pub const RESIDUAL_DOFS: [f64; 24] = [
     2.0, 2.3, 2.6, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0,
     25.0, 30.0, 35.0, 40.0, 45.0, 50.0,
 ];
 
 /// Unknown degrees of freedom of scales: halves and doubles of the usual 0.5 and 1.
-pub(super) const GROUP_DOFS: [f64; 11] = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0];
+pub const GROUP_DOFS: [f64; 11] = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0];
 
 /// The prior of a group that the specification does not mention.
 pub(super) fn group(index: usize) -> PriorSpec {

@@ -40,6 +40,21 @@ impl<'p> MlpEvaluator<'p> {
         }
     }
 
+    /// Writes the draw that `state` stands for, whatever its density.
+    pub(super) fn draw(&mut self, state: &[f64], draw: &mut [f64]) {
+        self.forward(state);
+        self.write(state, &mut Writer { draw, next: 0 });
+    }
+
+    /// Outputs at all rows.
+    fn forward(&mut self, state: &[f64]) {
+        let weights = &state[..self.posterior.shape.len()];
+        self.network.outputs(weights, &mut self.outputs);
+        if let Some(test) = &mut self.test {
+            test.outputs(weights, &mut self.test_outputs);
+        }
+    }
+
     /// Log likelihoods of real targets on the standardised scale, plus `log_jacobian` each.
     fn real(
         &mut self,
@@ -119,12 +134,8 @@ impl Evaluator for MlpEvaluator<'_> {
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible> {
         let posterior = self.posterior;
-        let MlpPosterior { shape, hierarchy, observed, target_scaling, .. } = posterior;
-        let weights = &state[..shape.len()];
-        self.network.outputs(weights, &mut self.outputs);
-        if let Some(test) = &mut self.test {
-            test.outputs(weights, &mut self.test_outputs);
-        }
+        let MlpPosterior { hierarchy, observed, target_scaling, .. } = posterior;
+        self.forward(state);
         let mut log_prior = hierarchy.log_prior(state);
         match observed {
             Observed::Real(residual) => {

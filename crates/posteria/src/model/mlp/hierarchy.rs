@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use super::defaults::GROUPS;
 use super::network::Shape;
-use super::spec::{DofChoice, GroupPrior, GroupScale, Mlp, WeightFamily};
+use super::spec::{DofChoice, GroupScale, Mlp, WeightFamily};
+use super::width::{fan_in, width_scaling};
 use crate::density::{
     Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT, draw_inverse_gaussian,
 };
 use crate::model::prior::{
     Above, DofGrid, DofSource, Levels, Squares, limited, variance_given_normal,
 };
-use crate::model::spec::{Sharing, WidthRule};
+use crate::model::spec::Sharing;
 use crate::random::Stream;
 
 /// One group of weights with its prior.
@@ -83,12 +84,13 @@ impl Hierarchy {
                 Sharing::PerInput => shape.inputs,
                 Sharing::Common => 1,
             };
-            // What feeds the units at the other end of these weights.
-            let fan_in = if index == 2 { shape.hidden } else { shape.inputs };
+            let fan_in = fan_in(index, shape.inputs, shape.hidden);
             let scale = match &prior.scale {
                 GroupScale::Fixed(scale) => Scale::Fixed(*scale),
                 GroupScale::Sampled { scale, dof, top_dof, width } => {
-                    let scale = scale / width_divisor(prior, *width, fan_in);
+                    let divisor =
+                        width_scaling(prior, *width, fan_in).map_or(1.0, |by| by.divisor());
+                    let scale = scale / divisor;
                     let slots = take(parts);
                     let above = match top_dof {
                         None => Above::Fixed(scale),
@@ -343,38 +345,5 @@ pub(super) fn dof_source(
         }
         // Only residuals have these; a specification that asks for them here was refused.
         DofChoice::Continuous => unreachable!("checked with the specification"),
-    }
-}
-
-/// What the scale of a group is divided by for `fan_in` feeding units.
-fn width_divisor(prior: &GroupPrior, rule: Option<WidthRule>, fan_in: usize) -> f64 {
-    let count = fan_in as f64;
-    let GroupScale::Sampled { dof, top_dof, .. } = &prior.scale else { return 1.0 };
-    let known = |dof: &DofChoice| match dof {
-        DofChoice::Known(dof) => *dof,
-        DofChoice::Grid(values) => values[values.len() / 2],
-        DofChoice::Continuous => f64::INFINITY,
-    };
-    match rule {
-        None => 1.0,
-        Some(WidthRule::Mcmcstuff) => count.powf(1.0 / top_dof.unwrap_or(known(dof))),
-        Some(WidthRule::Fbm) => {
-            // Degrees of freedom of the lowest level below the top one.
-            let below = match (&prior.family, prior.sharing, top_dof) {
-                (WeightFamily::StudentT(dof), ..) => known(dof),
-                (_, Sharing::PerInput, _) | (_, _, Some(_)) => known(dof),
-                _ => f64::INFINITY,
-            };
-            if count <= 1.0 {
-                1.0
-            } else if below > 2.0 {
-                let variance = if below.is_finite() { below / (below - 2.0) } else { 1.0 };
-                (count * variance).sqrt()
-            } else if below < 2.0 {
-                count.powf(1.0 / below)
-            } else {
-                (count * count.ln()).sqrt()
-            }
-        }
     }
 }

@@ -40,8 +40,11 @@ mod tests;
 mod updates;
 mod weights;
 mod whitened;
+mod width;
 
+pub use defaults::{GROUP_DOFS, RESIDUAL_DOFS};
 pub use marginal::{Marginal, MarginalGradient};
 pub use network::{Likelihood, Network, Rows, Shape};
 pub use posterior::MlpPosterior;
 pub use spec::Mlp;
+pub use width::{WidthPower, WidthScaling};

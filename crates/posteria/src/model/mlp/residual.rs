@@ -269,6 +269,19 @@ impl Residual {
         self.start_cases(state);
     }
 
+    /// Draws the variances of single cases from the prior, where draws show them: variance σ²/κ
+    /// with scale σ and ν degrees of freedom.
+    pub(super) fn draw_case_variances(&self, state: &mut [f64], stream: &mut Stream) {
+        let dof = self.dof.value(state);
+        if let (ResidualFamily::PerCase, Some(cases)) = (self.family, &self.cases)
+            && let Ok(prior) = InverseGamma::new(1.0, dof)
+        {
+            for kappa in &mut state[cases.clone()] {
+                *kappa = (-2.0 * prior.draw_log_scale(stream)).exp();
+            }
+        }
+    }
+
     /// Puts κ where it starts.
     pub(super) fn start_cases(&self, state: &mut [f64]) {
         if let Some(cases) = &self.cases {

@@ -1,12 +1,16 @@
 //! Check a specification of a network, and fill in its defaults.
 
+mod moves;
+mod residual;
+
+pub(super) use moves::Moves;
+pub(super) use residual::ResidualPrior;
+
 use super::defaults::{self, GROUP_DOFS, GROUPS, RESIDUAL_DOFS};
 use crate::data::Task;
-use crate::density::InverseGamma;
 use crate::model::spec::{
-    Dof, KernelChoice, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing,
-    ResidualSpec, SamplingSpec, Sharing, Spec, SpecError, StartChoice, Unknown, WidthRule,
-    WidthScaled,
+    Dof, KernelChoice, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing, Sharing,
+    Spec, SpecError, Unknown, WidthRule, WidthScaled,
 };
 
 /// A network whose specification has passed its checks.
@@ -55,31 +59,6 @@ pub(super) enum DofChoice {
     Known(f64),
     Grid(Vec<f64>),
     Continuous,
-}
-
-/// The residual model of real targets.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct ResidualPrior {
-    pub(super) family: ResidualFamily,
-    /// Of Student's t and of per-case variances.
-    pub(super) dof: DofChoice,
-    pub(super) by: Vec<String>,
-    pub(super) sharing: ResidualSharing,
-    /// Prior of a residual variance; with `by`, `scale` is that of the level above.
-    pub(super) variance: InverseGamma,
-    /// With `by`: the degrees of freedom of the common scale above.
-    pub(super) top_dof: f64,
-}
-
-/// How the weights are moved.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Moves {
-    pub(super) kernel: KernelChoice,
-    pub(super) leapfrog_steps: Option<usize>,
-    pub(super) window: usize,
-    pub(super) persistence: f64,
-    pub(super) temperatures: usize,
-    pub(super) start: StartChoice,
 }
 
 impl Mlp {
@@ -137,15 +116,15 @@ impl Mlp {
         for (index, name) in GROUPS.iter().enumerate() {
             if spec.prior.contains_key(*name) && !present(index, hidden, direct) {
                 let with = if index == 4 { "direct = false" } else { "hidden = 0" };
-                return conflict(&format!("prior.{name}"), "the section", with);
+                return conflict(&format!("prior.{name}"), "any key", with);
             }
         }
         if spec.model.task.is_some_and(|task| task != Task::Regression) && spec.residual.is_some() {
-            return conflict("residual", "the section", "a target that is a class");
+            return conflict("residual", "any key", "a target that is a class");
         }
         let group = |index: usize| group_prior(index, spec.prior.get(GROUPS[index]));
         let groups = [group(0)?, group(1)?, group(2)?, group(3)?, group(4)?];
-        let residual = residual_prior(&spec.residual.clone().unwrap_or_default())?;
+        let residual = ResidualPrior::new(&spec.residual.clone().unwrap_or_default())?;
         if residual.sharing == ResidualSharing::Covariance
             && groups[2..].iter().any(|group| group.family != WeightFamily::Normal)
         {
@@ -157,7 +136,7 @@ impl Mlp {
             direct,
             groups,
             residual,
-            sampling: moves(&spec.sampling)?,
+            sampling: Moves::new(&spec.sampling)?,
         })
     }
 
@@ -344,92 +323,4 @@ fn completed(given: &PriorSpec, checked: &GroupPrior) -> PriorSpec {
             ..base
         },
     }
-}
-
-fn residual_prior(residual: &ResidualSpec) -> Result<ResidualPrior, SpecError> {
-    let section = "residual";
-    let family = residual.family.unwrap_or(ResidualFamily::Normal);
-    let dof = match (family, &residual.dof) {
-        (ResidualFamily::StudentT, None) => DofChoice::Grid(RESIDUAL_DOFS.to_vec()),
-        (ResidualFamily::PerCase, None) => DofChoice::Known(defaults::CASE_DOF),
-        (ResidualFamily::StudentT | ResidualFamily::PerCase, Some(dof)) => {
-            dof_choice(section, "dof", dof, &RESIDUAL_DOFS)?
-        }
-        (_, None) => DofChoice::Known(1.0),
-        (_, Some(_)) => return conflict(section, "dof", "a family that has none"),
-    };
-    let by = residual.by.clone().unwrap_or_default();
-    let sharing = residual.sharing.unwrap_or(ResidualSharing::PerTarget);
-    if sharing == ResidualSharing::Covariance {
-        if family != ResidualFamily::Normal {
-            return conflict(section, "sharing = \"covariance\"", "a family other than normal");
-        }
-        if !by.is_empty() {
-            return conflict(section, "sharing = \"covariance\"", "by");
-        }
-    }
-    if residual.top_dof.is_some() && by.is_empty() {
-        return conflict(section, "top_dof", "no column in by");
-    }
-    let default_dof = if by.is_empty() { defaults::DOF } else { defaults::RESIDUAL_BY_DOF };
-    let variance = match residual.precision {
-        Some(_) if residual.scale.is_some() => return conflict(section, "scale", "precision"),
-        Some(_) if residual.scale_dof.is_some() => {
-            return conflict(section, "scale_dof", "precision");
-        }
-        Some(_) if !by.is_empty() => return conflict(section, "precision", "by"),
-        Some(gamma) => {
-            let shape = positive(section, "precision.shape", gamma.shape)?;
-            let scale = positive(section, "precision.scale", gamma.scale)?;
-            InverseGamma::from_shape_rate(shape, 1.0 / scale)
-        }
-        None => {
-            let scale = positive(section, "scale", residual.scale.unwrap_or(defaults::SCALE))?;
-            let dof = residual.scale_dof.unwrap_or(default_dof);
-            InverseGamma::new(scale, positive(section, "scale_dof", dof)?)
-        }
-    };
-    let variance = variance.map_err(|_| {
-        SpecError::out_of_range(section, "scale", f64::NAN, "positive and of ordinary size")
-    })?;
-    let top_dof = positive(section, "top_dof", residual.top_dof.unwrap_or(defaults::DOF))?;
-    Ok(ResidualPrior { family, dof, by, sharing, variance, top_dof })
-}
-
-fn moves(sampling: &SamplingSpec) -> Result<Moves, SpecError> {
-    let section = "sampling";
-    let kernel = sampling.kernel.unwrap_or(KernelChoice::Auto);
-    let hmc = kernel == KernelChoice::Hmc;
-    if sampling.window.is_some() && !hmc {
-        return conflict(section, "window", "a kernel other than \"hmc\"");
-    }
-    if sampling.persistence.is_some() && !hmc {
-        return conflict(section, "persistence", "a kernel other than \"hmc\"");
-    }
-    if sampling.leapfrog_steps.is_some() && kernel == KernelChoice::Nuts {
-        return conflict(section, "leapfrog_steps", "kernel = \"nuts\"");
-    }
-    let persistence = sampling.persistence.unwrap_or(0.0);
-    if !(0.0..1.0).contains(&persistence) {
-        return Err(SpecError::out_of_range(section, "persistence", persistence, "in [0, 1)"));
-    }
-    let counts = [
-        ("leapfrog_steps", sampling.leapfrog_steps),
-        ("window", sampling.window),
-        ("temperatures", sampling.temperatures),
-    ];
-    for (key, count) in counts {
-        if count.is_some_and(|count| count == 0 || count > 100_000) {
-            let value = count.unwrap_or(0) as f64;
-            return Err(SpecError::out_of_range(section, key, value, "between 1 and 100000"));
-        }
-    }
-    Ok(Moves {
-        kernel,
-        leapfrog_steps: sampling.leapfrog_steps,
-        window: sampling.window.unwrap_or(1),
-        persistence,
-        temperatures: sampling.temperatures.unwrap_or(1),
-        start: sampling.start.unwrap_or(StartChoice::Dispersed),
-    })
 }

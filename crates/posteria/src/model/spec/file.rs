@@ -144,7 +144,7 @@ seed = 7
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let gp = Spec::from_toml("[model]\nkind = 'gp'\nmean = 'zero'").unwrap_err();
+        let gp = Spec::from_toml("[model]\nkind = 'gp'\ncovariance = 'linear'").unwrap_err();
         assert_eq!(gp, SpecError::NotAvailable { what: "kind = \"gp\"".into() });
         for (text, what) in [
             ("[prior.weights]\nfamily = 'laplace'", "family"),

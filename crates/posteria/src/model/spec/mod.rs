@@ -43,6 +43,19 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// Checks everything that does not depend on the data.
+    ///
+    /// # Errors
+    /// [`SpecError`] if the specification is not valid for any data.
+    pub fn check(&self) -> Result<(), SpecError> {
+        self.sampling.plan()?;
+        match self.model.kind {
+            ModelKind::Linear => Linear::new(self).map(|_| ()),
+            ModelKind::Mlp => Mlp::new(self).map(|_| ()),
+            other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
+        }
+    }
+
     /// Fills in every key that was left out and applies to a fit of this `task`, so that the
     /// specification says everything the fit depends on.
     ///

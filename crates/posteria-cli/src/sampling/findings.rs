@@ -1,0 +1,118 @@
+//! Pick from a summary what the report of a fit tells of a network.
+
+use posteria::diagnose::{Summary, VariableSummary};
+use posteria::draws::Layout;
+use serde::Serialize;
+
+use crate::text;
+
+/// Inputs that are listed by name.
+const LISTED: usize = 12;
+
+/// What was found about inputs and errors; empty for models that have none of it.
+#[derive(Debug, Default, Serialize)]
+pub struct Findings {
+    /// Inputs by decreasing relevance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    relevance: Vec<Relevance>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    training_error: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_error: Option<Spread>,
+    #[serde(skip)]
+    classes: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Relevance {
+    input: String,
+    median: f64,
+}
+
+/// A number of every draw.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Spread {
+    mean: f64,
+    sd: f64,
+}
+
+impl Findings {
+    /// Finds it in the summary of draws that `layout` names; errors are shares if the targets are
+    /// classes.
+    pub fn new(summary: &Summary, layout: &Layout, classes: bool) -> Self {
+        let of = |name: &str| -> Option<(&[String], &[VariableSummary])> {
+            let variable = layout.variable(name)?;
+            let labels = variable.dimensions.first().map_or(&[][..], |axis| &axis.labels);
+            Some((labels, &summary.variables[variable.range()]))
+        };
+        let spread = |name: &str| {
+            let (_, variable) = of(name)?;
+            variable.first().map(|v| Spread { mean: v.mean, sd: v.sd })
+        };
+        let (labels, variables) = of("relevance").unwrap_or_default();
+        let mut relevance: Vec<Relevance> = labels
+            .iter()
+            .zip(variables)
+            .map(|(input, variable)| Relevance { input: input.clone(), median: variable.median })
+            .collect();
+        relevance.sort_by(|a, b| b.median.total_cmp(&a.median));
+        let (training_error, test_error) = (spread("training_error"), spread("test_error"));
+        Findings { relevance, training_error, test_error, classes }
+    }
+
+    /// A line each.
+    pub fn render(&self) -> String {
+        let mut lines = String::new();
+        if self.relevance.len() > 1 {
+            let shown = self.relevance.iter().take(LISTED);
+            let mut inputs: Vec<String> = shown
+                .map(|r| format!("{} ({})", text::printable(&r.input), text::short(r.median)))
+                .collect();
+            if self.relevance.len() > LISTED {
+                inputs.push("…".into());
+            }
+            lines.push_str(&format!("inputs by relevance: {}\n", inputs.join(", ")));
+        }
+        let kind = if self.classes { "share of wrong classes" } else { "root mean square" };
+        for (name, error) in [("training", self.training_error), ("test", self.test_error)] {
+            if let Some(Spread { mean, sd }) = error {
+                let decimals = text::decimals_for(if sd > 0.0 { sd } else { mean }, 2);
+                lines.push_str(&format!(
+                    "{name} error of a draw: {} ± {} ({kind})\n",
+                    text::fixed(mean, decimals),
+                    text::fixed(sd, decimals)
+                ));
+            }
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posteria::diagnose::{SummaryOptions, summarize};
+    use posteria::draws::Draws;
+
+    use super::*;
+
+    #[test]
+    fn inputs_are_ordered_and_errors_told() {
+        let mut layout = Layout::new();
+        layout.push_vector("relevance", "input", ["age", "sex", "height"].map(String::from).into());
+        layout.push_scalar("training_error");
+        let mut draws = Draws::empty(layout, 1, 0);
+        draws.draws = 3;
+        draws.values = [0.0, 1.0, 2.0].iter().flat_map(|e| [1.0, 0.02, 30.0, 4.0 + e]).collect();
+        let summary = summarize(&draws, &SummaryOptions::default());
+        let findings = Findings::new(&summary, &draws.layout, false);
+        assert_eq!(
+            findings.render(),
+            "inputs by relevance: height (30.0), age (1.00), sex (0.0200)\n\
+             training error of a draw: 5.0 ± 1.0 (root mean square)\n"
+        );
+        let json = serde_json::to_value(&findings).expect("JSON");
+        assert_eq!(json["relevance"][0]["input"], "height");
+        assert!(json.get("test_error").is_none());
+        assert_eq!(Findings::default().render(), "");
+    }
+}

@@ -1,0 +1,263 @@
+//! Say in words what a network is: its function, its priors, its residuals, how it is sampled.
+
+use posteria::data::{Dataset, Targets, Task};
+use posteria::draws::Layout;
+use posteria::model::mlp::{GROUP_DOFS, Mlp, RESIDUAL_DOFS, WidthScaling};
+use posteria::model::spec::{
+    Dof, KernelChoice, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing, ResidualSpec,
+    SamplingSpec, Sharing, Spec, StartChoice, Unknown, WidthRule,
+};
+
+use super::{Part, dof_words, in_unit, number, variance_words};
+use crate::text;
+
+/// Values of a grid that are listed one by one.
+const LISTED: usize = 12;
+
+/// Groups of weights, in the order of the network.
+const GROUPS: [&str; 5] =
+    ["input_weights", "hidden_bias", "output_weights", "output_bias", "direct_weights"];
+
+/// What a draw holds besides parameters.
+const DERIVED: [&str; 4] = ["fitted", "case_scale", "training_error", "test_error"];
+
+/// The parts of a network. `spec` is complete, `layout` that of its draws.
+pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {
+    let mut parts = vec![Part { name: "network", words: network(spec, data) }];
+    let model = Mlp::new(spec).ok();
+    for name in GROUPS {
+        let (Some(prior), Some(weights)) = (spec.prior.get(name), layout.variable(name)) else {
+            continue;
+        };
+        let scaling = model.as_ref().and_then(|m| m.width_scaling(name, data.input_names.len()));
+        let words = format!(
+            "{}, {}",
+            text::count(weights.len(), if name.ends_with("bias") { "bias" } else { "weight" }),
+            group(prior, scaling, data.input_names.len())
+        );
+        parts.push(Part { name, words });
+    }
+    if let Some(residual) = &spec.residual {
+        parts.push(Part { name: "residual", words: residuals(residual, data, layout) });
+    }
+    parts.push(Part { name: "parameters", words: counts(spec, data, layout) });
+    parts.push(Part { name: "kernel", words: kernel(&spec.sampling, data.task) });
+    parts
+}
+
+fn network(spec: &Spec, data: &Dataset) -> String {
+    let hidden = spec.model.hidden.unwrap_or(0);
+    let mut words = String::from("f = output bias");
+    if hidden > 0 {
+        words.push_str(&format!(
+            " + sum over {} of output weight × tanh(hidden bias + sum of input weight × input)",
+            text::count(hidden, "hidden unit")
+        ));
+    }
+    if spec.model.direct == Some(true) {
+        words.push_str(" + sum of direct weight × input");
+    }
+    if hidden == 0 {
+        words.push_str(" (a generalised linear model)");
+    }
+    match (&data.targets, data.task) {
+        (Targets::Real { names, .. }, _) if names.len() > 1 => {
+            words.push_str(&format!("; one f for each of {}", names.join(", ")));
+        }
+        (Targets::Classes { labels, .. }, Task::Binary) => {
+            let second = labels.get(1).map_or("the second class", String::as_str);
+            words.push_str(&format!(", the log odds of {second}"));
+        }
+        (Targets::Classes { labels, .. }, _) => words.push_str(&format!(
+            "; one f for each of {}, the probabilities of the classes are their softmax",
+            labels.join(", ")
+        )),
+        _ => {}
+    }
+    words
+}
+
+fn group(prior: &PriorSpec, scaling: Option<WidthScaling>, inputs: usize) -> String {
+    let family = match prior.family {
+        Some(PriorFamily::Laplace) => "Laplace about 0".into(),
+        Some(PriorFamily::StudentT) => {
+            let dof = prior.weight_dof.as_ref().map(|dof| sampled_dof(dof, &RESIDUAL_DOFS));
+            format!("Student's t about 0 with {}", dof.unwrap_or_default())
+        }
+        _ => "normal about 0".into(),
+    };
+    if let Some(fixed) = prior.fixed {
+        let scale = match prior.family {
+            Some(PriorFamily::Normal) | None => "standard deviation",
+            _ => "scale",
+        };
+        return format!("{family} with {scale} {}, fixed", number(fixed));
+    }
+    let scale = prior.scale.unwrap_or(f64::NAN);
+    let top = match scaling {
+        Some(scaling) if scaling.fan_in > 1 => {
+            let rule = match scaling.rule {
+                WidthRule::Fbm => "FBM",
+                WidthRule::Mcmcstuff => "MCMCstuff",
+            };
+            let scaled = number(scale / scaling.divisor());
+            format!("({} / {scaling} = {scaled})² [width scaled: {rule}]", number(scale))
+        }
+        _ => format!("{}²", number(scale)),
+    };
+    let whose = match prior.sharing {
+        Some(Sharing::PerInput) if inputs > 1 => {
+            format!("one scale for each of {inputs} inputs")
+        }
+        _ => "one scale".into(),
+    };
+    let dof = prior.dof.as_ref().map(|dof| sampled_dof(dof, &GROUP_DOFS)).unwrap_or_default();
+    match prior.top_dof {
+        None => format!("{family}; {whose}: variance inverse gamma about {top} with {dof}"),
+        Some(above) => format!(
+            "{family}; {whose}: variance inverse gamma about that of a common scale with {dof}; the \
+             common scale: variance inverse gamma about {top} with {}",
+            dof_words(above)
+        ),
+    }
+}
+
+/// Degrees of freedom that may be sampled; `unknown` is the grid of that word.
+fn sampled_dof(dof: &Dof, unknown: &[f64]) -> String {
+    match dof {
+        Dof::Known(dof) => dof_words(*dof),
+        Dof::Unknown(Unknown::Unknown) => grid(unknown),
+        Dof::Unknown(Unknown::Continuous) => {
+            "unknown degrees of freedom, gamma with shape 2 and mean 20".into()
+        }
+        Dof::Grid(values) => grid(&values.grid),
+    }
+}
+
+fn grid(values: &[f64]) -> String {
+    let list = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", ");
+    let values = if values.len() > LISTED {
+        let (first, last) = (&values[..LISTED / 2], &values[values.len() - 2..]);
+        format!("{}, …, {} ({} values)", list(first), list(last), values.len())
+    } else {
+        list(values)
+    };
+    format!("unknown degrees of freedom, equally probable {values}")
+}
+
+fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout) -> String {
+    let dof = residual.dof.as_ref().map(|dof| sampled_dof(dof, &RESIDUAL_DOFS));
+    let dof = dof.unwrap_or_default();
+    let family = match residual.family {
+        Some(ResidualFamily::StudentT) => format!("Student's t with {dof}"),
+        Some(ResidualFamily::Laplace) => "Laplace".into(),
+        Some(ResidualFamily::PerCase) => format!(
+            "normal with a variance of its own for every row, inverse gamma about that of the \
+             residual scale with {dof}"
+        ),
+        _ => "normal".to_string(),
+    };
+    if let Some(gamma) = residual.precision {
+        let [shape, scale] = [gamma.shape, gamma.scale].map(number);
+        return format!("{family}; precision gamma with shape {shape} and scale {scale}");
+    }
+    let (scale, scale_dof) =
+        (residual.scale.unwrap_or(f64::NAN), residual.scale_dof.unwrap_or(f64::NAN));
+    let targets = data.target_scaling.len();
+    let sharing = residual.sharing.filter(|_| targets > 1);
+    if sharing == Some(ResidualSharing::Covariance) {
+        return format!(
+            "{family}; covariance matrix of the {targets} targets inverse Wishart with {}: each \
+             {}",
+            dof_words(scale_dof + targets as f64 - 1.0),
+            variance_words(scale, scale_dof)
+        );
+    }
+    let of_targets = match sharing {
+        Some(ResidualSharing::Common) => " for all targets",
+        Some(_) => " for each target",
+        None => "",
+    };
+    let unit = in_unit(scale, data);
+    match &residual.by {
+        Some(by) if !by.is_empty() => {
+            let groups = layout.variable("residual_scale").and_then(|v| v.dimensions.last());
+            format!(
+                "{family}; one scale{of_targets} and each of {} by {}: variance inverse gamma about \
+                 that of a common scale with {}; the common scale: {}{unit}",
+                text::count(groups.map_or(0, |groups| groups.labels.len()), "group"),
+                by.join(", "),
+                dof_words(scale_dof),
+                variance_words(scale, residual.top_dof.unwrap_or(f64::NAN)),
+            )
+        }
+        _ => format!("{family}; one scale{of_targets}: {}{unit}", variance_words(scale, scale_dof)),
+    }
+}
+
+/// How many numbers are sampled.
+fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
+    let (mut weights, mut hyperparameters) = (0, 0);
+    let targets = data.target_scaling.len().max(1);
+    let sharing = spec.residual.as_ref().and_then(|residual| residual.sharing);
+    for variable in layout.variables() {
+        match variable.name.as_str() {
+            name if GROUPS.contains(&name) => weights += variable.len(),
+            name if DERIVED.contains(&name) => {}
+            // One number, shown in the unit of every target.
+            "residual_scale_above" => hyperparameters += 1,
+            "residual_scale" if sharing == Some(ResidualSharing::Common) => {
+                hyperparameters += variable.len() / targets;
+            }
+            "residual_covariance" => hyperparameters += targets * (targets + 1) / 2,
+            _ => hyperparameters += variable.len(),
+        }
+    }
+    let [weights, hyperparameters] = [(weights, "weight"), (hyperparameters, "hyperparameter")]
+        .map(|(n, it)| text::count(n, it));
+    format!("{weights} and {hyperparameters} are sampled")
+}
+
+fn kernel(sampling: &SamplingSpec, task: Task) -> String {
+    let steps = |default: &str| match sampling.leapfrog_steps {
+        Some(steps) => format!("{steps} leapfrog steps"),
+        None => default.to_string(),
+    };
+    let mut words = match (sampling.kernel, task) {
+        (Some(KernelChoice::Hmc), _) => format!(
+            "hybrid Monte Carlo on the weights given their scales, {}, window {}, persistence {}; \
+             scales drawn from their conditionals and moved with their weights",
+            steps("100 leapfrog steps"),
+            sampling.window.unwrap_or(1),
+            number(sampling.persistence.unwrap_or(0.0))
+        ),
+        (Some(KernelChoice::Nuts), _) => {
+            "No-U-Turn trajectories of the weights given their scales; \
+             scales drawn from their conditionals and moved with their weights"
+                .into()
+        }
+        (_, Task::Regression) => format!(
+            "hidden weights and all scales move together along trajectories ({}) with the output \
+             weights integrated out; output weights and scales are drawn from their conditionals; \
+             single hidden units are proposed anew",
+            steps("number of leapfrog steps found in warm-up")
+        ),
+        _ => format!(
+            "trajectories of the weights given their scales, with persistent momentum, alternate \
+             with trajectories of weights and scales together ({}); scales are also drawn from \
+             their conditionals",
+            steps("60 leapfrog steps")
+        ),
+    };
+    if let Some(temperatures @ 2..) = sampling.temperatures {
+        words.push_str(&format!("; replica exchange between {temperatures} temperatures"));
+    }
+    words.push_str(match sampling.start {
+        Some(StartChoice::Prior) => "; chains start at draws from the prior",
+        Some(StartChoice::EarlyStopping) => {
+            "; chains start at weights trained with early stopping on a random half of the rows"
+        }
+        _ => "; chains start at small random weights",
+    });
+    words
+}

@@ -1,5 +1,6 @@
 //! Simulation-based calibration of one model.
 
+use std::cmp::Ordering;
 use std::error::Error;
 use std::num::NonZero;
 
@@ -104,16 +105,20 @@ fn ranks(
     let draws = fit(&posterior, &plan, Seed(index), one)?;
     let mut ranked = Vec::new();
     for (name, place) in places(&posterior) {
-        let mut rank = 0;
+        let (mut below, mut ties) = (0, 0);
         for index in 0..DRAWS {
             let value = match draws.draw(0, index).get(place) {
                 Some(value) => *value,
                 None => draws.statistics[index].log_likelihood,
             };
-            // Ties, of degrees of freedom on a grid, are broken at random.
-            let less = value.total_cmp(&truth[place]);
-            rank += usize::from(less.is_lt() || (less.is_eq() && stream.uniform() < 0.5));
+            match value.total_cmp(&truth[place]) {
+                Ordering::Less => below += 1,
+                Ordering::Equal => ties += 1,
+                Ordering::Greater => {}
+            }
         }
+        // Degrees of freedom on a grid: every rank among equals is as probable.
+        let rank = below + stream.index(ties + 1);
         ranked.push((name, rank));
     }
     Ok(ranked)

@@ -62,9 +62,9 @@ pub struct InputEffect {
 /// s_ij = sign(u_j - u_i), over pairs of rows: input u takes the value that it has in row j while
 /// all else stays as in row i. The weight w_ij = 1 / (1 + d²), d the distance of v_i and v_j on the
 /// standardised scale, keeps the change to combinations that the data support
-/// [Gelman & Pardoe 2007, eq. 2, 6]. For unordered classes of more than two the signed quotient
-/// has no meaning, and √(Σ w_ij ΔE²/ Σ w_ij) over pairs of different classes takes its place
-/// \[their §3.4\]. Both have a value for every draw, hence a posterior mean and deviation. A column
+/// [Gelman & Pardoe 2007]. For unordered classes of more than two the signed quotient
+/// has no meaning, and √(Σ w_ij ΔE²/ Σ w_ij) over pairs of different classes takes its place.
+/// Both have a value for every draw, hence a posterior mean and deviation. A column
 /// that does not vary has no comparison: NaN.
 ///
 /// Derivatives of f (real output, log odds) are central differences in the standardised input.

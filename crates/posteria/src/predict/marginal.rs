@@ -114,7 +114,7 @@ impl Predictive<'_> {
         let standard = Standard::new(self.family);
         let [far, near] = [dofs.0, dofs.1].map(|dof| standard.quantile(dof, probability));
         let mut bracket = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut centre = 0.0;
+        let mut start = 0.0;
         for (weight, parameters) in self.components() {
             let component = self.family.component(parameters, output);
             let location = sign * component.location;
@@ -123,11 +123,9 @@ impl Predictive<'_> {
                 return f64::NAN;
             }
             bracket = (bracket.0.min(ends.0), bracket.1.max(ends.1));
-            centre += weight * location;
+            // The mean of the components' quantiles: where draws agree, nearly the answer.
+            start += weight * ends.1;
         }
-        // Most mixtures are nearly normal.
-        let start =
-            self.sd(output).map_or(f64::NAN, |sd| centre + sd * normal_quantile(probability));
         solve(probability, bracket, start, |x| self.tail(output, sign, x))
     }
 

@@ -300,3 +300,73 @@ impl Serialize for RowObject<'_> {
         map.end()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::Score;
+    use super::*;
+
+    fn two_targets() -> Report {
+        let output = |mean: f64, error: f64| Output {
+            mean,
+            sd: f64::NAN,
+            quantiles: vec![mean - 1.0],
+            score: Some(Score { log_density: -error, from_mean: error, from_median: error }),
+        };
+        let row = |first: f64, second: f64| Row {
+            outputs: vec![output(first, 3.0), output(second, 4.0)],
+            probabilities: Vec::new(),
+            predicted: None,
+            right: None,
+            log_density: Some(-7.5),
+        };
+        let rows = vec![row(1.0, 10.0), row(2.0, 20.0)];
+        Report {
+            names: Names {
+                targets: vec!["u".into(), "v, w".into()],
+                labels: Vec::new(),
+                quantiles: vec![Quantile { probability: 0.05, name: "q05".into() }],
+            },
+            numbers: vec![1, 3],
+            joint: Figures::joint(&rows),
+            accuracy: None,
+            by_target: (0..2).map(|target| Figures::of_target(&rows, target)).collect(),
+            rows,
+            effects: None,
+            out: None,
+            draws_out: None,
+        }
+    }
+
+    #[test]
+    fn several_targets_have_figures_of_their_own_and_joint_ones() {
+        let report = two_targets();
+        let json = serde_json::to_value(&report).expect("JSON");
+        let row = &json["rows"][1];
+        assert_eq!(row["row"], 3);
+        assert_eq!(row["mean"], serde_json::json!({"u": 2.0, "v, w": 20.0}));
+        assert_eq!(row["q05"]["v, w"], 19.0);
+        assert!(row["sd"]["u"].is_null());
+        assert_eq!(row["log_density"], -7.5);
+        assert_eq!(row["log_densities"], serde_json::json!({"u": -3.0, "v, w": -4.0}));
+        assert_eq!(json["mean_log_density"], -7.5);
+        // √((9 + 16) / 2), and each target alone.
+        let rmse = json["rmse"].as_f64().expect("a number");
+        assert!((rmse - 12.5_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(json["mae"], 3.5);
+        assert_eq!(json["targets"]["v, w"]["rmse"], 4.0);
+        assert_eq!(json["targets"]["u"]["mean_log_density"], -3.0);
+
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        report.records(|record| writer.write_record(record)).expect("written");
+        let text = String::from_utf8(writer.into_inner().expect("whole")).expect("UTF-8");
+        assert_eq!(
+            text,
+            "row,mean[u],sd[u],q05[u],log_density[u],\"mean[v, w]\",\"sd[v, w]\",\"q05[v, w]\",\
+             \"log_density[v, w]\",log_density\n\
+             1,1.0,,0.0,-3.0,10.0,,9.0,-4.0,-7.5\n3,2.0,,1.0,-3.0,20.0,,19.0,-4.0,-7.5\n"
+        );
+        let table = report.render();
+        assert!(table.contains("target") && table.contains("rmse 3.536"), "{table}");
+    }
+}

@@ -89,17 +89,15 @@ impl Row {
         let output = |output: usize| {
             let quantile = |p: f64| predictive.quantile(output, p);
             let mean = predictive.mean(output).unwrap_or(f64::NAN);
+            let asked: Vec<f64> = quantiles.iter().map(|q| quantile(q.probability)).collect();
+            let is_median = |q: &Quantile| (q.probability - 0.5).abs() <= 0.0;
+            let known = quantiles.iter().position(is_median).map(|index| asked[index]);
             let score = observed.map(|observed| Score {
                 log_density: predictive.log_density_of(output, observed[output]),
                 from_mean: observed[output] - mean,
-                from_median: observed[output] - quantile(0.5),
+                from_median: observed[output] - known.unwrap_or_else(|| quantile(0.5)),
             });
-            Output {
-                mean,
-                sd: predictive.sd(output).unwrap_or(f64::NAN),
-                quantiles: quantiles.iter().map(|q| quantile(q.probability)).collect(),
-                score,
-            }
+            Output { mean, sd: predictive.sd(output).unwrap_or(f64::NAN), quantiles: asked, score }
         };
         let mut probabilities = vec![0.0; family.classes()];
         let mut predicted = None;

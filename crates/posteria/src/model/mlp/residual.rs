@@ -110,12 +110,8 @@ pub(super) struct By {
 impl By {
     /// The group of a row of standardised inputs; `None` for values that no training row had.
     pub(super) fn group(&self, input: impl Fn(usize) -> f64) -> Option<usize> {
-        // Standardising the same number on the same scale gives the same bits.
         self.values.iter().position(|values| {
-            values
-                .iter()
-                .zip(&self.columns)
-                .all(|(value, column)| value.to_bits() == input(*column).to_bits())
+            values.iter().zip(&self.columns).all(|(value, column)| same(*value, input(*column)))
         })
     }
 }
@@ -301,6 +297,12 @@ fn inverse_wishart(
     let scale =
         Matrix::from_fn(outputs, outputs, |row, column| if row == column { square } else { 0.0 });
     InverseWishart::new(&scale, dof)
+}
+
+/// Whether two standardised values are of one number: up to the rounding of a trip to the user's
+/// scale and back.
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * (1.0 + a.abs())
 }
 
 /// The groups of rows that agree in all columns of `by`.

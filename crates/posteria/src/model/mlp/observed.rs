@@ -9,7 +9,7 @@ use crate::model::spec::ResidualFamily;
 #[derive(Clone, Debug)]
 pub(super) enum Observed {
     /// Real targets with their residual model.
-    Real(Residual),
+    Real(Box<Residual>),
     /// +1 for rows of the second class, -1 for the first.
     Binary { signs: Vec<f64> },
     /// Index of the class of every row.

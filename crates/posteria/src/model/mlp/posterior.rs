@@ -96,7 +96,7 @@ impl Mlp {
             Targets::Real { .. } => {
                 let residual = Residual::new(self, data, state_len)?;
                 state_len = residual.end;
-                Observed::Real(residual)
+                Observed::Real(Box::new(residual))
             }
             Targets::Classes { codes, .. } if data.task == Task::Binary => {
                 let signs = codes.iter().map(|code| if *code == 1 { 1.0 } else { -1.0 }).collect();
@@ -106,7 +106,8 @@ impl Mlp {
                 Observed::Multiclass { codes: codes.iter().map(|code| *code as u32).collect() }
             }
         };
-        if let Observed::Real(Residual { noise: Noise::Covariance { .. }, .. }) = observed
+        if let Observed::Real(residual) = &observed
+            && let Noise::Covariance { .. } = residual.noise
             && self.sampling.kernel != KernelChoice::Auto
         {
             let what = "a residual covariance with a kernel other than \"auto\"".into();

@@ -105,12 +105,10 @@ impl Predictor for MlpPredictor<'_> {
     fn family(&self) -> Family {
         let outputs = self.posterior.shape.outputs;
         match &self.posterior.observed {
-            Observed::Real(Residual { noise: Noise::Covariance { .. }, .. }) => {
-                Family::MultivariateNormal { outputs }
-            }
-            Observed::Real(residual) => match residual.family {
-                ResidualFamily::Normal if residual.by.is_none() => Family::Normal { outputs },
-                ResidualFamily::Laplace => Family::Laplace { outputs },
+            Observed::Real(residual) => match (&residual.noise, residual.family) {
+                (Noise::Covariance { .. }, _) => Family::MultivariateNormal { outputs },
+                (_, ResidualFamily::Normal) if residual.by.is_none() => Family::Normal { outputs },
+                (_, ResidualFamily::Laplace) => Family::Laplace { outputs },
                 _ => Family::StudentT { outputs },
             },
             Observed::Binary { .. } => Family::Bernoulli,

@@ -139,10 +139,10 @@ fn output_weights(
     let mut mean = vec![0.0; dim];
     for (r, slot) in mean.iter_mut().enumerate() {
         matrix[(r, r)] += prior[r].powi(-2);
-        for i in 0..rows {
+        for (i, value) in design[r / outputs].iter().enumerate() {
             for o in 0..outputs {
                 let y = residual.targets[o * rows + i];
-                *slot += design[r / outputs][i] * precision(i, r % outputs, o) * y;
+                *slot += value * precision(i, r % outputs, o) * y;
             }
         }
     }

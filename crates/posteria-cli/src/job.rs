@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use posteria::data::Task;
 use posteria::model::spec::{
-    MissingPolicy, ModelKind, PriorSpec, ResidualFamily, Sharing, Spec, SpecError,
+    MissingPolicy, ModelKind, PriorSpec, ResidualFamily, SamplingSpec, Sharing, Spec, SpecError,
 };
 
 use crate::args;
@@ -41,6 +41,11 @@ impl FitJob {
             (None, None) => return Err(no_data(flags)),
         };
         merge(&mut spec, flags, seed);
+        if spec.sampling.is_committee() && spec.model.kind != ModelKind::Mlp {
+            return Err(Failure::bad_input(
+                "a committee is one of neural networks: --inference committee needs --model mlp",
+            ));
+        }
         if spec.data.target.is_empty() {
             return Err(Failure::bad_input(
                 "say which column is to be explained: --target COL, or target in [data]",
@@ -149,6 +154,16 @@ fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         spec.residual.get_or_insert_default().by = Some(flags.residual_by.clone());
     }
     let sampling = &mut spec.sampling;
+    // The numbers of the file are those of its own method.
+    match (flags.inference, sampling.is_committee()) {
+        (Some(args::Inference::Committee), false) => {
+            *sampling = SamplingSpec::committee(sampling.seed);
+        }
+        (Some(args::Inference::Mcmc), true) => {
+            *sampling = SamplingSpec { seed: sampling.seed, ..SamplingSpec::default() };
+        }
+        _ => {}
+    }
     let counts = [
         (flags.chains.map(|n| n.get()), &mut sampling.chains),
         (flags.warmup, &mut sampling.warmup),
@@ -165,7 +180,8 @@ fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
 fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
     let asked = [
         ("--covariance", flags.covariance.is_some()),
-        ("--inference", flags.inference.is_some_and(|kind| kind != args::Inference::Mcmc)),
+        ("--inference laplace", flags.inference == Some(args::Inference::Laplace)),
+        ("--inference variational", flags.inference == Some(args::Inference::Variational)),
         ("--fold", flags.fold.is_some()),
         ("--chain", flags.chain.is_some()),
     ];
@@ -238,6 +254,28 @@ mod tests {
         assert_eq!(overridden.spec.sampling.draws, 60);
         assert_eq!(overridden.spec.data.target, ["z"]);
         assert_eq!(overridden.spec.data.sha256, None, "other data, other digest");
+    }
+
+    #[test]
+    fn a_committee_has_ten_members_unless_it_is_said_otherwise() {
+        let fit = "posteria fit d.csv --target y --out r --inference committee";
+        assert!(refusal(fit).contains("--model mlp"));
+        let sampling = |rest: &str| job(&format!("{fit} {rest}")).expect("a job").spec.sampling;
+        assert_eq!(sampling("--hidden 4 --seed 3"), SamplingSpec::committee(3));
+        assert_eq!(sampling("--model mlp --draws 25").draws, 25);
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("m.toml");
+        let line = |rest: &str| format!("posteria fit d.csv --spec {} {rest}", file.display());
+        let text = "[data]\ntarget = 'y'\n[model]\nkind = 'mlp'\n[sampling]\n";
+        // The counts and moves of chains are not those of a committee, and the other way round.
+        fs::write(&file, format!("{text}draws = 500\nkernel = 'hmc'\nseed = 7\n"))
+            .expect("written");
+        let committee = job(&line("--inference committee --out r")).expect("a job");
+        assert_eq!(committee.spec.sampling, SamplingSpec::committee(7));
+        fs::write(&file, format!("{text}draws = 5\ninference = 'committee'\n")).expect("written");
+        assert_eq!(job(&line("--out r")).expect("a job").spec.sampling.draws, 5);
+        let mcmc = job(&line("--inference mcmc --out r")).expect("a job");
+        assert_eq!(mcmc.spec.sampling, SamplingSpec::default());
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub struct Words {
     inputs: Vec<String>,
     /// One sentence per part of the model.
     priors: Vec<Prior>,
+    inference: &'static str,
     chains: usize,
     warmup: usize,
     draws: usize,
@@ -48,6 +49,7 @@ impl Words {
             target,
             inputs: data.input_names.clone(),
             priors: priors(spec, data),
+            inference: if sampling.is_committee() { "committee" } else { "mcmc" },
             chains: sampling.chains,
             warmup: sampling.warmup,
             draws: sampling.draws,
@@ -76,6 +78,18 @@ impl Words {
         line("inputs", &inputs);
         for prior in &self.priors {
             line(prior.name, &prior.words);
+        }
+        if self.inference == "committee" {
+            let members = text::committee(self.draws);
+            line(
+                "inference",
+                &format!(
+                    "{members}, each trained on its own random half of the rows and stopped by \
+                     the other, seed {}; priors take no part",
+                    self.seed
+                ),
+            );
+            return lines;
         }
         let thinned = match self.thin {
             1 => String::new(),

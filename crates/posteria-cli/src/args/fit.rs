@@ -10,6 +10,7 @@ Examples:
   posteria fit houses.csv --target price --model linear --out runs/houses
   posteria fit houses.csv --target price --inputs area rooms --chains 8 --out runs/small
   posteria fit houses.csv --target price --dry-run
+  posteria fit houses.csv --target price --model mlp --inference committee --out runs/committee
   posteria fit --spec model.toml --out runs/model
   posteria fit --spec runs/houses/spec.toml --out runs/again      repeats a run bit for bit";
 
@@ -101,7 +102,7 @@ pub struct Fit {
     #[arg(long, value_name = "N", aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
     pub warmup: Option<usize>,
 
-    /// Draws kept per chain [default: 1000]
+    /// Draws kept per chain [default: 1000], or members of a committee [default: 10]
     #[arg(long, value_name = "N",
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
@@ -114,8 +115,8 @@ pub struct Fit {
     #[arg(long, hide = true)]
     pub covariance: Option<String>,
 
-    /// How the posterior is found
-    #[arg(long, value_enum, hide = true)]
+    /// How the posterior is found [default: mcmc]
+    #[arg(long, value_enum, value_name = "METHOD")]
     pub inference: Option<Inference>,
 
     /// One fold of a larger job, I/K
@@ -193,6 +194,6 @@ pub enum Inference {
     Laplace,
     #[value(hide = true)]
     Variational,
-    #[value(hide = true)]
+    /// Not at all: networks trained with early stopping take its place (mlp)
     Committee,
 }

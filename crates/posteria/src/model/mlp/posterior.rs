@@ -3,11 +3,12 @@
 use super::evaluator::MlpEvaluator;
 use super::hierarchy::Hierarchy;
 use super::layout::layout;
+use super::moves::Moves;
 use super::network::{Rows, Shape};
 use super::observed::Observed;
 use super::predictor::MlpPredictor;
 use super::residual::{Noise, Residual};
-use super::spec::{Mlp, Moves};
+use super::spec::Mlp;
 use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;

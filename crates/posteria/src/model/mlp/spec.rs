@@ -1,12 +1,12 @@
 //! Check a specification of a network, and fill in its defaults.
 
 use super::defaults::{self, GROUP_DOFS, GROUPS, RESIDUAL_DOFS};
+use super::moves::Moves;
 use crate::data::Task;
 use crate::density::InverseGamma;
 use crate::model::spec::{
-    Dof, KernelChoice, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing,
-    ResidualSpec, SamplingSpec, Sharing, Spec, SpecError, StartChoice, Unknown, WidthRule,
-    WidthScaled,
+    Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing, ResidualSpec, Sharing,
+    Spec, SpecError, Unknown, WidthRule, WidthScaled,
 };
 
 /// A network whose specification has passed its checks.
@@ -71,17 +71,6 @@ pub(super) struct ResidualPrior {
     pub(super) top_dof: f64,
 }
 
-/// How the weights are moved.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Moves {
-    pub(super) kernel: KernelChoice,
-    pub(super) leapfrog_steps: Option<usize>,
-    pub(super) window: usize,
-    pub(super) persistence: f64,
-    pub(super) temperatures: usize,
-    pub(super) start: StartChoice,
-}
-
 impl Mlp {
     /// Checks the sections `[model]`, `[prior.*]`, `[residual]` and the network's keys of
     /// `[sampling]`.
@@ -103,6 +92,10 @@ impl Mlp {
     /// | `residual.scale`, `.scale_dof` | 0.05, 0.5 | inverse gamma prior of a variance |
     /// | `residual.by` | | columns whose values have a residual scale each |
     /// | `residual.sharing` | `"per-target"` | `"common"`, `"per-target"`, `"covariance"` |
+    /// | `sampling.kernel` | `"auto"` | `"auto"`, `"hmc"`, `"nuts"` |
+    /// | `sampling.start` | `"dispersed"` | `"dispersed"`, `"early-stopping"`, `"prior"` |
+    /// | `sampling.staged` | `false` | hmc, nuts: weights alone in the first tenth of warm-up |
+    /// | `sampling.inference` | `"mcmc"` | or `"committee"` of `draws` early-stopped networks |
     ///
     /// GROUP is `input_weights` (per input, width scaled), `hidden_bias`, `output_weights`
     /// (width scaled), `output_bias` (`fixed = 1`) or `direct_weights` (per input). The values
@@ -157,7 +150,7 @@ impl Mlp {
             direct,
             groups,
             residual,
-            sampling: moves(&spec.sampling)?,
+            sampling: Moves::new(&spec.sampling)?,
         })
     }
 
@@ -192,14 +185,7 @@ impl Mlp {
                 residual.dof.get_or_insert(written(&self.residual.dof));
             }
         }
-        let (sampling, moves) = (&mut spec.sampling, self.sampling);
-        sampling.kernel = Some(moves.kernel);
-        sampling.start = Some(moves.start);
-        sampling.temperatures = Some(moves.temperatures);
-        if moves.kernel == KernelChoice::Hmc {
-            sampling.window = Some(moves.window);
-            sampling.persistence = Some(moves.persistence);
-        }
+        self.sampling.complete(&mut spec.sampling);
         // A task that only the targets told must pass the same checks as one that was written.
         Mlp::new(spec).map(|_| ())
     }
@@ -214,7 +200,11 @@ fn present(index: usize, hidden: usize, direct: bool) -> bool {
     }
 }
 
-fn conflict<T>(section: &str, key: &'static str, with: &'static str) -> Result<T, SpecError> {
+pub(super) fn conflict<T>(
+    section: &str,
+    key: &'static str,
+    with: &'static str,
+) -> Result<T, SpecError> {
     Err(SpecError::Conflict { section: section.into(), key, with })
 }
 
@@ -394,42 +384,4 @@ fn residual_prior(residual: &ResidualSpec) -> Result<ResidualPrior, SpecError> {
     })?;
     let top_dof = positive(section, "top_dof", residual.top_dof.unwrap_or(defaults::DOF))?;
     Ok(ResidualPrior { family, dof, by, sharing, variance, top_dof })
-}
-
-fn moves(sampling: &SamplingSpec) -> Result<Moves, SpecError> {
-    let section = "sampling";
-    let kernel = sampling.kernel.unwrap_or(KernelChoice::Auto);
-    let hmc = kernel == KernelChoice::Hmc;
-    if sampling.window.is_some() && !hmc {
-        return conflict(section, "window", "a kernel other than \"hmc\"");
-    }
-    if sampling.persistence.is_some() && !hmc {
-        return conflict(section, "persistence", "a kernel other than \"hmc\"");
-    }
-    if sampling.leapfrog_steps.is_some() && kernel == KernelChoice::Nuts {
-        return conflict(section, "leapfrog_steps", "kernel = \"nuts\"");
-    }
-    let persistence = sampling.persistence.unwrap_or(0.0);
-    if !(0.0..1.0).contains(&persistence) {
-        return Err(SpecError::out_of_range(section, "persistence", persistence, "in [0, 1)"));
-    }
-    let counts = [
-        ("leapfrog_steps", sampling.leapfrog_steps),
-        ("window", sampling.window),
-        ("temperatures", sampling.temperatures),
-    ];
-    for (key, count) in counts {
-        if count.is_some_and(|count| count == 0 || count > 100_000) {
-            let value = count.unwrap_or(0) as f64;
-            return Err(SpecError::out_of_range(section, key, value, "between 1 and 100000"));
-        }
-    }
-    Ok(Moves {
-        kernel,
-        leapfrog_steps: sampling.leapfrog_steps,
-        window: sampling.window.unwrap_or(1),
-        persistence,
-        temperatures: sampling.temperatures.unwrap_or(1),
-        start: sampling.start.unwrap_or(StartChoice::Dispersed),
-    })
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use posteria::data::Task;
 use posteria::model::spec::{
-    KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily, Sharing, Spec, SpecError,
-    StartChoice,
+    KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily, SamplingSpec, Sharing, Spec,
+    SpecError, StartChoice,
 };
 
 use crate::args;
@@ -42,6 +42,11 @@ impl FitJob {
             (None, None) => return Err(no_data(flags)),
         };
         merge(&mut spec, flags, seed);
+        if spec.sampling.is_committee() && spec.model.kind != ModelKind::Mlp {
+            return Err(Failure::bad_input(
+                "a committee is one of neural networks: --inference committee needs --model mlp",
+            ));
+        }
         spec.check().map_err(|error| match &flags.spec {
             Some(path) => Failure::bad_input(format!("{}: {error}", path.display())),
             None => Failure::BadInput(error.into()),
@@ -158,6 +163,16 @@ fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
 
 fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     let sampling = &mut spec.sampling;
+    // The numbers of the file are those of its own method.
+    match (flags.inference, sampling.is_committee()) {
+        (Some(args::Inference::Committee), false) => {
+            *sampling = SamplingSpec::committee(sampling.seed);
+        }
+        (Some(args::Inference::Mcmc), true) => {
+            *sampling = SamplingSpec { seed: sampling.seed, ..SamplingSpec::default() };
+        }
+        _ => {}
+    }
     if let Some(kernel) = flags.kernel {
         sampling.kernel = Some(match kernel {
             args::Kernel::Auto => KernelChoice::Auto,
@@ -198,7 +213,8 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
 fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
     let asked = [
         ("--covariance", flags.covariance.is_some()),
-        ("--inference", flags.inference.is_some_and(|kind| kind != args::Inference::Mcmc)),
+        ("--inference laplace", flags.inference == Some(args::Inference::Laplace)),
+        ("--inference variational", flags.inference == Some(args::Inference::Variational)),
         ("--fold", flags.fold.is_some()),
         ("--chain", flags.chain.is_some()),
     ];
@@ -312,6 +328,28 @@ mod tests {
         assert_eq!(sampling("--kernel auto").window, None);
         assert_eq!(sampling("--kernel auto").leapfrog_steps, Some(20));
         assert_eq!(sampling("--kernel nuts").leapfrog_steps, None);
+    }
+
+    #[test]
+    fn a_committee_has_ten_members_unless_it_is_said_otherwise() {
+        let fit = "posteria fit d.csv --target y --out r --inference committee";
+        assert!(refusal(fit).contains("--model mlp"));
+        let sampling = |rest: &str| job(&format!("{fit} {rest}")).expect("a job").spec.sampling;
+        assert_eq!(sampling("--hidden 4 --seed 3"), SamplingSpec::committee(3));
+        assert_eq!(sampling("--model mlp --draws 25").draws, 25);
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("m.toml");
+        let line = |rest: &str| format!("posteria fit d.csv --spec {} {rest}", file.display());
+        let text = "[data]\ntarget = 'y'\n[model]\nkind = 'mlp'\n[sampling]\n";
+        // The counts and moves of chains are not those of a committee, and the other way round.
+        fs::write(&file, format!("{text}draws = 500\nkernel = 'hmc'\nseed = 7\n"))
+            .expect("written");
+        let committee = job(&line("--inference committee --out r")).expect("a job");
+        assert_eq!(committee.spec.sampling, SamplingSpec::committee(7));
+        fs::write(&file, format!("{text}draws = 5\ninference = 'committee'\n")).expect("written");
+        assert_eq!(job(&line("--out r")).expect("a job").spec.sampling.draws, 5);
+        let mcmc = job(&line("--inference mcmc --out r")).expect("a job");
+        assert_eq!(mcmc.spec.sampling, SamplingSpec::default());
     }
 
     #[test]

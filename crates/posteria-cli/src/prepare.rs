@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use anyhow::{Context as _, anyhow};
 use posteria::caution::Caution;
 use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
 use posteria::model::linear::Linear;
-use posteria::model::mlp::Mlp;
+use posteria::model::mlp::{Mlp, MlpPosterior};
 use posteria::model::spec::{MissingPolicy, ModelKind, Spec};
 use posteria::model::{KernelFactory, Posterior};
 use posteria::sample::Plan;
@@ -32,9 +33,28 @@ pub struct Prepared {
     /// What to be careful about in the data.
     pub cautions: Vec<Caution>,
     /// The model conditioned on the data.
-    pub posterior: Box<dyn Posterior>,
+    pub posterior: Conditioned,
     /// How to sample.
     pub plan: Plan,
+}
+
+/// A model conditioned on data, by what becomes of it.
+pub enum Conditioned {
+    /// Chains sample it.
+    Sampled(Box<dyn Posterior>),
+    /// A committee is trained in its place.
+    Committee(Box<MlpPosterior>),
+}
+
+impl Deref for Conditioned {
+    type Target = dyn Posterior;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Conditioned::Sampled(posterior) => &**posterior,
+            Conditioned::Committee(posterior) => &**posterior,
+        }
+    }
 }
 
 /// Reads the table at `path` and conditions the model of `spec` on it. A digest in `spec` must
@@ -88,19 +108,19 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
 
 /// Conditions the model of a completed specification on data. A network records its error on
 /// the `test` rows with every draw.
-pub fn condition(
-    spec: &Spec,
-    data: &Dataset,
-    test: Option<&Dataset>,
-) -> Result<Box<dyn Posterior>> {
+pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<Conditioned> {
     Ok(match spec.model.kind {
         ModelKind::Mlp => {
             let model = Mlp::new(spec).bad_input()?;
-            Box::new(model.condition(data, test).bad_input()?)
+            let posterior = Box::new(model.condition(data, test).bad_input()?);
+            match spec.sampling.is_committee() {
+                true => Conditioned::Committee(posterior),
+                false => Conditioned::Sampled(posterior),
+            }
         }
         _ => {
             let model = Linear::new(spec).bad_input()?;
-            Box::new(model.condition(data, kernel()).bad_input()?)
+            Conditioned::Sampled(Box::new(model.condition(data, kernel()).bad_input()?))
         }
     })
 }

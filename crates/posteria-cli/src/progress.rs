@@ -32,6 +32,8 @@ pub struct Progress<'a> {
     draws: Mutex<RHatMonitor>,
     display: Display,
     clock: Mutex<Clock>,
+    /// Whether R-hat is shown.
+    judged: bool,
 }
 
 enum Display {
@@ -75,7 +77,17 @@ impl<'a> Progress<'a> {
                 judge: now + JUDGE,
                 r_hat: f64::NAN,
             }),
+            judged: true,
         }
+    }
+
+    /// Shows members of a committee, whose R-hat says nothing, in the place of a chain.
+    pub fn of_members(mut self) -> Self {
+        self.judged = false;
+        if let Display::Bars { chains, .. } = &self.display {
+            chains.iter().for_each(|bar| bar.set_prefix("members"));
+        }
+        self
     }
 
     /// Removes the bars.
@@ -99,7 +111,7 @@ impl<'a> Progress<'a> {
             return;
         }
         clock.shown = now;
-        if now >= clock.judge {
+        if self.judged && now >= clock.judge {
             // A copy, so that the chains need not wait.
             let draws = self.draws.lock().expect("no chain panicked").clone();
             clock.r_hat = draws.max_r_hat().map_or(f64::NAN, |largest| largest.r_hat);

@@ -1,4 +1,4 @@
-//! Run chains into a run folder, with progress, until they are done or a signal comes.
+//! Run chains or a committee into a run folder, with progress, until done or a signal comes.
 
 mod findings;
 
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use posteria::caution::Caution;
 use posteria::data::Task;
-use posteria::diagnose::{SummaryOptions, divergences, summarize};
+use posteria::diagnose::{Summary, SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
 use posteria::fit;
 use posteria::sample::Plan;
@@ -21,7 +21,7 @@ use self::findings::Findings;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::prepare::Prepared;
+use crate::prepare::{Conditioned, Prepared};
 use crate::progress::Progress;
 use crate::text;
 
@@ -30,6 +30,7 @@ use crate::text;
 pub struct FitReport {
     run: String,
     model: &'static str,
+    inference: &'static str,
     chains: usize,
     draws: usize,
     max_r_hat: f64,
@@ -89,9 +90,22 @@ pub fn sample(
     let begun: Vec<usize> =
         memories.iter().map(|memory| memory.as_ref().map_or(0, |m| m.iteration)).collect();
     let progress = Progress::new(&writer, context.output, plan, posterior.layout(), &begun);
+    let threads = context.threads;
     let started = Instant::now();
     let seed = prepared.spec.sampling.seed();
-    let outcome = fit::run(posterior, plan, seed, &memories, context.threads, &progress);
+    let (progress, outcome) = match &prepared.posterior {
+        Conditioned::Sampled(posterior) => {
+            let outcome = fit::run(&**posterior, plan, seed, &memories, threads, &progress);
+            (progress, outcome)
+        }
+        Conditioned::Committee(posterior) => {
+            let progress = progress.of_members();
+            let memory = memories[0].as_ref();
+            let members = plan.draws;
+            let outcome = fit::run_committee(posterior, members, seed, memory, threads, &progress);
+            (progress, outcome)
+        }
+    };
     progress.finish();
     let seconds = started.elapsed().as_secs_f64();
     // What stopped the chains comes first: a full disk explains why they did not finish.
@@ -117,7 +131,12 @@ pub fn sample(
 impl FitReport {
     /// Summarises the draws at `path`.
     pub fn new(prepared: &Prepared, path: &Path, draws: &Draws, seconds: f64) -> Self {
-        let summary = summarize(draws, &SummaryOptions::default());
+        let committee = prepared.spec.sampling.is_committee();
+        // Members of a committee are no draws of a chain: there is no convergence to judge.
+        let summary = match committee {
+            true => Summary { variables: Vec::new(), cautions: Vec::new() },
+            false => summarize(draws, &SummaryOptions::default()),
+        };
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Caution::to_string);
@@ -125,6 +144,7 @@ impl FitReport {
         FitReport {
             run: path.display().to_string(),
             model: prepared.spec.model.kind.name(),
+            inference: if committee { "committee" } else { "mcmc" },
             chains: draws.chains,
             draws: draws.draws,
             max_r_hat: summary.max_r_hat(),
@@ -149,17 +169,21 @@ impl FitReport {
             context.output.warning(warning);
         }
         context.output.result(self, || {
+            let time = text::duration(self.seconds);
+            let run = text::printable(&self.run);
+            if self.inference == "committee" {
+                let members = text::committee(self.draws);
+                return format!("{run}: {members} in {time}, seed {}\n", self.seed);
+            }
             let diverged = match self.divergences {
                 0 => "no divergences".into(),
                 count => text::count(count, "divergence"),
             };
             format!(
-                "{}: {} of {} in {}, seed {}\nlargest R-hat {}, at least {} effective draws, \
+                "{run}: {} of {} in {time}, seed {}\nlargest R-hat {}, at least {} effective draws, \
                  {diverged}, acceptance {:.2}\n{}",
-                text::printable(&self.run),
                 text::count(self.chains, "chain"),
                 text::count(self.draws, "draw"),
-                text::duration(self.seconds),
                 self.seed,
                 text::fixed(self.max_r_hat, 3),
                 text::fixed(self.min_ess_bulk, 0),

@@ -72,6 +72,11 @@ pub fn count(number: usize, noun: &str) -> String {
     }
 }
 
+/// What a committee is called.
+pub fn committee(members: usize) -> String {
+    format!("committee of {}", count(members, "early-stopped network"))
+}
+
 /// Seconds as a person says them: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`.
 pub fn duration(seconds: f64) -> String {
     if seconds < 10.0 {

@@ -28,6 +28,7 @@ pub struct Words {
     /// Functions drawn from the prior, if they were asked for and the model can.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior_functions: Option<PriorFunctions>,
+    inference: &'static str,
     chains: usize,
     warmup: usize,
     draws: usize,
@@ -70,6 +71,7 @@ impl Words {
             inputs: data.input_names.clone(),
             priors,
             prior_functions: None,
+            inference: if sampling.is_committee() { "committee" } else { "mcmc" },
             chains: sampling.chains,
             warmup: sampling.warmup,
             draws: sampling.draws,
@@ -105,6 +107,18 @@ impl Words {
         line("inputs", &inputs);
         for part in &self.priors {
             line(part.name, &part.words);
+        }
+        if self.inference == "committee" {
+            let members = text::committee(self.draws);
+            line(
+                "inference",
+                &format!(
+                    "{members}, each trained on its own random half of the rows and stopped by \
+                     the other, seed {}; priors take no part",
+                    self.seed
+                ),
+            );
+            return lines;
         }
         let thinned = match self.thin {
             1 => String::new(),

@@ -9,7 +9,8 @@
 //! | 1 | [`target`], [`data`], [`draws`] | what is sampled, tables, what chains leave behind |
 //! | 2 | [`sample`], [`optimise`], [`diagnose`], [`predict`] | Markov kernels, modes, diagnostics, predictive distributions; no model |
 //! | 3 | [`model`] | specification and data become a [`model::Posterior`] |
-//! | 5 | [`fit`] | chains of a posterior, in parallel; the only spawner of threads |
+//! | 4 | [`approximate`] | what takes the place of a posterior, without Markov chains |
+//! | 5 | [`fit`] | chains and committees, in parallel; the only spawner of threads |
 //!
 //! Two narrow waists carry the weight: every sampler works on a [`target::LogDensity`], and
 //! every model is fitted through [`model::Posterior`].
@@ -92,6 +93,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod approximate;
 pub mod caution;
 pub mod data;
 pub mod density;

@@ -12,6 +12,7 @@ Examples:
   posteria fit houses.csv --target price --model mlp --hidden 8 --dry-run
   posteria fit houses.csv --target price --model mlp --residual student-t --out runs/network
   posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
+  posteria fit houses.csv --target price --model mlp --inference committee --out runs/committee
   posteria fit --spec model.toml --out runs/model
   posteria fit --spec runs/houses/spec.toml --out runs/again      repeats a run bit for bit
 
@@ -123,7 +124,7 @@ pub struct Fit {
         aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
     pub warmup: Option<usize>,
 
-    /// Draws kept per chain [default: 1000]
+    /// Draws kept per chain [default: 1000], or members of a committee [default: 10]
     #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
@@ -151,8 +152,8 @@ pub struct Fit {
     #[arg(long, hide = true)]
     pub covariance: Option<String>,
 
-    /// How the posterior is found
-    #[arg(long, value_enum, hide = true)]
+    /// How the posterior is found [default: mcmc]
+    #[arg(long, value_enum, value_name = "METHOD")]
     pub inference: Option<Inference>,
 
     /// One fold of a larger job, I/K
@@ -253,6 +254,6 @@ pub enum Inference {
     Laplace,
     #[value(hide = true)]
     Variational,
-    #[value(hide = true)]
+    /// Not at all: networks trained with early stopping take its place (mlp)
     Committee,
 }

@@ -8,7 +8,6 @@ mod work;
 
 use anyhow::Context as _;
 use posteria::data::{Dataset, EncodedRows, Encoder, Missing, Targets};
-use posteria::model::Posterior;
 use posteria::model::spec::Spec;
 use posteria_store::{Run, TrainingData};
 
@@ -19,7 +18,7 @@ use super::{Context, foreign};
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::prepare::{condition, prepare, read_table};
+use crate::prepare::{Conditioned, condition, prepare, read_table};
 use crate::sampling::{open, store_failure};
 
 /// Runs `posteria predict`.
@@ -70,7 +69,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
 struct Fitted {
     encoder: Encoder,
     dataset: Dataset,
-    posterior: Box<dyn Posterior>,
+    posterior: Conditioned,
 }
 
 fn fitted(run: &Run, spec: &Spec, arguments: &args::Predict) -> Result<Fitted> {

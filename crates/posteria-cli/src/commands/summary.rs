@@ -12,13 +12,49 @@ use self::sections::Sections;
 use super::Context;
 use super::foreign;
 use crate::args;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::{Table, heading};
+use crate::sampling::open;
 use crate::text::{self, decimals_for, fixed};
 
 /// Runs `posteria summary`.
 pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
-    show_posterior(&foreign::read_run(&arguments.run, context)?, arguments.all, context)
+    let run = open(&arguments.run)?;
+    let draws = foreign::draws_of(&run, context)?;
+    match foreign::is_committee(&run) {
+        true => show_members(&draws, context),
+        false => show_posterior(&draws, arguments.all, context),
+    }
+}
+
+/// Prints mean and spread of every variable over the members of a committee. They are no draws
+/// of a chain: what judges chains is not defined.
+fn show_members(draws: &Draws, context: &Context) -> Result<()> {
+    let mut summary = summarize(draws, &SummaryOptions::default());
+    summary.cautions.clear();
+    for v in &mut summary.variables {
+        let judged = [
+            &mut v.mcse_mean,
+            &mut v.mcse_sd,
+            &mut v.ess_bulk,
+            &mut v.ess_tail,
+            &mut v.r_hat,
+            &mut v.r_hat_classic,
+            &mut v.autocorrelation_time,
+            &mut v.ks_p,
+        ];
+        judged.into_iter().for_each(|slot| *slot = f64::NAN);
+    }
+    report(&summary, &summary, context, || {
+        let [low, high] = interval_names(&summary);
+        let mut table = Table::new(&["", "mean", "sd", &low, &high]);
+        for v in &summary.variables {
+            let decimals = decimals_for(v.sd, 3);
+            let numbers = [v.mean, v.sd, v.low, v.high].map(|value| fixed(value, decimals));
+            table.row([v.name.clone()].into_iter().chain(numbers));
+        }
+        format!("{}{}", heading(&text::committee(draws.draws)), table.render())
+    })
 }
 
 /// Prints mean, spread and precision of every variable, by topic; unless `all`, without those
@@ -60,6 +96,16 @@ fn hidden(sections: &Sections<'_>) -> String {
 
 /// Runs `posteria diagnose`.
 pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
+    if let [folder] = &arguments.paths[..]
+        && folder.is_dir()
+        && foreign::is_committee(&open(folder)?)
+    {
+        return Err(Failure::bad_input(format!(
+            "{} holds a committee, whose members are trained one by one: there is no convergence \
+             to judge; see posteria summary",
+            folder.display()
+        )));
+    }
     show_convergence(&foreign::read(&arguments.paths, context)?, arguments.all, context)
 }
 

@@ -12,6 +12,8 @@ mod interruption;
 mod reading;
 // Predictions for new rows: contract, columns, files, refusals.
 mod predict;
+// Committees of early-stopped networks, from fit to prediction.
+mod committee;
 // Demonstrations, help, completions, closed pipes.
 mod shell;
 

@@ -1,10 +1,12 @@
-//! Run the chains of a posterior, in parallel, recorded and resumable.
+//! Run the chains of a posterior, or train a committee, in parallel, recorded and resumable.
 
 mod chain;
+mod committee;
 mod jobs;
 mod recorder;
 
 pub use chain::{Chain, ChainMemory};
+pub use committee::{fit_committee, run_committee};
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};
 
@@ -41,6 +43,16 @@ pub enum FitError {
     Memory {
         /// The chain.
         chain: usize,
+    },
+    /// A member of a committee could not be trained.
+    #[error(
+        "member {index} of the committee cannot be trained: {reason}; are the data standardised?"
+    )]
+    Member {
+        /// The member.
+        index: usize,
+        /// Why.
+        reason: Infeasible,
     },
 }
 

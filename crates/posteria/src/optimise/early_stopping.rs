@@ -29,6 +29,8 @@ pub struct EarlyStopped {
     pub validation: f64,
     /// Iterations made in all, rejected steps included.
     pub iterations: usize,
+    /// Evaluations of the target's log density with its gradient.
+    pub evaluations: usize,
 }
 
 /// Climbs `target` from `start` by scaled conjugate gradients while watching `validation`, and
@@ -59,6 +61,7 @@ pub fn early_stopped(
         position: ascent.position().to_vec(),
         validation: f64::NEG_INFINITY,
         iterations: 0,
+        evaluations: 0,
     };
     let mut trouble = None;
     let mut consider = |position: &[f64], best: &mut EarlyStopped| match validation(position) {
@@ -93,6 +96,7 @@ pub fn early_stopped(
             break;
         }
     }
+    best.evaluations = ascent.evaluations();
     match trouble {
         Some(reason) if best.validation == f64::NEG_INFINITY => Err(reason),
         _ => Ok(best),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_FILE: usize = 400;
 
 /// Every module of the library with its layer: a module may import from lower layers only.
-const LAYERS: [(&str, usize); 12] = [
+const LAYERS: [(&str, usize); 13] = [
     ("random", 0),
     ("density", 0),
     ("caution", 0),
@@ -19,6 +19,7 @@ const LAYERS: [(&str, usize); 12] = [
     ("diagnose", 2),
     ("predict", 2),
     ("model", 3),
+    ("approximate", 4),
     ("fit", 5),
 ];
 

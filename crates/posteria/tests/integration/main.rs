@@ -43,6 +43,9 @@ mod combinations;
 /// Lengths of trajectories found in warm-up.
 mod trajectory_length;
 
+/// Committees of early-stopped networks.
+mod committee;
+
 /// Linear models through the whole of a fit.
 mod calibration;
 

@@ -19,9 +19,13 @@
 //! weights given their scales (heuristic step sizes, persistent momentum) with trajectories of
 //! weights and scales together. Scales are also drawn from their full conditionals, so they
 //! move in both parametrisations.
+//!
+//! Chains start at small random weights, at a draw from the prior, or where
+//! [early stopping](MlpPosterior::early_stopped) on a random half of the rows ends.
 
 mod collapsed;
 mod defaults;
+mod early_stopped;
 mod evaluator;
 mod hierarchy;
 mod layout;
@@ -43,6 +47,7 @@ mod whitened;
 mod width;
 
 pub use defaults::{GROUP_DOFS, RESIDUAL_DOFS};
+pub use early_stopped::EarlyStoppedNetwork;
 pub use marginal::{Marginal, MarginalGradient};
 pub use network::{Likelihood, Network, Rows, Shape};
 pub use posterior::MlpPosterior;

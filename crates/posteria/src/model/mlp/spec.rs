@@ -9,8 +9,8 @@ pub(super) use residual::ResidualPrior;
 use super::defaults::{self, GROUP_DOFS, GROUPS, RESIDUAL_DOFS};
 use crate::data::Task;
 use crate::model::spec::{
-    Dof, KernelChoice, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing, Sharing,
-    Spec, SpecError, Unknown, WidthRule, WidthScaled,
+    Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing, Sharing, Spec,
+    SpecError, Unknown, WidthRule, WidthScaled,
 };
 
 /// A network whose specification has passed its checks.
@@ -82,6 +82,10 @@ impl Mlp {
     /// | `residual.scale`, `.scale_dof` | 0.05, 0.5 | inverse gamma prior of a variance |
     /// | `residual.by` | | columns whose values have a residual scale each |
     /// | `residual.sharing` | `"per-target"` | `"common"`, `"per-target"`, `"covariance"` |
+    /// | `sampling.kernel` | `"auto"` | `"auto"`, `"hmc"`, `"nuts"` |
+    /// | `sampling.start` | `"dispersed"` | `"dispersed"`, `"early-stopping"`, `"prior"` |
+    /// | `sampling.staged` | `false` | hmc, nuts: weights alone in the first tenth of warm-up |
+    /// | `sampling.inference` | `"mcmc"` | or `"committee"` of `draws` early-stopped networks |
     ///
     /// GROUP is `input_weights` (per input, width scaled), `hidden_bias`, `output_weights`
     /// (width scaled), `output_bias` (`fixed = 1`) or `direct_weights` (per input). The values
@@ -171,14 +175,7 @@ impl Mlp {
                 residual.dof.get_or_insert(written(&self.residual.dof));
             }
         }
-        let (sampling, moves) = (&mut spec.sampling, self.sampling);
-        sampling.kernel = Some(moves.kernel);
-        sampling.start = Some(moves.start);
-        sampling.temperatures = Some(moves.temperatures);
-        if moves.kernel == KernelChoice::Hmc {
-            sampling.window = Some(moves.window);
-            sampling.persistence = Some(moves.persistence);
-        }
+        self.sampling.complete(&mut spec.sampling);
         // A task that only the targets told must pass the same checks as one that was written.
         Mlp::new(spec).map(|_| ())
     }
@@ -193,7 +190,11 @@ fn present(index: usize, hidden: usize, direct: bool) -> bool {
     }
 }
 
-fn conflict<T>(section: &str, key: &'static str, with: &'static str) -> Result<T, SpecError> {
+pub(super) fn conflict<T>(
+    section: &str,
+    key: &'static str,
+    with: &'static str,
+) -> Result<T, SpecError> {
     Err(SpecError::Conflict { section: section.into(), key, with })
 }
 

@@ -21,7 +21,12 @@ const RESIDUAL_DOF: f64 = 4.0;
 pub(super) fn start(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f64> {
     match posterior.moves.start {
         StartChoice::Prior => from_prior(posterior, stream),
-        StartChoice::Dispersed | StartChoice::EarlyStopping => dispersed(posterior, stream),
+        StartChoice::Dispersed => dispersed(posterior, stream),
+        StartChoice::EarlyStopping => match posterior.early_stopped(stream) {
+            Ok(network) => network.state,
+            // Targets too large to be squared; the chain finds out whether it can live there.
+            Err(_) => dispersed(posterior, stream),
+        },
     }
 }
 
@@ -36,7 +41,7 @@ pub(super) fn from_prior(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f
 }
 
 /// Small weights and moderate scales.
-fn dispersed(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f64> {
+pub(super) fn dispersed(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f64> {
     // From the prior first, so that degrees of freedom and multipliers have values of it.
     let mut state = from_prior(posterior, stream);
     for group in &posterior.hierarchy.groups {

@@ -1,6 +1,6 @@
 //! Read and write a specification as TOML, with the place of every error.
 
-use super::{ModelKind, Spec, SpecError};
+use super::{ModelKind, SamplingSpec, Spec, SpecError};
 
 impl Spec {
     /// Reads the text of a specification file.
@@ -32,7 +32,23 @@ impl Spec {
         if let Some(kind) = absent.into_iter().find(|absent| Some(absent.name()) == kind) {
             return Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", kind.name()) });
         }
-        toml::from_str(text).map_err(located)
+        let mut spec: Spec = toml::from_str(text).map_err(located)?;
+        if spec.sampling.is_committee() {
+            // A number that is not there means another one than for chains.
+            let usual = SamplingSpec::committee(spec.sampling.seed);
+            let given = |key| table.get("sampling").is_some_and(|s| s.get(key).is_some());
+            let own = &mut spec.sampling;
+            for (key, slot, value) in [
+                ("chains", &mut own.chains, usual.chains),
+                ("warmup", &mut own.warmup, usual.warmup),
+                ("draws", &mut own.draws, usual.draws),
+            ] {
+                if !given(key) {
+                    *slot = value;
+                }
+            }
+        }
+        Ok(spec)
     }
 
     /// The specification as TOML; [`Spec::from_toml`] reads it back unchanged.
@@ -140,6 +156,26 @@ seed = 7
         assert!(section.contains("unknown field `smapling`"), "{section}");
         assert!(error("[data\n").starts_with("line 1, column"));
         assert!(error("[residual]\ndof = 'many'").contains("expected a number, \"unknown\""));
+    }
+
+    #[test]
+    fn a_committee_has_counts_of_its_own() {
+        let text = "[model]\nkind = 'mlp'\n[sampling]\ninference = 'committee'\nseed = 4";
+        let mut spec = Spec::from_toml(text).unwrap();
+        assert_eq!(spec.sampling, SamplingSpec::committee(4));
+        spec.complete(Task::Regression).unwrap();
+        assert_eq!(Spec::from_toml(&spec.to_toml().unwrap()).unwrap(), spec);
+        assert_eq!(Spec::from_toml(&format!("{text}\ndraws = 25")).unwrap().sampling.draws, 25);
+        for (text, says) in [
+            (format!("{text}\nchains = 2"), "members in place of chains"),
+            (text.replace("mlp", "linear"), "a model other than kind = \"mlp\""),
+            ("[model]\nkind = 'mlp'\n[sampling]\nstaged = true".into(), "kernel = \"auto\""),
+        ] {
+            let error = Spec::from_toml(&text).unwrap().complete(Task::Regression).unwrap_err();
+            assert!(error.to_string().contains(says), "{text}: {error}");
+        }
+        let staged = "[model]\nkind = 'mlp'\n[sampling]\nstaged = true\nkernel = 'hmc'";
+        assert!(Spec::from_toml(staged).unwrap().complete(Task::Binary).is_ok());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use data::{DataSpec, MissingPolicy};
 pub use error::SpecError;
-pub use sampling::{KernelChoice, SamplingSpec, StartChoice};
+pub use sampling::{InferenceChoice, KernelChoice, SamplingSpec, StartChoice};
 
 use super::linear::Linear;
 use super::mlp::Mlp;
@@ -64,7 +64,10 @@ impl Spec {
     pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
         self.sampling.plan()?;
         match self.model.kind {
-            ModelKind::Linear => Linear::new(self)?.complete(self, task),
+            ModelKind::Linear => {
+                self.sampling.refuse_network_keys()?;
+                Linear::new(self)?.complete(self, task)
+            }
             ModelKind::Mlp => Mlp::new(self)?.complete(self, task),
             other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
         }

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::SpecError;
 use crate::random::Seed;
-use crate::sample::Plan;
+use crate::sample::{Adapt, Plan, Stage};
+
+/// Updates of a network that a staged start holds still.
+const STILL: [&str; 3] = ["scales", "scale moves", "residual"];
 
 /// `[sampling]`: how much to sample, how, and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +23,9 @@ pub struct SamplingSpec {
     pub thin: usize,
     /// The seed.
     pub seed: u64,
+    /// How the posterior is found; by Markov chains if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inference: Option<InferenceChoice>,
     /// Network: what moves the weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelChoice>,
@@ -38,6 +44,21 @@ pub struct SamplingSpec {
     /// Network: where chains start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartChoice>,
+    /// Network, `kernel = "hmc"` or `"nuts"`: whether the first tenth of the warm-up moves the
+    /// weights alone, given the scales that the chain starts with [MCMCstuff manual §3.2.4].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staged: Option<bool>,
+}
+
+/// How the posterior is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InferenceChoice {
+    /// By Markov chains.
+    #[default]
+    Mcmc,
+    /// Network: not at all; `draws` networks trained with early stopping take its place.
+    Committee,
 }
 
 /// What moves the weights of a network.
@@ -73,32 +94,134 @@ impl Default for SamplingSpec {
             draws: 1000,
             thin: 1,
             seed: 1,
+            inference: None,
             kernel: None,
             leapfrog_steps: None,
             window: None,
             persistence: None,
             temperatures: None,
             start: None,
+            staged: None,
         }
     }
 }
 
 impl SamplingSpec {
+    /// Members of a committee, unless a number is given.
+    pub const MEMBERS: usize = 10;
+
+    /// A committee of the usual number of members: one chain without warm-up, with one draw per
+    /// member.
+    pub fn committee(seed: u64) -> Self {
+        SamplingSpec {
+            chains: 1,
+            warmup: 0,
+            draws: Self::MEMBERS,
+            seed,
+            inference: Some(InferenceChoice::Committee),
+            ..SamplingSpec::default()
+        }
+    }
+
+    /// Whether networks trained with early stopping take the place of the posterior.
+    pub fn is_committee(&self) -> bool {
+        self.inference == Some(InferenceChoice::Committee)
+    }
+
     /// The plan that this section asks for.
     ///
     /// # Errors
-    /// [`SpecError::OutOfRange`] if there is nothing to sample.
+    /// [`SpecError::OutOfRange`] if there is nothing to sample, [`SpecError::Conflict`] for a
+    /// committee with chains.
     pub fn plan(&self) -> Result<Plan, SpecError> {
         for (key, value) in [("chains", self.chains), ("draws", self.draws), ("thin", self.thin)] {
             if value == 0 {
                 return Err(SpecError::out_of_range("sampling", key, 0.0, "at least 1"));
             }
         }
-        Ok(Plan { thin: self.thin, ..Plan::new(self.chains, self.warmup, self.draws) })
+        if self.is_committee() {
+            self.refuse_chains()?;
+        }
+        // At most all of the warm-up, so that nothing is taken from the windows that tune.
+        let alone = if self.staged == Some(true) { self.warmup / 10 } else { 0 };
+        let mut plan = Plan::new(self.chains, self.warmup - alone, self.draws);
+        if alone > 0 {
+            let still = STILL.map(String::from).to_vec();
+            let first =
+                Stage { iterations: alone, still, adapt: Adapt::StepSize, ..Stage::default() };
+            plan.warmup.insert(0, first);
+        }
+        Ok(Plan { thin: self.thin, ..plan })
+    }
+
+    /// Members are trained one by one: there are no chains to warm up, thin or move.
+    fn refuse_chains(&self) -> Result<(), SpecError> {
+        let asked = [
+            ("chains", self.chains != 1),
+            ("warmup", self.warmup != 0),
+            ("thin", self.thin != 1),
+            ("kernel", self.kernel.is_some()),
+            ("leapfrog_steps", self.leapfrog_steps.is_some()),
+            ("window", self.window.is_some()),
+            ("persistence", self.persistence.is_some()),
+            ("temperatures", self.temperatures.is_some()),
+            ("start", self.start.is_some()),
+            ("staged", self.staged.is_some()),
+        ];
+        let with = "inference = \"committee\", which has members in place of chains";
+        match asked.into_iter().find(|(_, asked)| *asked) {
+            None => Ok(()),
+            Some((key, _)) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),
+        }
+    }
+
+    /// Refuses what only networks have.
+    pub(super) fn refuse_network_keys(&self) -> Result<(), SpecError> {
+        let asked = [("inference", self.is_committee()), ("staged", self.staged.is_some())];
+        let with = "a model other than kind = \"mlp\"";
+        match asked.into_iter().find(|(_, asked)| *asked) {
+            None => Ok(()),
+            Some((key, _)) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),
+        }
     }
 
     /// The seed.
     pub fn seed(&self) -> Seed {
         Seed(self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_staged_warmup_moves_the_weights_alone_first() {
+        let staged = Some(true);
+        let spec = SamplingSpec { warmup: 205, draws: 7, thin: 2, staged, ..Default::default() };
+        let plan = spec.plan().unwrap();
+        assert_eq!((plan.warmup_iterations(), plan.iterations()), (205, 219));
+        assert_eq!(plan.warmup[0].iterations, 20);
+        assert_eq!(plan.warmup[0].still, ["scales", "scale moves", "residual"]);
+        assert_eq!(plan.warmup[0].adapt, Adapt::StepSize);
+        assert_eq!(plan.warmup[1..], Plan::new(4, 185, 7).warmup);
+        assert!(plan.warmup[1..].iter().all(|stage| stage.still.is_empty()));
+        let none = SamplingSpec { warmup: 9, staged, ..Default::default() };
+        assert_eq!(none.plan().unwrap(), Plan::new(4, 9, 1000));
+    }
+
+    #[test]
+    fn a_committee_is_one_chain_of_members_and_nothing_else() {
+        assert_eq!(SamplingSpec::committee(3).plan().unwrap(), Plan::new(1, 0, 10));
+        let refused = |change: fn(&mut SamplingSpec)| {
+            let mut spec = SamplingSpec::committee(3);
+            change(&mut spec);
+            spec.plan().unwrap_err().to_string()
+        };
+        assert!(refused(|s| s.chains = 4).starts_with("chains in [sampling] does not go"));
+        assert!(refused(|s| s.warmup = 10).starts_with("warmup"));
+        assert!(refused(|s| s.thin = 2).starts_with("thin"));
+        assert!(refused(|s| s.start = Some(StartChoice::Prior)).starts_with("start"));
+        assert!(refused(|s| s.draws = 0).starts_with("draws"));
     }
 }

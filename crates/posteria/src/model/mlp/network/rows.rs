@@ -39,6 +39,15 @@ impl Rows {
         self.double.inputs
     }
 
+    /// These rows alone, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn subset(&self, rows: &[usize]) -> Self {
+        let entry = |row: usize, input: usize| self.double.value(rows[row], input);
+        Rows::new(&Matrix::from_fn(rows.len(), self.inputs(), entry))
+    }
+
     /// The rows in double precision.
     pub(in crate::model::mlp) fn double(&self) -> &Tiles<f64> {
         &self.double
@@ -93,6 +102,13 @@ impl<T: Real> Tiles<T> {
             }
         }
         tiles
+    }
+
+    /// One input of one row.
+    fn value(&self, row: usize, input: usize) -> T {
+        assert!(row < self.rows && input < self.inputs, "no input {input} of row {row}");
+        let tile = self.tile(row / self.size);
+        tile.panel[input * tile.rows + row - tile.range.start]
     }
 
     fn tile(&self, index: usize) -> Tile<'_, T> {

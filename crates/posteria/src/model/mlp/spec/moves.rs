@@ -1,21 +1,22 @@
-//! Check how the weights of a network are to be moved.
+//! Check how the weights of a network are moved.
 
 use super::conflict;
-use crate::model::spec::{KernelChoice, SamplingSpec, SpecError, StartChoice};
+use crate::model::spec::{InferenceChoice, KernelChoice, SamplingSpec, SpecError, StartChoice};
 
 /// How the weights are moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::model::mlp) struct Moves {
+    pub(in crate::model::mlp) inference: InferenceChoice,
     pub(in crate::model::mlp) kernel: KernelChoice,
     pub(in crate::model::mlp) leapfrog_steps: Option<usize>,
     pub(in crate::model::mlp) window: usize,
     pub(in crate::model::mlp) persistence: f64,
     pub(in crate::model::mlp) temperatures: usize,
     pub(in crate::model::mlp) start: StartChoice,
+    pub(in crate::model::mlp) staged: bool,
 }
 
 impl Moves {
-    /// Checks the network's keys of `[sampling]`.
     pub(super) fn new(sampling: &SamplingSpec) -> Result<Self, SpecError> {
         let section = "sampling";
         let kernel = sampling.kernel.unwrap_or(KernelChoice::Auto);
@@ -28,6 +29,11 @@ impl Moves {
         }
         if sampling.leapfrog_steps.is_some() && kernel == KernelChoice::Nuts {
             return conflict(section, "leapfrog_steps", "kernel = \"nuts\"");
+        }
+        let staged = sampling.staged.unwrap_or(false);
+        if staged && kernel == KernelChoice::Auto {
+            let with = "kernel = \"auto\", which moves weights and scales together";
+            return conflict(section, "staged", with);
         }
         let persistence = sampling.persistence.unwrap_or(0.0);
         if !(0.0..1.0).contains(&persistence) {
@@ -45,12 +51,32 @@ impl Moves {
             }
         }
         Ok(Moves {
+            inference: sampling.inference.unwrap_or_default(),
             kernel,
             leapfrog_steps: sampling.leapfrog_steps,
             window: sampling.window.unwrap_or(1),
             persistence,
             temperatures: sampling.temperatures.unwrap_or(1),
             start: sampling.start.unwrap_or(StartChoice::Dispersed),
+            staged,
         })
+    }
+
+    /// Writes every default that applies; a committee has no chains to move.
+    pub(super) fn complete(&self, sampling: &mut SamplingSpec) {
+        sampling.inference = Some(self.inference);
+        if self.inference == InferenceChoice::Committee {
+            return;
+        }
+        sampling.kernel = Some(self.kernel);
+        sampling.start = Some(self.start);
+        sampling.temperatures = Some(self.temperatures);
+        if self.kernel == KernelChoice::Hmc {
+            sampling.window = Some(self.window);
+            sampling.persistence = Some(self.persistence);
+        }
+        if self.kernel != KernelChoice::Auto {
+            sampling.staged = Some(self.staged);
+        }
     }
 }

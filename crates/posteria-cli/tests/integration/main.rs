@@ -10,6 +10,8 @@ mod interruption;
 mod reading;
 // Predictions for new rows: contract, columns, files, refusals.
 mod predict;
+// Demonstrations of networks, with next to no draws.
+mod networks;
 // Demonstrations, help, completions, closed pipes.
 mod shell;
 

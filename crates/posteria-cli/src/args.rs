@@ -105,7 +105,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  posteria demo                 \
     fits a linear model to built-in data in posteria-demo/\n  posteria demo --list\n  \
-    posteria demo samplers --json")]
+    posteria demo samplers --json\n  posteria demo two-class-mlp\n  \
+    posteria demo noise-sensitivity --tables 100")]
 pub struct Demo {
     /// The demonstration [default: the tour]
     #[arg(conflicts_with = "list")]
@@ -114,6 +115,16 @@ pub struct Demo {
     /// List the demonstrations
     #[arg(long)]
     pub list: bool,
+
+    /// Tables of each kind of noise in noise-sensitivity [default: 10]
+    // A standard deviation over tables needs two.
+    #[arg(long, value_name = "N", requires = "name",
+        value_parser = clap::value_parser!(u16).range(2..=1000))]
+    pub tables: Option<u16>,
+
+    /// Next to no draws: a test that everything runs
+    #[arg(long, hide = true, requires = "name")]
+    pub quick: bool,
 }
 
 #[cfg(test)]

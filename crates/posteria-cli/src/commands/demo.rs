@@ -1,15 +1,14 @@
 //! Take a tour, or repeat a published demonstration beside its figures.
 
 mod cost;
+mod networks;
 mod neuron;
 mod samplers;
 mod tour;
 
-use std::num::NonZero;
-
-use posteria::random::Seed;
 use serde::Serialize;
 
+use self::networks::{noise_sensitivity, outliers, relevance, surface, three_class, two_class};
 use super::Context;
 use crate::args::Demo;
 use crate::failure::{Failure, Result};
@@ -20,21 +19,63 @@ use crate::text;
 struct Entry {
     name: &'static str,
     title: &'static str,
-    run: fn(Seed, NonZero<usize>) -> Demonstration,
+    run: fn(&Settings) -> Result<Demonstration>,
 }
 
-const ENTRIES: [Entry; 2] = [
+const ENTRIES: [Entry; 8] = [
     Entry {
         name: "samplers",
         title: "what an independent draw costs: Gibbs, Metropolis, Langevin, hybrid Monte Carlo",
-        run: samplers::run,
+        run: |settings| Ok(samplers::run(settings.context.seed(), settings.context.threads)),
     },
     Entry {
         name: "neuron",
         title: "a single neuron by the Langevin method and by Hamiltonian Monte Carlo",
-        run: neuron::run,
+        run: |settings| Ok(neuron::run(settings.context.seed(), settings.context.threads)),
+    },
+    Entry {
+        name: "surface-mlp",
+        title: "a network learns a surface of two inputs",
+        run: surface::run,
+    },
+    Entry {
+        name: "two-class-mlp",
+        title: "a network tells two overlapping classes apart, nearly as well as can be",
+        run: two_class::run,
+    },
+    Entry {
+        name: "three-class-mlp",
+        title: "a network tells three classes apart and finds two inputs irrelevant",
+        run: three_class::run,
+    },
+    Entry {
+        name: "outliers-mlp",
+        title: "Student-t residuals keep outliers from bending the curve",
+        run: outliers::run,
+    },
+    Entry {
+        name: NOISE_SENSITIVITY,
+        title: "what a wrong residual model costs, beside a committee of early-stopped networks",
+        run: noise_sensitivity::run,
+    },
+    Entry {
+        name: "relevance",
+        title: "the relevance of an input is its nonlinearity, not its importance",
+        run: relevance::run,
     },
 ];
+
+/// The demonstration that repeats a study on several tables.
+const NOISE_SENSITIVITY: &str = "noise-sensitivity";
+
+/// What a demonstration is run with.
+struct Settings {
+    context: Context,
+    /// Tables of a repeated study, if their number was given.
+    tables: Option<usize>,
+    /// Next to no draws, for tests: everything runs, and no figure means anything.
+    quick: bool,
+}
 
 /// What a demonstration found.
 #[derive(Debug, Serialize)]
@@ -43,8 +84,34 @@ struct Demonstration {
     results: Vec<Quantity>,
     /// Path of a report; there is none yet.
     report: Option<String>,
+    /// What is shown in place of the list of results.
+    #[serde(skip)]
+    table: Option<String>,
     #[serde(skip)]
     words: String,
+    /// Reasons not to trust the figures.
+    #[serde(skip)]
+    doubts: usize,
+}
+
+impl Demonstration {
+    /// The list of results.
+    fn list(&self) -> String {
+        let mut table = Table::new(&["quantity", "published", "here", "sd"]);
+        for result in &self.results {
+            let published =
+                result.published.map_or("-".into(), |value| text::significant(value, 3));
+            let (here, sd) = match result.sd {
+                Some(sd) => {
+                    let decimals = text::decimals_for(sd, 2);
+                    (text::fixed(result.here, decimals), text::fixed(sd, decimals))
+                }
+                None => (text::fixed(result.here, 3), "-".into()),
+            };
+            table.row([result.quantity.clone(), published, here, sd]);
+        }
+        table.render()
+    }
 }
 
 /// One published figure beside ours.
@@ -53,22 +120,24 @@ struct Quantity {
     quantity: String,
     published: Option<f64>,
     here: f64,
-    sd: f64,
+    /// How far the figure may be off, where that is known.
+    sd: Option<f64>,
 }
 
 impl Quantity {
     /// The mean and standard deviation over repetitions of the same simulation.
     fn over_runs(quantity: impl Into<String>, published: Option<f64>, runs: &[f64]) -> Self {
-        let count = runs.len() as f64;
-        let mean = runs.iter().sum::<f64>() / count;
-        let squares: f64 = runs.iter().map(|run| (run - mean).powi(2)).sum();
-        Quantity {
-            quantity: quantity.into(),
-            published,
-            here: mean,
-            sd: (squares / (count - 1.0)).sqrt(),
-        }
+        let (here, sd) = mean_and_sd(runs);
+        Quantity { quantity: quantity.into(), published, here, sd: Some(sd) }
     }
+}
+
+/// The mean and standard deviation of some numbers.
+fn mean_and_sd(runs: &[f64]) -> (f64, f64) {
+    let count = runs.len() as f64;
+    let mean = runs.iter().sum::<f64>() / count;
+    let squares: f64 = runs.iter().map(|run| (run - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0)).sqrt())
 }
 
 /// Runs `posteria demo`.
@@ -84,22 +153,19 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
             names.join(", ")
         )));
     };
-    let demonstration = (entry.run)(context.seed(), context.threads);
+    if arguments.tables.is_some() && *name != NOISE_SENSITIVITY {
+        return Err(Failure::bad_input(format!(
+            "--tables is for the demonstration {NOISE_SENSITIVITY}; omit it"
+        )));
+    }
+    let tables = arguments.tables.map(usize::from);
+    let settings = Settings { context: *context, tables, quick: arguments.quick };
+    let demonstration = (entry.run)(&settings)?;
     context.output.result(&demonstration, || {
-        let mut table = Table::new(&["quantity", "published", "here", "sd"]);
-        for result in &demonstration.results {
-            let published =
-                result.published.map_or("-".into(), |value| text::significant(value, 3));
-            let decimals = text::decimals_for(result.sd, 2);
-            table.row([
-                result.quantity.clone(),
-                published,
-                text::fixed(result.here, decimals),
-                text::fixed(result.sd, decimals),
-            ]);
-        }
-        format!("{}{}\n{}", heading(entry.title), table.render(), demonstration.words)
-    })
+        let results = demonstration.table.clone().unwrap_or_else(|| demonstration.list());
+        format!("{}{results}\n{}", heading(entry.title), demonstration.words)
+    })?;
+    context.judge(demonstration.doubts)
 }
 
 fn list(context: &Context) -> Result<()> {
@@ -117,7 +183,7 @@ fn list(context: &Context) -> Result<()> {
     context.output.result(&list, || {
         let mut text = String::new();
         for item in &list.demos {
-            text.push_str(&format!("{:<10} {}\n", item.name, item.title));
+            text.push_str(&format!("{:<17} {}\n", item.name, item.title));
         }
         text
     })

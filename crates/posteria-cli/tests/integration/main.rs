@@ -14,6 +14,8 @@ mod reading;
 mod predict;
 // Committees of early-stopped networks, from fit to prediction.
 mod committee;
+// Demonstrations of networks, with next to no draws.
+mod demonstrations;
 // Demonstrations, help, completions, closed pipes.
 mod shell;
 

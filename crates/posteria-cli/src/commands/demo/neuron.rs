@@ -10,7 +10,7 @@ use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind};
 use posteria::target::{Infeasible, LogDensity};
 
 use super::cost::{simulate, slowest};
-use super::{Demonstration, Quantity};
+use super::{Demonstration, Quantity, mean_and_sd};
 
 /// The weight decay rate α: weights and bias are N(0, 1/α).
 const WEIGHT_DECAY: f64 = 0.01;
@@ -145,19 +145,26 @@ pub fn run(seed: Seed, threads: NonZero<usize>) -> Demonstration {
         ),
         efficiency(&over(|run| run.1.per_gradient), &over(|run| run.0.per_gradient)),
     ];
-    Demonstration { name: "neuron", results, report: None, words: WORDS.into() }
+    Demonstration {
+        name: "neuron",
+        results,
+        report: None,
+        table: None,
+        words: WORDS.into(),
+        doubts: 0,
+    }
 }
 
 /// The ratio of two means, with its standard error to first order.
 fn efficiency(hybrid: &[f64], langevin: &[f64]) -> Quantity {
-    let [hybrid, langevin] = [hybrid, langevin].map(|runs| Quantity::over_runs("", None, runs));
-    let ratio = hybrid.here / langevin.here;
-    let relative = (hybrid.sd / hybrid.here).hypot(langevin.sd / langevin.here);
+    let [(hybrid, hybrid_sd), (langevin, langevin_sd)] = [hybrid, langevin].map(mean_and_sd);
+    let ratio = hybrid / langevin;
+    let relative = (hybrid_sd / hybrid).hypot(langevin_sd / langevin);
     Quantity {
         quantity: "efficiency of Hamiltonian Monte Carlo over Langevin".into(),
         published: Some(10.0),
         here: ratio,
-        sd: ratio * relative / (RUNS as f64).sqrt(),
+        sd: Some(ratio * relative / (RUNS as f64).sqrt()),
     }
 }
 

@@ -199,7 +199,14 @@ pub fn run(seed: Seed, threads: NonZero<usize>) -> Demonstration {
         None,
         &repeated.run(LONG_RUNS, spread),
     ));
-    Demonstration { name: "samplers", results, report: None, words: WORDS.into() }
+    Demonstration {
+        name: "samplers",
+        results,
+        report: None,
+        table: None,
+        words: WORDS.into(),
+        doubts: 0,
+    }
 }
 
 /// Acceptances and covariances of runs as long as the published ones.

@@ -61,11 +61,18 @@ pub fn run(context: &Context) -> Result<()> {
                 quantity: name,
                 published: Some(truth),
                 here: variable.mean,
-                sd: variable.sd,
+                sd: Some(variable.sd),
             })
         })
         .collect();
-    let demonstration = Demonstration { name: "tour", results, report: None, words: String::new() };
+    let demonstration = Demonstration {
+        name: "tour",
+        results,
+        report: None,
+        table: None,
+        words: String::new(),
+        doubts: 0,
+    };
     if context.output.json {
         return context.output.result(&demonstration, String::new);
     }

@@ -1,0 +1,122 @@
+//! Check that the demonstrations of networks run and keep their contract.
+
+use serde_json::Value;
+
+use crate::posteria::Place;
+
+/// In the order of the list.
+pub const NAMES: [&str; 6] = [
+    "surface-mlp",
+    "two-class-mlp",
+    "three-class-mlp",
+    "outliers-mlp",
+    "noise-sensitivity",
+    "relevance",
+];
+
+/// What every demonstration must put beside its own figures: part of a quantity, published.
+const PUBLISHED: [(&str, &[(&str, f64)]); 6] = [
+    ("surface-mlp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
+    ("two-class-mlp", &[("test accuracy", 0.90)]),
+    ("three-class-mlp", &[("test accuracy", 0.87), ("test error", 0.14)]),
+    (
+        "outliers-mlp",
+        &[
+            ("t residuals: RMSE to the true curve", 0.029),
+            ("t residuals: test MSE", 0.019_17),
+            ("clean, normal residuals: test MSE", 0.009_41),
+            ("outliers: test MSE of the true curve", 0.019_36),
+        ],
+    ),
+    (
+        "noise-sensitivity",
+        &[
+            ("normal noise: RMSE of Bayes", 0.2779),
+            ("normal noise: RMSE of the committee", 0.2784),
+            ("normal noise: probability", 0.15),
+            ("Laplace noise: RMSE of Bayes", 0.2828),
+            ("Laplace noise: RMSE of the committee", 0.2766),
+            ("Laplace noise: probability", 0.99),
+        ],
+    ),
+    ("relevance", &[]),
+];
+
+#[track_caller]
+fn results(json: &Value) -> Vec<(String, Option<f64>, f64)> {
+    let results = json["results"].as_array().expect("results");
+    let one = |result: &Value| {
+        let name = result["quantity"].as_str().expect("a name").to_string();
+        let here = result["here"].as_f64();
+        let sd = &result["sd"];
+        assert!(sd.is_number() || (sd.is_null() && result.get("sd").is_some()), "{name}: {sd}");
+        (name.clone(), result["published"].as_f64(), here.unwrap_or_else(|| panic!("{name}: NaN")))
+    };
+    results.iter().map(one).collect()
+}
+
+#[test]
+fn every_demonstration_runs_and_prints_what_was_published() {
+    let place = Place::new();
+    for (name, published) in PUBLISHED {
+        let call = place.call(&format!("demo {name} --quick --json --quiet --threads 2"));
+        let json = call.json();
+        assert_eq!(json["name"], name);
+        assert!(json["report"].is_null());
+        let found = results(&json);
+        for (part, value) in published {
+            let with = found.iter().find(|(quantity, ..)| quantity.contains(part));
+            let (_, published, _) = with.unwrap_or_else(|| panic!("{name} lacks {part}"));
+            assert!((published.expect("published") - value).abs() < 1e-9, "{name}: {part}");
+        }
+        assert!(found.iter().any(|(quantity, ..)| quantity.contains("R-hat")), "{name}");
+        for (quantity, _, here) in &found {
+            let share = ["accuracy", "error,", "share", "probability"];
+            if share.iter().any(|word| quantity.contains(word)) {
+                assert!((0.0..=1.0).contains(here), "{name}: {quantity} {here}");
+            }
+        }
+    }
+    assert_eq!(place.names(), [] as [&str; 0], "no file is left behind");
+}
+
+#[test]
+fn demonstrations_depend_on_the_seed_and_not_on_threads() {
+    let place = Place::new();
+    for name in ["outliers-mlp", "noise-sensitivity"] {
+        let figures = |options: &str| {
+            let line = format!("demo {name} --quick --json --quiet {options}");
+            place.call(&line).json()
+        };
+        let one = figures("--threads 1 --seed 5");
+        assert_eq!(one, figures("--threads 3 --seed 5"), "{name}");
+        assert_ne!(one, figures("--seed 6"), "{name}");
+    }
+}
+
+#[test]
+fn text_has_pictures_sources_and_progress_apart() {
+    let place = Place::new();
+    for (name, says) in [
+        ("surface-mlp", ["posterior mean", "GPstuff"]),
+        ("outliers-mlp", ["rows o, true curve .", "MCMCstuff"]),
+        ("relevance", ["rank correlation of relevance with importance", "Vehtari 2001"]),
+    ] {
+        let call = place.call(&format!("demo {name} --quick"));
+        assert_eq!(call.code, 0, "{}", call.stderr);
+        for text in says {
+            assert!(call.stdout.contains(text), "{name} lacks {text}:\n{}", call.stdout);
+        }
+        assert!(call.stdout.contains("largest R-hat of fitted values"), "{name}");
+        assert!(!call.stdout.contains("NaN") && !call.stdout.contains("inf"), "{}", call.stdout);
+    }
+    let progress = place.call("demo noise-sensitivity --quick --tables 3");
+    assert!(progress.stderr.contains("Laplace noise, table 3 of 3"), "{}", progress.stderr);
+    assert!(!progress.stdout.contains("table 3 of 3"));
+    let refusal = place.call("demo relevance --tables 3 --quick");
+    assert!(refusal.refusal().contains("--tables is for"), "{}", refusal.stderr);
+    // So few draws settle nothing, and --strict says so after the figures.
+    let strict = place.call("demo two-class-mlp --quick --quiet --strict --seed 1");
+    assert_eq!(strict.code, 3, "{}", strict.stderr);
+    assert!(strict.stdout.contains("test accuracy") && strict.stderr.contains("R-hat"));
+}

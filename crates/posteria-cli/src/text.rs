@@ -63,6 +63,27 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// `text` in lines of at most `width` characters where words allow it; all but the first begin
+/// with `indent` spaces, which the width includes.
+pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
+    let mut lines = String::with_capacity(text.len() + 16);
+    let mut column = indent;
+    for (index, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if index > 0 && column + 1 + length > width {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if index > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
+}
+
 /// A count with its noun: `1 chain`, `4 chains`.
 pub fn count(number: usize, noun: &str) -> String {
     match (number, noun.ends_with('s')) {
@@ -111,6 +132,18 @@ mod tests {
         assert_eq!(significant(f64::INFINITY, 3), "inf");
         assert_eq!(significant(-2.5e12, 3), "-2.500e12");
         assert_eq!(fixed(-1.005, decimals_for(0.034, 2)), "-1.005");
+    }
+
+    #[test]
+    fn long_sentences_are_wrapped_between_words() {
+        assert_eq!(wrapped("one two three", 2, 9), "one two\n  three");
+        assert_eq!(wrapped("one two", 0, 80), "one two");
+        assert_eq!(wrapped("unbreakable word", 1, 4), "unbreakable\n word");
+        assert_eq!(
+            (short(1234.6), short(1.2e-4), short(0.0)),
+            ("1235".into(), "1.20e-4".into(), "0.00".into())
+        );
+        assert_eq!((count(1, "bias"), count(2, "bias")), ("1 bias".into(), "2 biases".into()));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use self::prior::PriorFunctions;
 use crate::prepare::Prepared;
 use crate::text;
 
+/// Characters of a line.
+const WIDTH: usize = 100;
 /// Inputs that are listed by name.
 const LISTED: usize = 12;
 
@@ -98,7 +100,8 @@ impl Words {
         );
         let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(8);
         let mut line = |name: &str, words: &str| {
-            lines.push_str(&format!("{name:<width$}  {}\n", text::printable(words)));
+            let words = text::wrapped(&text::printable(words), width + 2, WIDTH);
+            lines.push_str(&format!("{name:<width$}  {words}\n"));
         };
         let mut inputs = self.inputs[..self.inputs.len().min(LISTED)].join(", ");
         if self.inputs.len() > LISTED {

@@ -70,7 +70,7 @@ pub fn show_posterior(draws: &Draws, all: bool, context: &Context) -> Result<()>
             text.push_str(&posterior_table(rows.into_iter().copied(), &names).render());
         } else {
             for (topic, rows) in &sections.sections {
-                text.push_str(&format!("\n{}", heading(topic.title())));
+                text.push_str(&format!("\n{}", heading(topic.title(rows))));
                 let rows = rows.iter().copied();
                 let table = match topic.is_of_scales() {
                     true => scale_table(rows, &names),
@@ -238,11 +238,16 @@ fn scale_table<'s>(
     ]);
     for v in variables {
         let [mean_log, sd_log] = v.of_log.unwrap_or([f64::NAN; 2]);
+        // As precisely as the spread deserves, where it is one.
+        let number = |value: f64| match v.sd < 0.5 * v.median.abs() {
+            true => fixed(value, decimals_for(v.sd, 3)),
+            false => text::short(value),
+        };
         table.row([
             v.name.clone(),
-            text::short(v.median),
-            text::short(v.low),
-            text::short(v.high),
+            number(v.median),
+            number(v.low),
+            number(v.high),
             fixed(mean_log, 2),
             fixed(sd_log, 2),
             fixed(v.ess_bulk, 0),

@@ -221,9 +221,14 @@ fn line(values: &[f64]) -> String {
 }
 
 fn range(values: &[f64]) -> String {
-    match bounds(values) {
-        Some([low, high]) => format!("{} to {}", text::short(low), text::short(high)),
-        None => "beyond what a number can hold".into(),
+    let Some([low, high]) = bounds(values) else { return "beyond what a number can hold".into() };
+    let largest = low.abs().max(high.abs());
+    // A small range about a large value needs more digits to be seen.
+    let decimals = text::decimals_for(0.5 * high - 0.5 * low, 2);
+    if (1e-3..1e6).contains(&largest) && decimals < 10 {
+        format!("{} to {}", text::fixed(low, decimals), text::fixed(high, decimals))
+    } else {
+        format!("{} to {}", text::short(low), text::short(high))
     }
 }
 
@@ -248,6 +253,8 @@ mod tests {
         assert_eq!(line(&[2.0, f64::INFINITY]), "  ");
         assert_eq!(range(&[2.0, f64::NAN]), "beyond what a number can hold");
         assert_eq!(range(&[-1.0, 1e300]), "-1.00 to 1.00e300");
+        assert_eq!(range(&[1.46, 1.4603]), "1.46000 to 1.46030");
+        assert_eq!(range(&[-3.0, 5.0]), "-3.0 to 5.0");
     }
 
     #[test]

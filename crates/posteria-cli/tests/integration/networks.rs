@@ -176,6 +176,8 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
     let fit = "fit t.csv --target y --model mlp --hidden 8 --residual student-t --dry-run";
     let dry = place.call(fit);
     assert_eq!(dry.code, 0, "{}", dry.stderr);
+    // Sentences are wrapped.
+    let said = dry.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "mlp regression of y on 3 inputs, 30 rows",
         "sum over 8 hidden units",
@@ -190,7 +192,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "residual scale: median",
         "▁",
     ] {
-        assert!(dry.stdout.contains(words), "{words:?} is missing in\n{}", dry.stdout);
+        assert!(said.contains(words), "{words:?} is missing in\n{}", dry.stdout);
     }
     assert!(!dry.stdout.contains("NaN") && !dry.stdout.contains("inf"), "{}", dry.stdout);
     assert_eq!(place.names(), ["t.csv"], "nothing was written");

@@ -1,6 +1,6 @@
 //! Order the variables of a summary into sections, and count what is not shown.
 
-use posteria::diagnose::{Summary, VariableSummary};
+use posteria::diagnose::{LOG_DENSITY, Summary, VariableSummary};
 use posteria::draws::{Layout, Variable};
 
 use crate::text;
@@ -24,9 +24,10 @@ impl Topic {
     const ALL: [Topic; 5] =
         [Topic::Parameters, Topic::Relevance, Topic::Scales, Topic::Residual, Topic::Quality];
 
-    /// The heading of the section.
-    pub fn title(self) -> &'static str {
+    /// The heading of a section with these variables.
+    pub fn title(self, variables: &[&VariableSummary]) -> &'static str {
         match self {
+            Topic::Quality if variables.iter().all(|v| v.name == LOG_DENSITY) => "Log density",
             Topic::Parameters => "Parameters",
             Topic::Relevance => "Relevance of inputs",
             Topic::Scales => "Scales",

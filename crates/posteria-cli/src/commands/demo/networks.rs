@@ -32,6 +32,8 @@ use crate::progress::Progress;
 
 /// R-hat of fitted values from which on the digits shown may still move.
 const UNSETTLED: f64 = 1.05;
+/// Draws that are kept of every chain: enough for any figure, and quick to predict from.
+const DRAWS: usize = 500;
 /// Rows of any table, and draws of any chain, of a quick demonstration.
 const QUICK_ROWS: usize = 60;
 const QUICK_DRAWS: usize = 20;
@@ -152,13 +154,12 @@ impl Fitted {
 }
 
 impl Settings {
-    /// Four chains of this length, or next to nothing.
-    fn plan(&self, warmup: usize, draws: usize) -> Plan {
+    /// Four chains that keep one draw of `thin` sweeps, or next to nothing.
+    fn plan(&self, warmup: usize, thin: usize) -> Plan {
         if self.quick {
-            Plan::new(2, QUICK_DRAWS, QUICK_DRAWS)
-        } else {
-            Plan::new(4, warmup, draws)
+            return Plan::new(2, QUICK_DRAWS, QUICK_DRAWS);
         }
+        Plan { thin, ..Plan::new(4, warmup, DRAWS) }
     }
 
     /// So many rows, or next to none.

@@ -18,8 +18,9 @@ pub(super) const WEIGHT_DOF: f64 = 4.0;
 pub(super) const CASE_DOF: f64 = 4.0;
 /// Degrees of freedom of separate residual variances about their common scale.
 pub(super) const RESIDUAL_BY_DOF: f64 = 4.0;
-/// Standard deviation of the output bias.
-pub(super) const OUTPUT_BIAS: f64 = 1.0;
+/// Standard deviation of the output bias: vague, as that of a linear model's intercept, because
+/// large output weights need a bias to balance them.
+pub(super) const OUTPUT_BIAS: f64 = 10.0;
 
 /// The groups of weights, in the order of the flat weight vector.
 pub(super) const GROUPS: [&str; 5] =

@@ -88,8 +88,8 @@ impl Mlp {
     /// | `sampling.inference` | `"mcmc"` | or `"committee"` of `draws` early-stopped networks |
     ///
     /// GROUP is `input_weights` (per input, width scaled), `hidden_bias`, `output_weights`
-    /// (width scaled), `output_bias` (`fixed = 1`) or `direct_weights` (per input). The values
-    /// are those of [Vehtari 2001, §2.2] on the standardised scale.
+    /// (width scaled), `output_bias` (`fixed = 10`) or `direct_weights` (per input). The values
+    /// are those of [Vehtari 2001, §2.2] on the standardised scale, with a vaguer output bias.
     ///
     /// # Errors
     /// [`SpecError`].

@@ -51,15 +51,15 @@ const HOTTEST: f64 = 0.15;
 
 /// One pass over all blocks of the state, with hotter replicas if they are asked for.
 pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
-    let sweep = plain(posterior, beta);
+    let mut updates = plain(posterior, beta);
     let count = posterior.moves.temperatures;
     // Replicas belong to the posterior itself; a sweep at another temperature is one of them.
     if count < 2 || beta < 1.0 {
-        return sweep;
+        return Sweep::new(updates);
     }
     let ratio = HOTTEST.powf(1.0 / (count - 1) as f64);
     let ladder = Ladder::geometric(ratio, count).expect("a ratio between 0 and 1");
-    let sweeps = ladder[1..].iter().map(|beta| plain(posterior, *beta)).collect();
+    let sweeps = ladder[1..].iter().map(|beta| Sweep::new(plain(posterior, *beta))).collect();
     let states = (1..count as u64)
         .map(|rung| start(posterior, &mut Seed(rung).stream(Purpose::Start, [u64::MAX, rung])))
         .collect();
@@ -70,11 +70,13 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
         evaluator.evaluate(state, &mut draw, &mut rows).map(|terms| terms.log_likelihood)
     };
     let exchange = ReplicaExchange::new("exchange", ladder, sweeps, states, log_likelihood);
-    sweep.with(Box::new(exchange))
+    // First, so that latent κ are drawn anew for the temperature they end at.
+    updates.insert(0, Box::new(exchange));
+    Sweep::new(updates)
 }
 
-/// One pass over all blocks of the state.
-fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
+/// The updates of one pass over all blocks of the state.
+fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>> {
     let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
     let network = (posterior.shape, &posterior.rows);
     let mut residual: Option<Box<dyn Update + 'p>> = match &posterior.observed {
@@ -93,7 +95,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
             let kernel = collapsed_kernel(posterior, &coordinates);
             updates.push(Box::new(Reparametrized::new("weights", coordinates, kernel)));
             updates.push(scales(posterior));
-            return Sweep::new(vec![Box::new(Repeated::new("everything", COLLAPSED, updates))]);
+            return vec![Box::new(Repeated::new("everything", COLLAPSED, updates))];
         }
         (_, KernelChoice::Auto) => {
             let options = HmcOptions {
@@ -139,7 +141,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
         }
     }
     updates.extend(residual);
-    Sweep::new(updates)
+    updates
 }
 
 /// The weights given their scales.

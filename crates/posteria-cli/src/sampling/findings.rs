@@ -43,7 +43,8 @@ impl Findings {
         let of = |name: &str| -> Option<(&[String], &[VariableSummary])> {
             let variable = layout.variable(name)?;
             let labels = variable.dimensions.first().map_or(&[][..], |axis| &axis.labels);
-            Some((labels, &summary.variables[variable.range()]))
+            // Members of a committee are not summarised.
+            Some((labels, summary.variables.get(variable.range())?))
         };
         let spread = |name: &str| {
             let (_, variable) = of(name)?;

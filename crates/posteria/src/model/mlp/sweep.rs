@@ -31,7 +31,7 @@ const CENTRED_ACCEPTANCE: f64 = 0.95;
 const JOINT_STEPS: usize = 60;
 /// Trajectories with the output weights integrated out in one sweep, each followed by the
 /// draws from full conditionals: they are cheap, and draws are few.
-const COLLAPSED: usize = 3;
+const COLLAPSED: usize = 6;
 /// Leapfrog steps with the output weights integrated out, before warm-up finds better.
 const COLLAPSED_STEPS: usize = 12;
 /// Most leapfrog steps that warm-up may find.

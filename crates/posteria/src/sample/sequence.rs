@@ -124,7 +124,7 @@ pub(super) fn write(kernel: &dyn Kernel, memory: &mut Vec<f64>) {
     memory.extend(own);
 }
 
-/// Reads what [`write`] wrote.
+/// Reads what [`write()`] wrote.
 pub(super) fn read(
     kernel: &mut dyn Kernel,
     memory: &mut MemoryReader<'_>,

@@ -145,7 +145,7 @@ fn on_table(noise: Noise, [kind, index]: [usize; 2], settings: &Settings) -> Res
     let error = |curve: &[f64]| Estimate::of_root_mean(&squared_differences(curve, &truth)).value;
     // Tables differ in their rows; chains may as well differ in their random numbers.
     let seed = Seed(seed.0.wrapping_add(index as u64));
-    let plan = Plan { chains: 2, ..settings.plan(300, 1) };
+    let plan = Plan { chains: 2, ..settings.plan(150, 1) };
     let fit = |residual| Design { residual, ..DESIGN }.fit_alone(&training, &plan, seed);
     let (normal, student) = (fit(ResidualFamily::Normal)?, fit(ResidualFamily::StudentT)?);
     Ok(Errors {

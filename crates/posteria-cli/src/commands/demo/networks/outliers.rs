@@ -66,7 +66,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let outliers = Tables::new(Noise::Contaminated, settings);
     let clean = Tables::new(Noise::Normal, settings);
     let normal = Design { residual: ResidualFamily::Normal, ..DESIGN };
-    let plan = settings.plan(500, 3);
+    let plan = settings.plan(300, 1);
     let cases = [
         ("outliers, t residuals", DESIGN, &outliers, Some(0.029), Some(0.019_17)),
         ("outliers, normal residuals", normal, &outliers, None, None),

@@ -51,7 +51,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let mut stream = settings.context.seed().stream(Purpose::Data, [26, 0]);
     let training = draw(settings.rows(TRAINING_ROWS), &mut stream);
     let new = draw(settings.rows(NEW_ROWS), &mut stream);
-    let fitted = DESIGN.fit(&training, &settings.plan(1000, 4), settings)?;
+    let fitted = DESIGN.fit(&training, &settings.plan(400, 1), settings)?;
 
     let outputs = fitted.outputs(&new)?;
     let rmse = Estimate::of_root_mean(&squared_differences(&outputs, numbers(&new, "y")));

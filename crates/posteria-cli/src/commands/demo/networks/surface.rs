@@ -38,7 +38,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let mut stream = settings.context.seed().stream(Purpose::Data, [20, 0]);
     let training = draw(settings.rows(TRAINING_ROWS), &mut stream);
     let new = draw(settings.rows(NEW_ROWS), &mut stream);
-    let fitted = DESIGN.fit(&training, &settings.plan(1000, 4), settings)?;
+    let fitted = DESIGN.fit(&training, &settings.plan(400, 1), settings)?;
 
     let truth = |grid: &Grid| -> Vec<f64> {
         grid.points().iter().map(|point| mean(point[0], point[1])).collect()

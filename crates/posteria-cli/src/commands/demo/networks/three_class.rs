@@ -35,7 +35,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let mut stream = settings.context.seed().stream(Purpose::Data, [22, 0]);
     let training = draw(settings.rows(TRAINING_ROWS), &mut stream);
     let test = draw(settings.rows(TEST_ROWS), &mut stream);
-    let fitted = DESIGN.fit(&training, &settings.plan(1000, 6), settings)?;
+    let fitted = DESIGN.fit(&training, &settings.plan(500, 2), settings)?;
 
     let predictions = fitted.predict(&test)?;
     let classes = numbers(&test, "class");

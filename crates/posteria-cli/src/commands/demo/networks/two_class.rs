@@ -33,7 +33,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let mut stream = settings.context.seed().stream(Purpose::Data, [21, 0]);
     let training = draw(settings.rows(TRAINING_ROWS), &mut stream);
     let test = draw(settings.rows(TEST_ROWS), &mut stream);
-    let fitted = DESIGN.fit(&training, &settings.plan(1000, 10), settings)?;
+    let fitted = DESIGN.fit(&training, &settings.plan(500, 3), settings)?;
 
     let predictions = fitted.predict(&test)?;
     let best = best_probabilities(&test);

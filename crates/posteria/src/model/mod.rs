@@ -5,6 +5,7 @@ mod error;
 pub mod linear;
 pub mod mlp;
 pub mod prior;
+mod residual;
 pub mod spec;
 mod usable;
 

@@ -3,6 +3,7 @@
 use super::scale::ScalePrior;
 use crate::data::Task;
 use crate::density::InverseGamma;
+use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
     Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSpec, Sharing, Spec, SpecError,
 };
@@ -155,18 +156,6 @@ impl Linear {
         }
         // A task that only the targets told must pass the same checks as one that was written.
         Linear::new(spec).map(|_| ())
-    }
-}
-
-fn conflict<T>(section: &str, key: &'static str, with: &'static str) -> Result<T, SpecError> {
-    Err(SpecError::Conflict { section: section.into(), key, with })
-}
-
-fn positive(section: &str, key: &'static str, value: f64) -> Result<f64, SpecError> {
-    if value > 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(SpecError::out_of_range(section, key, value, "positive and finite"))
     }
 }
 

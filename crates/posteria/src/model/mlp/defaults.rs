@@ -8,16 +8,12 @@ pub(super) const HIDDEN: usize = 10;
 pub(super) const MOST_HIDDEN: usize = 1000;
 /// Standard deviation scale of the top level of every hierarchy.
 pub(super) const SCALE: f64 = 0.05;
-/// Degrees of freedom of the level of the weights' scales, and of a residual variance.
+/// Degrees of freedom of the level of the weights' scales.
 pub(super) const DOF: f64 = 0.5;
 /// Degrees of freedom of the level above the scales of single inputs.
 pub(super) const TOP_DOF: f64 = 1.0;
 /// Degrees of freedom of weights with Student's t.
 pub(super) const WEIGHT_DOF: f64 = 4.0;
-/// Degrees of freedom of variances of single cases.
-pub(super) const CASE_DOF: f64 = 4.0;
-/// Degrees of freedom of separate residual variances about their common scale.
-pub(super) const RESIDUAL_BY_DOF: f64 = 4.0;
 /// Standard deviation of the output bias: vague, as that of a linear model's intercept, because
 /// large output weights need a bias to balance them.
 pub(super) const OUTPUT_BIAS: f64 = 10.0;
@@ -25,12 +21,6 @@ pub(super) const OUTPUT_BIAS: f64 = 10.0;
 /// The groups of weights, in the order of the flat weight vector.
 pub(super) const GROUPS: [&str; 5] =
     ["input_weights", "hidden_bias", "output_weights", "output_bias", "direct_weights"];
-
-/// Unknown degrees of freedom of residuals: roughly uniform in log ν [Vehtari 2001, eq. 2.16].
-pub const RESIDUAL_DOFS: [f64; 24] = [
-    2.0, 2.3, 2.6, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0,
-    25.0, 30.0, 35.0, 40.0, 45.0, 50.0,
-];
 
 /// Unknown degrees of freedom of scales: halves and doubles of the usual 0.5 and 1.
 pub const GROUP_DOFS: [f64; 11] = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0];

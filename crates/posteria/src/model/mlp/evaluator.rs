@@ -3,13 +3,11 @@
 use super::network::Network;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
-use super::residual::{Noise, Residual};
-use crate::density::special::{LOG_SQRT_2PI, ln_gamma_half_step, log_sum_exp, log1p_exp, logistic};
+use crate::density::special::{log_sum_exp, log1p_exp, logistic};
 use crate::model::Evaluator;
 use crate::model::prior::Above;
-use crate::model::spec::ResidualFamily;
+use crate::model::residual::ResidualLikelihood;
 use crate::target::{Infeasible, Terms};
-use posteria_linalg::{Cholesky, Matrix};
 
 /// Evaluates states of one chain.
 pub(super) struct MlpEvaluator<'p> {
@@ -19,8 +17,7 @@ pub(super) struct MlpEvaluator<'p> {
     outputs: Vec<f64>,
     test_outputs: Vec<f64>,
     row: Vec<f64>,
-    covariance: Matrix,
-    factor: Cholesky,
+    real: ResidualLikelihood,
 }
 
 impl<'p> MlpEvaluator<'p> {
@@ -35,8 +32,7 @@ impl<'p> MlpEvaluator<'p> {
             outputs: vec![0.0; rows.len() * outputs],
             test_outputs: vec![0.0; test_rows * outputs],
             row: vec![0.0; outputs],
-            covariance: Matrix::identity(outputs),
-            factor: Cholesky::identity(outputs),
+            real: ResidualLikelihood::new(outputs),
         }
     }
 
@@ -53,53 +49,6 @@ impl<'p> MlpEvaluator<'p> {
         if let Some(test) = &mut self.test {
             test.outputs(weights, &mut self.test_outputs);
         }
-    }
-
-    /// Log likelihoods of real targets on the standardised scale, plus `log_jacobian` each.
-    fn real(
-        &mut self,
-        residual: &Residual,
-        state: &[f64],
-        log_jacobian: f64,
-        log_likelihood: &mut [f64],
-    ) -> Result<(), Infeasible> {
-        let rows = residual.rows;
-        log_likelihood.fill(log_jacobian);
-        if let Noise::Covariance { slots, .. } = &residual.noise {
-            self.covariance.values_mut().copy_from_slice(&state[slots.clone()]);
-            self.factor
-                .factorize(&self.covariance)
-                .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
-            let constant =
-                residual.outputs as f64 * LOG_SQRT_2PI + 0.5 * self.factor.log_determinant();
-            for (row, slot) in log_likelihood.iter_mut().enumerate() {
-                for (output, value) in self.row.iter_mut().enumerate() {
-                    let index = output * rows + row;
-                    *value = residual.targets[index] - self.outputs[index];
-                }
-                self.factor.solve_lower(&mut self.row);
-                let squares: f64 = self.row.iter().map(|z| z * z).sum();
-                *slot += -0.5 * squares - constant;
-            }
-            return Ok(());
-        }
-        let dof = residual.dof.value(state);
-        let constant = match residual.family {
-            ResidualFamily::Normal => -LOG_SQRT_2PI,
-            ResidualFamily::Laplace => -std::f64::consts::LN_2,
-            _ => ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln(),
-        };
-        for (index, (target, output)) in residual.targets.iter().zip(&self.outputs).enumerate() {
-            let log_scale = residual.log_scale(state, index);
-            let z = (target - output) * (-log_scale).exp();
-            let log_kernel = match residual.family {
-                ResidualFamily::Normal => -0.5 * z * z,
-                ResidualFamily::Laplace => -z.abs(),
-                _ => -0.5 * (dof + 1.0) * (z * z / dof).ln_1p(),
-            };
-            log_likelihood[index % rows] += constant - log_scale + log_kernel;
-        }
-        Ok(())
     }
 
     /// Log probabilities of the observed classes.
@@ -142,7 +91,8 @@ impl Evaluator for MlpEvaluator<'_> {
                 log_prior += residual.log_prior(state);
                 // In the user's unit: one factor dy'/dy = 1/scale per target.
                 let jacobian: f64 = -target_scaling.iter().map(|s| s.scale.ln()).sum::<f64>();
-                self.real(residual, state, jacobian, log_likelihood)?;
+                let outputs = &self.outputs;
+                self.real.evaluate(residual, state, outputs, jacobian, log_likelihood)?;
             }
             _ => self.classes(log_likelihood),
         }
@@ -189,46 +139,7 @@ impl MlpEvaluator<'_> {
             }
         }
         if let Observed::Real(residual) = observed {
-            match &residual.noise {
-                Noise::Scales { levels, slot_of, .. } => {
-                    // A scale that several targets share is shown in the unit of each of them.
-                    let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
-                    for (target, scaling) in target_scaling.iter().enumerate() {
-                        let first = slot_of[target * residual.rows] as usize / groups * groups;
-                        for group in 0..groups {
-                            let log_scale = state[levels.slots.start + first + group];
-                            writer.push(log_scale.exp() * scaling.scale);
-                        }
-                    }
-                    if let Above::Sampled { slot, .. } = levels.above {
-                        for scaling in target_scaling {
-                            writer.push(state[slot].exp() * scaling.scale);
-                        }
-                    }
-                }
-                Noise::Covariance { slots, .. } => {
-                    let dim = residual.outputs;
-                    for row in 0..dim {
-                        for column in 0..dim {
-                            let units = target_scaling[row].scale * target_scaling[column].scale;
-                            writer.push(state[slots.start + column * dim + row] * units);
-                        }
-                    }
-                }
-            }
-            if let Some(slot) = residual.dof.slot() {
-                writer.push(state[slot]);
-            }
-            if let (ResidualFamily::PerCase, Some(cases)) = (residual.family, &residual.cases) {
-                for row in 0..residual.rows {
-                    for (target, scaling) in target_scaling.iter().enumerate() {
-                        let index = target * residual.rows + row;
-                        let kappa = state[cases.start + index];
-                        let scale = residual.log_scale(state, index).exp() / kappa.sqrt();
-                        writer.push(scale * scaling.scale);
-                    }
-                }
-            }
+            residual.write(state, target_scaling, |value| writer.push(value));
         }
         let rows = self.posterior.rows.len();
         for &row in &self.posterior.fitted_rows {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::defaults::GROUPS;
 use super::network::Shape;
-use super::spec::{DofChoice, GroupScale, Mlp, WeightFamily};
+use super::spec::{GroupScale, Mlp, WeightFamily};
 use super::width::{fan_in, width_scaling};
 use crate::density::{
     Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT, draw_inverse_gaussian,
@@ -13,6 +13,7 @@ use crate::model::prior::{
     Above, DofGrid, DofSource, Levels, Squares, limited, variance_given_normal,
 };
 use crate::model::spec::Sharing;
+use crate::model::spec::checks::DofChoice;
 use crate::random::Stream;
 
 /// One group of weights with its prior.

@@ -3,11 +3,9 @@
 use super::hierarchy::{Hierarchy, Scale};
 use super::network::Shape;
 use super::observed::Observed;
-use super::residual::{Noise, Residual};
 use crate::data::{Dataset, Targets};
 use crate::draws::{Dimension, Layout};
 use crate::model::prior::Above;
-use crate::model::spec::ResidualFamily;
 
 /// The layout of a draw: weights, scales, residual model, fitted values, errors.
 pub(super) fn layout(
@@ -74,7 +72,7 @@ pub(super) fn layout(
         }
     }
     if let Observed::Real(residual) = observed {
-        push_residual(&mut layout, residual, &output);
+        residual.push_layout(&mut layout, &output);
     }
     let rows = dimension("row", fitted.iter().map(|row| row.to_string()).collect());
     match observed {
@@ -87,35 +85,4 @@ pub(super) fn layout(
         layout.push_scalar("test_error");
     }
     layout
-}
-
-fn push_residual(layout: &mut Layout, residual: &Residual, target: &Dimension) {
-    let several = residual.outputs > 1;
-    let targets = if several { vec![target.clone()] } else { Vec::new() };
-    match &residual.noise {
-        Noise::Scales { levels, .. } => {
-            let mut dimensions = targets.clone();
-            if let Some(by) = &residual.by {
-                let name = "residual_group".into();
-                dimensions.push(Dimension { name, labels: by.labels.clone() });
-            }
-            layout.push("residual_scale", dimensions);
-            if let Above::Sampled { .. } = levels.above {
-                layout.push("residual_scale_above", targets.clone());
-            }
-        }
-        Noise::Covariance { .. } => {
-            let other = Dimension { name: "target_2".into(), labels: target.labels.clone() };
-            layout.push("residual_covariance", vec![target.clone(), other]);
-        }
-    }
-    if residual.dof.slot().is_some() {
-        layout.push_scalar("residual_dof");
-    }
-    if residual.family == ResidualFamily::PerCase {
-        let labels = (0..residual.rows).map(|row| row.to_string()).collect();
-        let mut dimensions = vec![Dimension { name: "case".into(), labels }];
-        dimensions.extend(targets);
-        layout.push("case_scale", dimensions);
-    }
 }

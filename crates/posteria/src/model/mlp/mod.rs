@@ -34,7 +34,6 @@ pub mod network;
 mod observed;
 mod posterior;
 mod predictor;
-mod residual;
 mod scale_block;
 mod spec;
 mod start;
@@ -46,7 +45,8 @@ mod weights;
 mod whitened;
 mod width;
 
-pub use defaults::{GROUP_DOFS, RESIDUAL_DOFS};
+pub use super::residual::RESIDUAL_DOFS;
+pub use defaults::GROUP_DOFS;
 pub use early_stopped::EarlyStoppedNetwork;
 pub use marginal::{Marginal, MarginalGradient};
 pub use network::{Likelihood, Network, Rows, Shape};

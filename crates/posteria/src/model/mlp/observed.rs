@@ -1,8 +1,8 @@
 //! Hold the targets of a network, and their likelihood given a state.
 
 use super::network::Likelihood;
-use super::residual::{Noise, Residual};
 use crate::density::special::{LOG_SQRT_2PI, ln_gamma_half_step};
+use crate::model::residual::{Noise, Residual};
 use crate::model::spec::ResidualFamily;
 
 /// What was observed.

@@ -6,11 +6,11 @@ use super::layout::layout;
 use super::network::{Rows, Shape};
 use super::observed::Observed;
 use super::predictor::MlpPredictor;
-use super::residual::{Noise, Residual};
 use super::spec::{Mlp, Moves};
 use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
+use crate::model::residual::{Noise, Residual};
 use crate::model::spec::KernelChoice;
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
@@ -94,7 +94,7 @@ impl Mlp {
         let mut state_len = hierarchy.len;
         let observed = match &data.targets {
             Targets::Real { .. } => {
-                let residual = Residual::new(self, data, state_len)?;
+                let residual = Residual::new(&self.residual, data, state_len)?;
                 state_len = residual.end;
                 Observed::Real(Box::new(residual))
             }

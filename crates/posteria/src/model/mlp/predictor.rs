@@ -7,8 +7,8 @@ use posteria_linalg::{Cholesky, Matrix};
 use super::network::{Network, Rows};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
-use super::residual::{Noise, Residual};
 use crate::draws::Layout;
+use crate::model::residual::{Noise, Residual};
 use crate::model::spec::ResidualFamily;
 use crate::predict::{Family, Predictor};
 

@@ -1,16 +1,16 @@
 //! Check a specification of a network, and fill in its defaults.
 
 mod moves;
-mod residual;
 
 pub(super) use moves::Moves;
-pub(super) use residual::ResidualPrior;
 
-use super::defaults::{self, GROUP_DOFS, GROUPS, RESIDUAL_DOFS};
+use super::defaults::{self, GROUP_DOFS, GROUPS};
 use crate::data::Task;
+use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
+use crate::model::spec::checks::{DofChoice, conflict, dof_choice, positive, written};
 use crate::model::spec::{
-    Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing, Sharing, Spec,
-    SpecError, Unknown, WidthRule, WidthScaled,
+    Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, Sharing, Spec, SpecError, WidthRule,
+    WidthScaled,
 };
 
 /// A network whose specification has passed its checks.
@@ -51,14 +51,6 @@ pub(super) enum GroupScale {
         top_dof: Option<f64>,
         width: Option<WidthRule>,
     },
-}
-
-/// Degrees of freedom: known, on a grid of equal probabilities, or any positive number.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum DofChoice {
-    Known(f64),
-    Grid(Vec<f64>),
-    Continuous,
 }
 
 impl Mlp {
@@ -159,21 +151,7 @@ impl Mlp {
             }
         }
         if task == Task::Regression {
-            let residual = spec.residual.get_or_insert_default();
-            residual.family = Some(self.residual.family);
-            residual.sharing = Some(self.residual.sharing);
-            if residual.precision.is_none() {
-                residual.scale.get_or_insert(defaults::SCALE);
-                let by = !self.residual.by.is_empty();
-                let dof = if by { defaults::RESIDUAL_BY_DOF } else { defaults::DOF };
-                residual.scale_dof.get_or_insert(dof);
-                if by {
-                    residual.top_dof = Some(self.residual.top_dof);
-                }
-            }
-            if matches!(self.residual.family, ResidualFamily::StudentT | ResidualFamily::PerCase) {
-                residual.dof.get_or_insert(written(&self.residual.dof));
-            }
+            self.residual.complete(spec.residual.get_or_insert_default());
         }
         self.sampling.complete(&mut spec.sampling);
         // A task that only the targets told must pass the same checks as one that was written.
@@ -187,53 +165,6 @@ fn present(index: usize, hidden: usize, direct: bool) -> bool {
         3 => true,
         4 => direct,
         _ => hidden > 0,
-    }
-}
-
-pub(super) fn conflict<T>(
-    section: &str,
-    key: &'static str,
-    with: &'static str,
-) -> Result<T, SpecError> {
-    Err(SpecError::Conflict { section: section.into(), key, with })
-}
-
-fn positive(section: &str, key: &'static str, value: f64) -> Result<f64, SpecError> {
-    // The square and its inverse must be numbers.
-    if value > 1e-100 && value < 1e100 {
-        Ok(value)
-    } else {
-        Err(SpecError::out_of_range(section, key, value, "positive and of ordinary size"))
-    }
-}
-
-fn dof_choice(
-    section: &str,
-    key: &'static str,
-    dof: &Dof,
-    unknown: &[f64],
-) -> Result<DofChoice, SpecError> {
-    match dof {
-        Dof::Known(dof) => positive(section, key, *dof).map(DofChoice::Known),
-        Dof::Unknown(Unknown::Unknown) => Ok(DofChoice::Grid(unknown.to_vec())),
-        Dof::Unknown(Unknown::Continuous) => Ok(DofChoice::Continuous),
-        Dof::Grid(values) => {
-            if values.grid.is_empty() {
-                return Err(SpecError::out_of_range(section, key, 0.0, "a grid with values"));
-            }
-            for dof in &values.grid {
-                positive(section, key, *dof)?;
-            }
-            Ok(DofChoice::Grid(values.grid.clone()))
-        }
-    }
-}
-
-fn written(dof: &DofChoice) -> Dof {
-    match dof {
-        DofChoice::Known(dof) => Dof::Known(*dof),
-        DofChoice::Grid(grid) => Dof::Grid(crate::model::spec::DofValues { grid: grid.clone() }),
-        DofChoice::Continuous => Dof::Unknown(Unknown::Continuous),
     }
 }
 

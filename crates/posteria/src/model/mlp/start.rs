@@ -3,8 +3,8 @@
 use super::hierarchy::Scale;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
-use super::residual::{Noise, ResidualDof};
 use crate::model::prior::{Above, DofSource, Levels};
+use crate::model::residual::{Noise, ResidualDof};
 use crate::model::spec::StartChoice;
 use crate::random::Stream;
 

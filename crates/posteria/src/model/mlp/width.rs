@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::defaults::GROUPS;
-use super::spec::{DofChoice, GroupPrior, GroupScale, Mlp, WeightFamily};
+use super::spec::{GroupPrior, GroupScale, Mlp, WeightFamily};
+use crate::model::spec::checks::DofChoice;
 use crate::model::spec::{Sharing, WidthRule};
 
 /// What the scale s of a group of weights is divided by, given K feeding units. `Display` writes

@@ -4,6 +4,7 @@
 //! checks it ([`Linear::new`](super::linear::Linear::new)), and [`Spec::complete`] fills in
 //! what was left out, so that a saved specification repeats the fit whatever later defaults are.
 
+pub(super) mod checks;
 mod data;
 mod error;
 mod file;

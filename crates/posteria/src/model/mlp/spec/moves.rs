@@ -1,6 +1,6 @@
 //! Check how the weights of a network are moved.
 
-use super::conflict;
+use crate::model::spec::checks::conflict;
 use crate::model::spec::{InferenceChoice, KernelChoice, SamplingSpec, SpecError, StartChoice};
 
 /// How the weights are moved.

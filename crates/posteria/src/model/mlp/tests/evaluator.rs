@@ -1,11 +1,11 @@
 //! What is kept with a draw: prior and likelihood by other means, and units.
 
 use super::super::hierarchy::Scale;
-use super::super::residual::ResidualDof;
 use super::cases::{PRIORS, TARGETS};
 use super::gradients::moderate_state;
 use super::*;
 use crate::model::prior::{Above, DofSource};
+use crate::model::residual::ResidualDof;
 use crate::target::Terms;
 use reference::{log_density, residual_factors, weight_factors};
 

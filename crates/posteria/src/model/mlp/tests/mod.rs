@@ -19,10 +19,10 @@ use posteria_linalg::Matrix;
 
 use super::network::Shape;
 use super::observed::Observed;
-use super::residual::{Noise, Residual};
 use super::{Mlp, MlpPosterior, start};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::model::Posterior;
+use crate::model::residual::{Noise, Residual};
 use crate::model::spec::{ModelKind, ResidualFamily, Spec};
 use crate::random::{Purpose, Seed, Stream};
 use crate::sample::{Adapt, Stage, Sweep};

@@ -3,11 +3,11 @@
 use posteria_linalg::{Cholesky, Matrix};
 
 use super::super::hierarchy::{Group, MultiplierFamily, Scale};
-use super::super::residual::ResidualDof;
 use super::*;
 use crate::density::special::{ln_gamma_multivariate, normal_cdf, regularized_gamma_lower};
 use crate::density::{Categorical, Gamma, InverseGamma, Laplace, Normal, StudentT};
 use crate::model::prior::{Above, DofSource, Levels};
+use crate::model::residual::ResidualDof;
 
 /// What a factor belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

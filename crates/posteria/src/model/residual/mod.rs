@@ -7,13 +7,25 @@
 //! exp(-β|r|/σ) is one over a variance u with an exponential density, κ = 1/u
 //! [Andrews & Mallows 1974]. So the power of the likelihood is exact at every β.
 
+mod by;
+mod conditional;
+mod likelihood;
+mod prior;
+mod record;
+
 use std::ops::Range;
 
-use super::spec::{DofChoice, Mlp};
+pub(in crate::model) use by::By;
+pub(in crate::model) use conditional::ResidualConditional;
+pub(in crate::model) use likelihood::ResidualLikelihood;
+pub use prior::RESIDUAL_DOFS;
+pub(in crate::model) use prior::ResidualPrior;
+
 use crate::data::{Dataset, Targets};
 use crate::density::{Categorical, Gamma, InverseGamma, InverseWishart, ParameterError};
 use crate::model::ModelError;
 use crate::model::prior::{Above, DofGrid, DofSource, Levels};
+use crate::model::spec::checks::DofChoice;
 use crate::model::spec::{ResidualFamily, ResidualSharing};
 use crate::random::Stream;
 use posteria_linalg::Matrix;
@@ -24,25 +36,25 @@ const CONTINUOUS_DOF: (f64, f64) = (2.0, 10.0);
 
 /// The residual model of real targets and its place in the state.
 #[derive(Clone, Debug)]
-pub(super) struct Residual {
-    pub(super) family: ResidualFamily,
+pub(in crate::model) struct Residual {
+    pub(in crate::model) family: ResidualFamily,
     /// Standardised targets, o·n + i.
-    pub(super) targets: Vec<f64>,
-    pub(super) rows: usize,
-    pub(super) outputs: usize,
-    pub(super) noise: Noise,
+    pub(in crate::model) targets: Vec<f64>,
+    pub(in crate::model) rows: usize,
+    pub(in crate::model) outputs: usize,
+    pub(in crate::model) noise: Noise,
     /// Degrees of freedom of Student's t and of per-case variances.
-    pub(super) dof: ResidualDof,
+    pub(in crate::model) dof: ResidualDof,
     /// Entries of the state with κ, o·n + i; none for normal residuals.
-    pub(super) cases: Option<Range<usize>>,
+    pub(in crate::model) cases: Option<Range<usize>>,
     /// Values of the columns that `by` names, for every group of rows.
-    pub(super) by: Option<By>,
+    pub(in crate::model) by: Option<By>,
     /// Where the model's part of the state ends.
-    pub(super) end: usize,
+    pub(in crate::model) end: usize,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Noise {
+pub(in crate::model) enum Noise {
     /// One scale per target, per group of rows, or for all.
     Scales {
         levels: Levels,
@@ -56,21 +68,21 @@ pub(super) enum Noise {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum ResidualDof {
+pub(in crate::model) enum ResidualDof {
     Fixed(f64),
     Grid { slot: usize, grid: DofGrid },
     Continuous { slot: usize, prior: Gamma },
 }
 
 impl ResidualDof {
-    pub(super) fn value(&self, state: &[f64]) -> f64 {
+    pub(in crate::model) fn value(&self, state: &[f64]) -> f64 {
         match self {
             ResidualDof::Fixed(dof) => *dof,
             ResidualDof::Grid { slot, .. } | ResidualDof::Continuous { slot, .. } => state[*slot],
         }
     }
 
-    pub(super) fn slot(&self) -> Option<usize> {
+    pub(in crate::model) fn slot(&self) -> Option<usize> {
         match self {
             ResidualDof::Fixed(_) => None,
             ResidualDof::Grid { slot, .. } | ResidualDof::Continuous { slot, .. } => Some(*slot),
@@ -96,35 +108,18 @@ impl ResidualDof {
     }
 }
 
-/// Groups of rows with a residual scale each, by the values of some inputs.
-#[derive(Clone, Debug)]
-pub(super) struct By {
-    /// Columns of the inputs.
-    pub(super) columns: Vec<usize>,
-    /// Standardised values of the columns in every group.
-    pub(super) values: Vec<Vec<f64>>,
-    /// What reports call the groups.
-    pub(super) labels: Vec<String>,
-}
-
-impl By {
-    /// The group of a row of standardised inputs; `None` for values that no training row had.
-    pub(super) fn group(&self, input: impl Fn(usize) -> f64) -> Option<usize> {
-        self.values.iter().position(|values| {
-            values.iter().zip(&self.columns).all(|(value, column)| same(*value, input(*column)))
-        })
-    }
-}
-
 impl Residual {
     /// The residual model of `data`, in the state from entry `first` on.
-    pub(super) fn new(model: &Mlp, data: &Dataset, first: usize) -> Result<Self, ModelError> {
+    pub(in crate::model) fn new(
+        prior: &ResidualPrior,
+        data: &Dataset,
+        first: usize,
+    ) -> Result<Self, ModelError> {
         let Targets::Real { values, .. } = &data.targets else {
             unreachable!("only real targets have residuals")
         };
-        let prior = &model.residual;
         let (rows, outputs) = (values.rows(), values.columns());
-        let by = if prior.by.is_empty() { None } else { Some(groups(&prior.by, data)?) };
+        let by = if prior.by.is_empty() { None } else { Some(By::new(&prior.by, data)?) };
         let invalid = |_: ParameterError| ModelError::NotAvailable {
             what: "a residual prior of such extreme numbers".into(),
         };
@@ -194,7 +189,7 @@ impl Residual {
     }
 
     /// log σ of the residual at o·n + i.
-    pub(super) fn log_scale(&self, state: &[f64], residual: usize) -> f64 {
+    pub(in crate::model) fn log_scale(&self, state: &[f64], residual: usize) -> f64 {
         match &self.noise {
             Noise::Scales { levels, slot_of, .. } => {
                 state[levels.slots.start + slot_of[residual] as usize]
@@ -204,7 +199,7 @@ impl Residual {
     }
 
     /// Degrees of freedom of separate scales about their common one.
-    pub(super) fn group_dof(&self) -> f64 {
+    pub(in crate::model) fn group_dof(&self) -> f64 {
         match &self.noise {
             Noise::Scales { levels, .. } => levels.dof.value(&[]),
             Noise::Covariance { .. } => f64::INFINITY,
@@ -212,7 +207,7 @@ impl Residual {
     }
 
     /// The precision κ/σ² of every residual, given inverse temperature β.
-    pub(super) fn precisions(&self, state: &[f64], beta: f64, precisions: &mut [f64]) {
+    pub(in crate::model) fn precisions(&self, state: &[f64], beta: f64, precisions: &mut [f64]) {
         let Noise::Scales { levels, slot_of, .. } = &self.noise else {
             unreachable!("a covariance matrix has its own precisions")
         };
@@ -236,7 +231,7 @@ impl Residual {
     }
 
     /// Log prior density of scales and degrees of freedom (κ integrated out).
-    pub(super) fn log_prior(&self, state: &[f64]) -> f64 {
+    pub(in crate::model) fn log_prior(&self, state: &[f64]) -> f64 {
         self.dof.log_prior(state)
             + match &self.noise {
                 Noise::Scales { levels, .. } => levels.log_prior(state),
@@ -252,7 +247,7 @@ impl Residual {
     }
 
     /// Draws scales, degrees of freedom and κ from the prior.
-    pub(super) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+    pub(in crate::model) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
         self.dof.draw_prior(state, stream);
         match &self.noise {
             Noise::Scales { levels, .. } => levels.draw_prior(state, stream),
@@ -267,7 +262,7 @@ impl Residual {
 
     /// Draws the variances of single cases from the prior, where draws show them: variance σ²/κ
     /// with scale σ and ν degrees of freedom.
-    pub(super) fn draw_case_variances(&self, state: &mut [f64], stream: &mut Stream) {
+    pub(in crate::model) fn draw_case_variances(&self, state: &mut [f64], stream: &mut Stream) {
         let dof = self.dof.value(state);
         if let (ResidualFamily::PerCase, Some(cases)) = (self.family, &self.cases)
             && let Ok(prior) = InverseGamma::new(1.0, dof)
@@ -279,7 +274,7 @@ impl Residual {
     }
 
     /// Puts κ where it starts.
-    pub(super) fn start_cases(&self, state: &mut [f64]) {
+    pub(in crate::model) fn start_cases(&self, state: &mut [f64]) {
         if let Some(cases) = &self.cases {
             state[cases.clone()].fill(1.0);
         }
@@ -297,68 +292,6 @@ fn inverse_wishart(
     let scale =
         Matrix::from_fn(outputs, outputs, |row, column| if row == column { square } else { 0.0 });
     InverseWishart::new(&scale, dof)
-}
-
-/// Whether two standardised values are of one number: up to the rounding of a trip to the user's
-/// scale and back.
-fn same(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * (1.0 + a.abs())
-}
-
-/// The groups of rows that agree in all columns of `by`.
-fn groups(by: &[String], data: &Dataset) -> Result<By, ModelError> {
-    let mut columns = Vec::new();
-    for name in by {
-        let indicator = format!("{name}[");
-        let found: Vec<usize> = (0..data.input_names.len())
-            .filter(|k| {
-                data.input_names[*k] == *name || data.input_names[*k].starts_with(&indicator)
-            })
-            .collect();
-        if found.is_empty() {
-            return Err(ModelError::NoSuchInput {
-                name: name.clone(),
-                inputs: data.input_names.clone(),
-            });
-        }
-        columns.extend(found);
-    }
-    let mut values: Vec<Vec<f64>> = Vec::new();
-    for row in 0..data.rows() {
-        let these: Vec<f64> = columns.iter().map(|k| data.inputs[(row, *k)]).collect();
-        let same =
-            |other: &Vec<f64>| other.iter().zip(&these).all(|(a, b)| a.to_bits() == b.to_bits());
-        if !values.iter().any(same) {
-            values.push(these);
-        }
-    }
-    // As many groups as half of the rows tell nothing about separate scales.
-    if values.len() > (data.rows() / 2).max(2) {
-        return Err(ModelError::TooManyGroups { columns: by.to_vec(), groups: values.len() });
-    }
-    values.sort_by(|a, b| {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| a.total_cmp(b))
-            .find(|o| o.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let labels = values
-        .iter()
-        .map(|values| {
-            let parts: Vec<String> = values
-                .iter()
-                .zip(&columns)
-                .map(|(value, k)| {
-                    let value = data.input_scaling[*k].invert(*value);
-                    // A round trip through the standard scale must not show its last digits.
-                    format!("{}={}", data.input_names[*k], (value * 1e9).round() / 1e9)
-                })
-                .collect();
-            parts.join(" ")
-        })
-        .collect();
-    Ok(By { columns, values, labels })
 }
 
 #[cfg(test)]

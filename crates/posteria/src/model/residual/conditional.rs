@@ -1,0 +1,186 @@
+//! Draw the parameters of a residual model from their full conditionals.
+
+use posteria_linalg::Matrix;
+
+use super::{Noise, Residual, ResidualDof};
+use crate::density::special::ln_gamma_half_step;
+use crate::density::{Gamma, draw_inverse_gaussian};
+use crate::model::prior::{CovarianceConditional, Squares};
+use crate::model::spec::ResidualFamily;
+use crate::random::Stream;
+use crate::sample::slice_sample;
+
+/// The full conditionals of everything in a residual model, given the model's outputs.
+pub(in crate::model) struct ResidualConditional {
+    residual: Residual,
+    inverse_temperature: f64,
+    residuals: Vec<f64>,
+    /// Residuals in units of their scales.
+    ratios: Vec<f64>,
+    /// Σ κ r² and βn of every scale.
+    squares: Vec<Squares>,
+    covariance: Option<CovarianceRoom>,
+}
+
+struct CovarianceRoom {
+    conditional: CovarianceConditional,
+    rows: Matrix,
+    drawn: Matrix,
+}
+
+impl ResidualConditional {
+    pub(in crate::model) fn new(residual: &Residual, inverse_temperature: f64) -> Self {
+        let (squares, covariance) = match &residual.noise {
+            Noise::Scales { counts, .. } => (vec![Squares::default(); counts.len()], None),
+            Noise::Covariance { prior, .. } => {
+                let dim = residual.outputs;
+                let room = CovarianceRoom {
+                    conditional: CovarianceConditional::new(prior),
+                    rows: Matrix::zeros(residual.rows, dim),
+                    drawn: Matrix::zeros(dim, dim),
+                };
+                (Vec::new(), Some(room))
+            }
+        };
+        ResidualConditional {
+            residual: residual.clone(),
+            inverse_temperature,
+            residuals: vec![0.0; residual.targets.len()],
+            ratios: vec![0.0; residual.targets.len()],
+            squares,
+            covariance,
+        }
+    }
+
+    fn find_ratios(&mut self, state: &[f64]) {
+        if let Noise::Scales { levels, slot_of, .. } = &self.residual.noise {
+            let scales = &state[levels.slots.clone()];
+            let pairs = self.residuals.iter().zip(slot_of);
+            for (ratio, (residual, slot)) in self.ratios.iter_mut().zip(pairs) {
+                *ratio = residual * (-scales[*slot as usize]).exp();
+            }
+        }
+    }
+
+    /// Draws ν given the residuals and their scales.
+    fn draw_dof(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        let beta = self.inverse_temperature;
+        let ratios = &self.ratios;
+        match &mut self.residual.dof {
+            ResidualDof::Fixed(_) => {}
+            ResidualDof::Grid { slot, grid } => {
+                grid.begin();
+                // In units of their scales the residuals of all groups are alike.
+                grid.add_student_t(ratios, 1.0, beta);
+                let Some(index) = grid.draw(stream) else { return false };
+                state[*slot] = grid.dofs()[index];
+            }
+            ResidualDof::Continuous { slot, prior } => {
+                let count = ratios.len() as f64;
+                // On log ν, Jacobian included.
+                let log_density = |log_dof: f64| {
+                    let dof = log_dof.exp();
+                    let constant =
+                        ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln();
+                    let unit = dof.sqrt().recip();
+                    let logs: f64 = ratios.iter().map(|r| (r * unit).powi(2).ln_1p()).sum();
+                    let likelihood = count * constant - 0.5 * (dof + 1.0) * logs;
+                    prior.log_density(dof) + log_dof + beta * likelihood
+                };
+                state[*slot] =
+                    slice_sample(state[*slot].ln(), log_density, 1.0, 20, stream).value.exp();
+            }
+        }
+        true
+    }
+
+    /// Draws κ of every residual.
+    fn draw_cases(&self, state: &mut [f64], stream: &mut Stream) -> bool {
+        let Some(cases) = self.residual.cases.clone() else { return true };
+        let beta = self.inverse_temperature;
+        if beta <= 0.0 {
+            state[cases].fill(0.0);
+            return true;
+        }
+        let dof = self.residual.dof.value(state);
+        let mut fine = true;
+        for (index, &ratio) in self.ratios.iter().enumerate() {
+            let drawn = match self.residual.family {
+                ResidualFamily::Laplace => {
+                    draw_inverse_gaussian((beta * ratio).abs(), stream).map(|x| beta * beta * x)
+                }
+                _ => {
+                    let shape = 0.5 * beta * (dof + 1.0);
+                    // λ ~ Gamma(s, rate 1 + r²/νσ²), κ = 2λ/ν.
+                    let rate = 0.5 * (dof + ratio * ratio);
+                    Gamma::from_shape_rate(shape, rate).ok().map(|gamma| gamma.draw(stream))
+                }
+            };
+            match drawn {
+                Some(kappa) if kappa.is_finite() => state[cases.start + index] = kappa,
+                _ => fine = false,
+            }
+        }
+        fine
+    }
+
+    /// Draws the scales given residuals and κ.
+    fn draw_scales(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        let beta = self.inverse_temperature;
+        let cases = self.residual.cases.clone();
+        let Noise::Scales { levels, slot_of, counts } = &mut self.residual.noise else {
+            return self.draw_covariance(state, stream);
+        };
+        for (squares, count) in self.squares.iter_mut().zip(counts.iter()) {
+            *squares = Squares { count: beta * count, sum: 0.0 };
+        }
+        // At β = 0 the data do not count, even where they are infinitely far off.
+        if beta > 0.0 {
+            for (index, (residual, slot)) in self.residuals.iter().zip(slot_of).enumerate() {
+                let kappa = cases.as_ref().map_or(beta, |cases| state[cases.start + index]);
+                self.squares[*slot as usize].sum += kappa * residual * residual;
+            }
+        }
+        let squares = &self.squares;
+        levels.gibbs(state, |_, k| squares[k], 1.0, stream)
+    }
+
+    fn draw_covariance(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        let Noise::Covariance { slots, .. } = &self.residual.noise else { return false };
+        let Some(room) = &mut self.covariance else { return false };
+        if self.inverse_temperature > 0.0 {
+            room.rows.values_mut().copy_from_slice(&self.residuals);
+        } else {
+            room.rows.values_mut().fill(0.0);
+        }
+        match room.conditional.given_normal(&room.rows, self.inverse_temperature) {
+            Ok(conditional) => {
+                conditional.draw(stream, &mut room.drawn);
+                state[slots.clone()].copy_from_slice(room.drawn.values());
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Draws the degrees of freedom (κ integrated out), then κ, then the scales, given the
+    /// outputs o·n + i that `write_outputs` writes. `false` if something was not finite and stays.
+    pub(in crate::model) fn draw(
+        &mut self,
+        state: &mut [f64],
+        write_outputs: impl FnOnce(&[f64], &mut [f64]),
+        stream: &mut Stream,
+    ) -> bool {
+        write_outputs(state, &mut self.residuals);
+        for (residual, target) in self.residuals.iter_mut().zip(&self.residual.targets) {
+            *residual = target - *residual;
+        }
+        if self.residual.cases.is_some() {
+            self.find_ratios(state);
+        }
+        let mut fine = self.draw_dof(state, stream);
+        fine &= self.draw_cases(state, stream);
+        fine &= self.draw_scales(state, stream);
+        fine
+    }
+}

@@ -1,0 +1,74 @@
+//! Evaluate the likelihood of real targets row by row.
+
+use posteria_linalg::{Cholesky, Matrix};
+
+use super::{Noise, Residual};
+use crate::density::special::{LOG_SQRT_2PI, ln_gamma_half_step};
+use crate::model::spec::ResidualFamily;
+use crate::target::Infeasible;
+
+/// Room for the likelihood of the rows, κ integrated out.
+pub(in crate::model) struct ResidualLikelihood {
+    row: Vec<f64>,
+    covariance: Matrix,
+    factor: Cholesky,
+}
+
+impl ResidualLikelihood {
+    pub(in crate::model) fn new(outputs: usize) -> Self {
+        ResidualLikelihood {
+            row: vec![0.0; outputs],
+            covariance: Matrix::identity(outputs),
+            factor: Cholesky::identity(outputs),
+        }
+    }
+
+    /// Log likelihoods of the rows given `outputs`, o·n + i, on the standardised scale, plus
+    /// `log_jacobian` each.
+    pub(in crate::model) fn evaluate(
+        &mut self,
+        residual: &Residual,
+        state: &[f64],
+        outputs: &[f64],
+        log_jacobian: f64,
+        log_likelihood: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        let rows = residual.rows;
+        log_likelihood.fill(log_jacobian);
+        if let Noise::Covariance { slots, .. } = &residual.noise {
+            self.covariance.values_mut().copy_from_slice(&state[slots.clone()]);
+            self.factor
+                .factorize(&self.covariance)
+                .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
+            let constant =
+                residual.outputs as f64 * LOG_SQRT_2PI + 0.5 * self.factor.log_determinant();
+            for (row, slot) in log_likelihood.iter_mut().enumerate() {
+                for (output, value) in self.row.iter_mut().enumerate() {
+                    let index = output * rows + row;
+                    *value = residual.targets[index] - outputs[index];
+                }
+                self.factor.solve_lower(&mut self.row);
+                let squares: f64 = self.row.iter().map(|z| z * z).sum();
+                *slot += -0.5 * squares - constant;
+            }
+            return Ok(());
+        }
+        let dof = residual.dof.value(state);
+        let constant = match residual.family {
+            ResidualFamily::Normal => -LOG_SQRT_2PI,
+            ResidualFamily::Laplace => -std::f64::consts::LN_2,
+            _ => ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln(),
+        };
+        for (index, (target, output)) in residual.targets.iter().zip(outputs).enumerate() {
+            let log_scale = residual.log_scale(state, index);
+            let z = (target - output) * (-log_scale).exp();
+            let log_kernel = match residual.family {
+                ResidualFamily::Normal => -0.5 * z * z,
+                ResidualFamily::Laplace => -z.abs(),
+                _ => -0.5 * (dof + 1.0) * (z * z / dof).ln_1p(),
+            };
+            log_likelihood[index % rows] += constant - log_scale + log_kernel;
+        }
+        Ok(())
+    }
+}

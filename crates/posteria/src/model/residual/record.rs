@@ -1,0 +1,90 @@
+//! Write the residual model into draws on the user's scale.
+
+use super::{Noise, Residual};
+use crate::data::Standardization;
+use crate::draws::{Dimension, Layout};
+use crate::model::prior::Above;
+use crate::model::spec::ResidualFamily;
+
+impl Residual {
+    /// Names what a draw holds of the residual model; `target` is the dimension of the targets.
+    pub(in crate::model) fn push_layout(&self, layout: &mut Layout, target: &Dimension) {
+        let several = self.outputs > 1;
+        let targets = if several { vec![target.clone()] } else { Vec::new() };
+        match &self.noise {
+            Noise::Scales { levels, .. } => {
+                let mut dimensions = targets.clone();
+                if let Some(by) = &self.by {
+                    let name = "residual_group".into();
+                    dimensions.push(Dimension { name, labels: by.labels.clone() });
+                }
+                layout.push("residual_scale", dimensions);
+                if let Above::Sampled { .. } = levels.above {
+                    layout.push("residual_scale_above", targets.clone());
+                }
+            }
+            Noise::Covariance { .. } => {
+                let other = Dimension { name: "target_2".into(), labels: target.labels.clone() };
+                layout.push("residual_covariance", vec![target.clone(), other]);
+            }
+        }
+        if self.dof.slot().is_some() {
+            layout.push_scalar("residual_dof");
+        }
+        if self.family == ResidualFamily::PerCase {
+            let labels = (0..self.rows).map(|row| row.to_string()).collect();
+            let mut dimensions = vec![Dimension { name: "case".into(), labels }];
+            dimensions.extend(targets);
+            layout.push("case_scale", dimensions);
+        }
+    }
+
+    /// Writes what [`Residual::push_layout`] names, in the units of the targets.
+    pub(in crate::model) fn write(
+        &self,
+        state: &[f64],
+        scaling: &[Standardization],
+        mut push: impl FnMut(f64),
+    ) {
+        match &self.noise {
+            Noise::Scales { levels, slot_of, .. } => {
+                // A scale that several targets share is shown in the unit of each of them.
+                let groups = self.by.as_ref().map_or(1, |by| by.labels.len());
+                for (target, scaling) in scaling.iter().enumerate() {
+                    let first = slot_of[target * self.rows] as usize / groups * groups;
+                    for group in 0..groups {
+                        let log_scale = state[levels.slots.start + first + group];
+                        push(log_scale.exp() * scaling.scale);
+                    }
+                }
+                if let Above::Sampled { slot, .. } = levels.above {
+                    for scaling in scaling {
+                        push(state[slot].exp() * scaling.scale);
+                    }
+                }
+            }
+            Noise::Covariance { slots, .. } => {
+                let dim = self.outputs;
+                for row in 0..dim {
+                    for column in 0..dim {
+                        let units = scaling[row].scale * scaling[column].scale;
+                        push(state[slots.start + column * dim + row] * units);
+                    }
+                }
+            }
+        }
+        if let Some(slot) = self.dof.slot() {
+            push(state[slot]);
+        }
+        if let (ResidualFamily::PerCase, Some(cases)) = (self.family, &self.cases) {
+            for row in 0..self.rows {
+                for (target, scaling) in scaling.iter().enumerate() {
+                    let index = target * self.rows + row;
+                    let kappa = state[cases.start + index];
+                    let scale = self.log_scale(state, index).exp() / kappa.sqrt();
+                    push(scale * scaling.scale);
+                }
+            }
+        }
+    }
+}

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use posteria::caution::Caution;
 use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
+use posteria::model::gp::GaussianProcess;
 use posteria::model::linear::Linear;
 use posteria::model::mlp::{Mlp, MlpPosterior};
 use posteria::model::spec::{MissingPolicy, ModelKind, Spec};
@@ -88,12 +89,12 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     let encoding = Encoder::fit(&table, &roles).bad_input()?;
     let (data, encoder, cautions) = (encoding.dataset, encoding.encoder, encoding.cautions);
     let test = match &spec.data.test {
-        Some(test) if spec.model.kind == ModelKind::Mlp => {
+        Some(test) if matches!(spec.model.kind, ModelKind::Mlp | ModelKind::Gp) => {
             let path = PathBuf::from(test);
             spec.data.test = Some(saved_path(&path)?);
             Some(test_rows(&spec, &path, (&data, &encoder), missing)?)
         }
-        Some(_) => return Err(Failure::bad_input("--test is for --model mlp; omit it")),
+        Some(_) => return Err(Failure::bad_input("--test is for --model mlp or gp; omit it")),
         None => None,
     };
     spec.complete(data.task).bad_input()?;
@@ -117,6 +118,10 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
                 true => Conditioned::Committee(posterior),
                 false => Conditioned::Sampled(posterior),
             }
+        }
+        ModelKind::Gp => {
+            let model = GaussianProcess::new(spec).bad_input()?;
+            Conditioned::Sampled(Box::new(model.condition(data, test).bad_input()?))
         }
         _ => {
             let model = Linear::new(spec).bad_input()?;

@@ -6,10 +6,13 @@
 
 mod buffer;
 mod cholesky;
+pub mod decay;
 mod elementwise;
 mod log_product;
 mod matrix;
+mod pairs;
 mod panel;
+mod points;
 mod product;
 mod real;
 mod residual;
@@ -23,6 +26,8 @@ pub use buffer::Buffer;
 pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use log_product::LogProduct;
 pub use matrix::Matrix;
+pub use pairs::Pairs;
+pub use points::Points;
 pub use product::{
     matrix_vector, multiply, multiply_transposed, symmetric_rank_k, transposed_matrix_vector,
     transposed_multiply,
@@ -31,4 +36,4 @@ pub use real::{Real, exp, tanh};
 pub use residual::{Residuals, scale_rows};
 pub use symmetric::{EigenError, SymmetricEigen};
 pub use terms::Terms;
-pub use vector::{add_scaled, add_weighted, dot, end_products};
+pub use vector::{add_scaled, add_weighted, dot, end_products, multiply_by};

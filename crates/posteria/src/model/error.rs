@@ -78,6 +78,12 @@ pub enum ModelError {
         /// Number of groups.
         groups: usize,
     },
+    /// A covariance function that does not fit the inputs.
+    #[error("covariance in [model]: {error}")]
+    Covariance {
+        /// What is wrong with it.
+        error: super::gp::covariance::CovarianceError,
+    },
     /// Two variables have the same name.
     #[error("{name} is named twice; give every variable a name of its own")]
     Duplicate {

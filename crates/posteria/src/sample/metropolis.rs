@@ -60,12 +60,24 @@ pub trait Proposal: Send {
 pub struct MetropolisHastings<P> {
     proposal: P,
     candidate: Vec<f64>,
+    repeats: usize,
 }
 
 impl<P: Proposal> MetropolisHastings<P> {
     /// A kernel with this proposal.
     pub fn new(proposal: P) -> Self {
-        MetropolisHastings { proposal, candidate: Vec::new() }
+        MetropolisHastings { proposal, candidate: Vec::new(), repeats: 1 }
+    }
+
+    /// Makes this many proposals in every step; the step reports their mean acceptance.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn repeats(mut self, repeats: usize) -> Self {
+        assert!(repeats > 0, "a step makes at least one proposal");
+        self.repeats = repeats;
+        self
     }
 
     /// The proposal as it stands.
@@ -84,6 +96,42 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
     }
 
     fn step(
+        &mut self,
+        target: &mut dyn LogDensity,
+        point: &mut Point,
+        stream: &mut Stream,
+    ) -> Step {
+        let mut all = self.once(target, point, stream);
+        for _ in 1..self.repeats {
+            let step = self.once(target, point, stream);
+            all = Step {
+                accepted: all.accepted || step.accepted,
+                acceptance: all.acceptance + step.acceptance,
+                evaluations: all.evaluations + step.evaluations,
+                infeasible: all.infeasible.or(step.infeasible),
+                ..step
+            };
+        }
+        all.acceptance /= self.repeats as f64;
+        all
+    }
+
+    fn enter(&mut self, stage: &Stage) {
+        self.proposal.enter(stage);
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.proposal.memory()
+    }
+
+    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
+        self.proposal.recall(memory)
+    }
+}
+
+impl<P: Proposal> MetropolisHastings<P> {
+    /// One proposal.
+    fn once(
         &mut self,
         target: &mut dyn LogDensity,
         point: &mut Point,
@@ -119,17 +167,5 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
         step.energy = -point.log_density;
         self.proposal.learn(&point.position, &step);
         step
-    }
-
-    fn enter(&mut self, stage: &Stage) {
-        self.proposal.enter(stage);
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.proposal.memory()
-    }
-
-    fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
-        self.proposal.recall(memory)
     }
 }

@@ -1,7 +1,5 @@
 //! Compose a sweep from updates of blocks of one flat state.
 
-use std::ops::Range;
-
 use super::kernel::evaluate;
 use super::memory::{ForeignMemory, expect_none};
 use super::{Kernel, Stage, Step};
@@ -163,10 +161,10 @@ impl<T: LogDensity + Send> Conditional for Whole<T> {
     }
 }
 
-/// A [`Kernel`] that moves one contiguous block of the state.
+/// A [`Kernel`] that moves some entries of the state.
 pub struct Block<C, K> {
     name: String,
-    range: Range<usize>,
+    slots: Vec<usize>,
     conditional: C,
     kernel: K,
     point: Point,
@@ -177,15 +175,18 @@ impl<C: Conditional, K: Kernel> Block<C, K> {
     /// Moves `state[start..start + conditional.dim()]` by `kernel`.
     pub fn new(name: impl Into<String>, start: usize, conditional: C, kernel: K) -> Self {
         let dim = conditional.dim();
+        Self::at(name, (start..start + dim).collect(), conditional, kernel)
+    }
+
+    /// Moves the entries `slots` of the state by `kernel`.
+    ///
+    /// # Panics
+    /// If there is not one entry per dimension.
+    pub fn at(name: impl Into<String>, slots: Vec<usize>, conditional: C, kernel: K) -> Self {
+        let dim = conditional.dim();
+        assert_eq!(slots.len(), dim, "one entry of the state per dimension");
         let point = Point { position: vec![0.0; dim], gradient: vec![0.0; dim], log_density: 0.0 };
-        Block {
-            name: name.into(),
-            range: start..start + dim,
-            conditional,
-            kernel,
-            point,
-            current: false,
-        }
+        Block { name: name.into(), slots, conditional, kernel, point, current: false }
     }
 }
 
@@ -196,13 +197,14 @@ impl<C: Conditional, K: Kernel> Update for Block<C, K> {
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
         let changed = self.conditional.condition(state);
-        let block = &mut state[self.range.clone()];
         // Another update may have moved this block or what it depends on; the cached density
         // is used only where nothing did, bit for bit.
-        let moved =
-            self.point.position.iter().zip(&*block).any(|(a, b)| a.to_bits() != b.to_bits());
+        let mut moved = false;
+        for (value, slot) in self.point.position.iter_mut().zip(&self.slots) {
+            moved |= value.to_bits() != state[*slot].to_bits();
+            *value = state[*slot];
+        }
         if changed || moved || !self.current {
-            self.point.position.copy_from_slice(block);
             let with_gradient = self.kernel.needs_gradient();
             if let Err(infeasible) = evaluate(&mut self.conditional, &mut self.point, with_gradient)
             {
@@ -213,7 +215,9 @@ impl<C: Conditional, K: Kernel> Update for Block<C, K> {
             self.current = true;
         }
         let step = self.kernel.step(&mut self.conditional, &mut self.point, stream);
-        block.copy_from_slice(&self.point.position);
+        for (value, slot) in self.point.position.iter().zip(&self.slots) {
+            state[*slot] = *value;
+        }
         step
     }
 

@@ -84,6 +84,7 @@ impl Linear {
         if let Some((key, _)) = of_networks.into_iter().find(|(_, given)| *given) {
             return conflict("sampling", key, "kind = \"linear\"");
         }
+        spec.refuse_process_keys()?;
         if spec.model.basis.is_some() {
             return not_available("basis in [model]");
         }
@@ -220,7 +221,7 @@ fn weight_prior(prior: &PriorSpec) -> Result<WeightPrior, SpecError> {
             only(WEIGHTS, prior, &["rho"], with)?;
             Ok(WeightPrior::Conjugate { rho: needed("rho", prior.rho, with)? })
         }
-        PriorFamily::Laplace | PriorFamily::StudentT => {
+        _ => {
             let what = format!("this family in [{WEIGHTS}] of a linear model");
             Err(SpecError::NotAvailable { what })
         }

@@ -90,6 +90,7 @@ impl Mlp {
         if spec.model.kind != ModelKind::Mlp {
             return not_available(format!("kind = \"{}\"", spec.model.kind.name()));
         }
+        spec.refuse_process_keys()?;
         if spec.model.basis.is_some() {
             return conflict("model", "basis", "kind = \"mlp\"");
         }
@@ -192,7 +193,7 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
                 dof => WeightFamily::StudentT(dof),
             }
         }
-        PriorFamily::Conjugate | PriorFamily::Independent => {
+        _ => {
             return conflict(&section, "family", "kind = \"mlp\"");
         }
     };

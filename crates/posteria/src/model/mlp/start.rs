@@ -3,8 +3,6 @@
 use super::hierarchy::Scale;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
-use crate::model::prior::{Above, DofSource, Levels};
-use crate::model::residual::{Noise, ResidualDof};
 use crate::model::spec::StartChoice;
 use crate::random::Stream;
 
@@ -14,8 +12,6 @@ const SCALE: f64 = 0.5;
 const SPREAD: f64 = 0.5;
 /// Standard deviation of starting weights.
 const WEIGHT: f64 = 0.3;
-/// Degrees of freedom of residuals start at the value of the grid next to this one.
-const RESIDUAL_DOF: f64 = 4.0;
 
 /// A starting state.
 pub(super) fn start(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f64> {
@@ -46,7 +42,7 @@ pub(super) fn dispersed(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f6
     let mut state = from_prior(posterior, stream);
     for group in &posterior.hierarchy.groups {
         if let Scale::Sampled(levels) = &group.scale {
-            set_scales(levels, &mut state, stream);
+            levels.start(&mut state, SCALE.ln(), SPREAD, stream);
         }
         if let Some(multipliers) = &group.multipliers {
             state[multipliers.slots.clone()].fill(0.0);
@@ -56,38 +52,7 @@ pub(super) fn dispersed(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f6
         }
     }
     if let Observed::Real(residual) = &posterior.observed {
-        match &residual.noise {
-            Noise::Scales { levels, .. } => set_scales(levels, &mut state, stream),
-            Noise::Covariance { slots, .. } => {
-                let covariance = &mut state[slots.clone()];
-                covariance.fill(0.0);
-                for output in 0..residual.outputs {
-                    covariance[output * (residual.outputs + 1)] = SCALE * SCALE;
-                }
-            }
-        }
-        match &residual.dof {
-            ResidualDof::Fixed(_) => {}
-            ResidualDof::Grid { slot, grid } => state[*slot] = nearest(grid.dofs()),
-            ResidualDof::Continuous { slot, .. } => state[*slot] = RESIDUAL_DOF,
-        }
+        residual.start(&mut state, stream);
     }
     state
-}
-
-fn set_scales(levels: &Levels, state: &mut [f64], stream: &mut Stream) {
-    for slot in levels.slots.clone() {
-        state[slot] = SCALE.ln() + SPREAD * stream.normal();
-    }
-    if let Above::Sampled { slot, .. } = levels.above {
-        state[slot] = SCALE.ln() + SPREAD * stream.normal();
-    }
-    if let DofSource::Sampled { slot, grid } = &levels.dof {
-        state[*slot] = grid.dofs()[grid.dofs().len() / 2];
-    }
-}
-
-fn nearest(dofs: &[f64]) -> f64 {
-    let distance = |dof: &&f64| (**dof - RESIDUAL_DOF).abs();
-    dofs.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).copied().unwrap_or(RESIDUAL_DOF)
 }

@@ -161,6 +161,38 @@ impl Levels {
         Some(value)
     }
 
+    /// Log prior density of the scales and of a sampled level above in `state`, in their
+    /// logarithms; `add` receives the derivative with respect to every entry.
+    ///
+    /// `None` where the square of a scale is not a number.
+    pub fn centred_log_density(
+        &self,
+        state: &[f64],
+        mut add: impl FnMut(usize, f64),
+    ) -> Option<f64> {
+        let log_above = self.log_above(state);
+        let below = InverseGamma::new(1.0, self.dof.value(state)).ok()?;
+        if !within_limits(log_above) {
+            return None;
+        }
+        let (mut value, mut sum) = (0.0, 0.0);
+        for slot in self.slots.clone() {
+            if !within_limits(state[slot]) {
+                return None;
+            }
+            let relative = state[slot] - log_above;
+            value += below.log_density_of_log_scale(relative);
+            let derivative = below.log_scale_density_derivative(relative);
+            add(slot, derivative);
+            sum += derivative;
+        }
+        if let Above::Sampled { slot, prior } = &self.above {
+            value += prior.log_density_of_log_scale(log_above);
+            add(*slot, prior.log_scale_density_derivative(log_above) - sum);
+        }
+        Some(value)
+    }
+
     /// Log prior density of the scales, the level above and the degrees of freedom in `state`,
     /// in the logarithms of the scales.
     pub fn log_prior(&self, state: &[f64]) -> f64 {
@@ -189,6 +221,20 @@ impl Levels {
             for slot in self.slots.clone() {
                 state[slot] = limited(log_above + below.draw_log_scale(stream));
             }
+        }
+    }
+
+    /// Puts every log scale about `middle` with this spread, and degrees of freedom at the middle
+    /// of their grid.
+    pub fn start(&self, state: &mut [f64], middle: f64, spread: f64, stream: &mut Stream) {
+        for slot in self.slots.clone() {
+            state[slot] = middle + spread * stream.normal();
+        }
+        if let Above::Sampled { slot, .. } = self.above {
+            state[slot] = middle + spread * stream.normal();
+        }
+        if let DofSource::Sampled { slot, grid } = &self.dof {
+            state[*slot] = grid.dofs()[grid.dofs().len() / 2];
         }
     }
 
@@ -349,6 +395,25 @@ mod tests {
                 };
                 let numeric = (at(1e-5) - at(-1e-5)) / 2e-5;
                 assert!((claimed - numeric).abs() < 1e-8, "{index}: {claimed} {numeric}");
+            }
+        }
+    }
+
+    #[test]
+    fn centred_derivatives_are_those_of_the_log_prior() {
+        for levels in every_level() {
+            let mut gradient = [0.0; 7];
+            let value = levels.centred_log_density(&STATE, |slot, d| gradient[slot] += d).unwrap();
+            let expected = levels.log_prior(&STATE) - levels.dof.log_prior(&STATE);
+            assert!((value - expected).abs() < 1e-12, "{value} {expected}");
+            for slot in 2..6 {
+                let at = |h: f64| {
+                    let mut moved = STATE;
+                    moved[slot] += h;
+                    levels.log_prior(&moved)
+                };
+                let numeric = (at(1e-5) - at(-1e-5)) / 2e-5;
+                assert!((gradient[slot] - numeric).abs() < 1e-8, "{slot}: {numeric}");
             }
         }
     }

@@ -126,6 +126,9 @@ impl ResidualConditional {
 
     /// Draws the scales given residuals and κ.
     fn draw_scales(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        if self.residual.known_scales.is_some() {
+            return true;
+        }
         let beta = self.inverse_temperature;
         let cases = self.residual.cases.clone();
         let Noise::Scales { levels, slot_of, counts } = &mut self.residual.noise else {

@@ -26,13 +26,19 @@ use crate::density::{Categorical, Gamma, InverseGamma, InverseWishart, Parameter
 use crate::model::ModelError;
 use crate::model::prior::{Above, DofGrid, DofSource, Levels};
 use crate::model::spec::checks::DofChoice;
-use crate::model::spec::{ResidualFamily, ResidualSharing};
+use crate::model::spec::{ResidualFamily, ResidualSharing, Values};
 use crate::random::Stream;
 use posteria_linalg::Matrix;
 
 /// Prior of degrees of freedom that may be any positive number: gamma with shape 2 and mean 20
 /// [Juárez & Steel 2010].
 const CONTINUOUS_DOF: (f64, f64) = (2.0, 10.0);
+/// Scales start about this standard deviation, of the order of standardised data.
+const SCALE: f64 = 0.5;
+/// Spread of the logarithms of starting scales between chains.
+const SPREAD: f64 = 0.5;
+/// Degrees of freedom start at the value of the grid next to this one.
+const STARTING_DOF: f64 = 4.0;
 
 /// The residual model of real targets and its place in the state.
 #[derive(Clone, Debug)]
@@ -43,12 +49,15 @@ pub(in crate::model) struct Residual {
     pub(in crate::model) rows: usize,
     pub(in crate::model) outputs: usize,
     pub(in crate::model) noise: Noise,
+    pub(in crate::model) sharing: ResidualSharing,
     /// Degrees of freedom of Student's t and of per-case variances.
     pub(in crate::model) dof: ResidualDof,
     /// Entries of the state with κ, o·n + i; none for normal residuals.
     pub(in crate::model) cases: Option<Range<usize>>,
     /// Values of the columns that `by` names, for every group of rows.
     pub(in crate::model) by: Option<By>,
+    /// Whether the scales are known: then the state holds them and nothing moves them.
+    pub(in crate::model) known_scales: Option<Vec<f64>>,
     /// Where the model's part of the state ends.
     pub(in crate::model) end: usize,
 }
@@ -181,11 +190,31 @@ impl Residual {
             rows,
             outputs,
             noise,
+            sharing: prior.sharing,
             dof,
             cases,
             by,
+            known_scales: None,
             end: next,
         })
+    }
+
+    /// Takes the scales of all targets and groups as known.
+    ///
+    /// # Errors
+    /// [`ModelError`] if there is not one value, or one per scale.
+    pub(in crate::model) fn know_scales(&mut self, values: &Values) -> Result<(), ModelError> {
+        let Noise::Scales { levels, .. } = &self.noise else {
+            unreachable!("a covariance matrix has no scales")
+        };
+        let count = levels.slots.len();
+        let logs: Option<Vec<f64>> =
+            (0..count).map(|index| values.get(index, count).map(f64::ln)).collect();
+        let what = "residual in [hyperparameters]".into();
+        let found = values.given().len();
+        let logs = logs.ok_or(ModelError::Length { what, expected: count, found })?;
+        self.known_scales = Some(logs);
+        Ok(())
     }
 
     /// log σ of the residual at o·n + i.
@@ -234,6 +263,7 @@ impl Residual {
     pub(in crate::model) fn log_prior(&self, state: &[f64]) -> f64 {
         self.dof.log_prior(state)
             + match &self.noise {
+                Noise::Scales { .. } if self.known_scales.is_some() => 0.0,
                 Noise::Scales { levels, .. } => levels.log_prior(state),
                 Noise::Covariance { slots, prior } => {
                     let dim = self.outputs;
@@ -250,7 +280,10 @@ impl Residual {
     pub(in crate::model) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
         self.dof.draw_prior(state, stream);
         match &self.noise {
-            Noise::Scales { levels, .. } => levels.draw_prior(state, stream),
+            Noise::Scales { levels, .. } => match &self.known_scales {
+                Some(logs) => state[levels.slots.clone()].copy_from_slice(logs),
+                None => levels.draw_prior(state, stream),
+            },
             Noise::Covariance { slots, prior } => {
                 let mut covariance = Matrix::zeros(self.outputs, self.outputs);
                 prior.draw(stream, &mut covariance);
@@ -270,6 +303,31 @@ impl Residual {
             for kappa in &mut state[cases.clone()] {
                 *kappa = (-2.0 * prior.draw_log_scale(stream)).exp();
             }
+        }
+    }
+
+    /// Puts scales and degrees of freedom where chains start: of the order of standardised data,
+    /// different for every chain.
+    pub(in crate::model) fn start(&self, state: &mut [f64], stream: &mut Stream) {
+        match &self.noise {
+            Noise::Scales { .. } if self.known_scales.is_some() => {}
+            Noise::Scales { levels, .. } => levels.start(state, SCALE.ln(), SPREAD, stream),
+            Noise::Covariance { slots, .. } => {
+                let covariance = &mut state[slots.clone()];
+                covariance.fill(0.0);
+                for output in 0..self.outputs {
+                    covariance[output * (self.outputs + 1)] = SCALE * SCALE;
+                }
+            }
+        }
+        match &self.dof {
+            ResidualDof::Fixed(_) => {}
+            ResidualDof::Grid { slot, grid } => {
+                let distance = |dof: &&f64| (**dof - STARTING_DOF).abs();
+                let nearest = grid.dofs().iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+                state[*slot] = nearest.copied().unwrap_or(STARTING_DOF);
+            }
+            ResidualDof::Continuous { slot, .. } => state[*slot] = STARTING_DOF,
         }
     }
 

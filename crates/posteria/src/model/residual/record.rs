@@ -1,5 +1,7 @@
 //! Write the residual model into draws on the user's scale.
 
+use std::ops::Range;
+
 use super::{Noise, Residual};
 use crate::data::Standardization;
 use crate::draws::{Dimension, Layout};
@@ -84,6 +86,25 @@ impl Residual {
                     let scale = self.log_scale(state, index).exp() / kappa.sqrt();
                     push(scale * scaling.scale);
                 }
+            }
+        }
+    }
+
+    /// Reads the scales of a draw, which are at `scales`, back into the state.
+    pub(in crate::model) fn read(
+        &self,
+        draw: &[f64],
+        scales: Range<usize>,
+        scaling: &[Standardization],
+        state: &mut [f64],
+    ) {
+        let Noise::Scales { levels, slot_of, .. } = &self.noise else { return };
+        let groups = self.by.as_ref().map_or(1, |by| by.labels.len());
+        let values = draw[scales].chunks(groups).zip(scaling).enumerate();
+        for (target, (values, scaling)) in values {
+            let first = slot_of[target * self.rows] as usize / groups * groups;
+            for (group, value) in values.iter().enumerate() {
+                state[levels.slots.start + first + group] = (value / scaling.scale).ln();
             }
         }
     }

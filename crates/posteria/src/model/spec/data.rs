@@ -67,6 +67,13 @@ pub enum MissingPolicy {
     Drop,
 }
 
+/// As [`one_or_more`], for a key that may be absent.
+pub(super) fn some_or_more<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    one_or_more(deserializer).map(Some)
+}
+
 fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     struct OneOrMore;
 
@@ -74,7 +81,7 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
         type Value = Vec<String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "the name of a column or a list of names")
+            write!(f, "a name or a list of names")
         }
 
         fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Vec<String>, E> {

@@ -62,6 +62,12 @@ pub enum SpecError {
         /// What makes it needed.
         with: &'static str,
     },
+    /// A covariance function that cannot be read.
+    #[error("covariance in [model]: {error}")]
+    Covariance {
+        /// What is wrong with it.
+        error: crate::model::gp::covariance::CovarianceError,
+    },
     /// The specification cannot be written as TOML.
     #[error("the specification cannot be written: {message}")]
     Write {

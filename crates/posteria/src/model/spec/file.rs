@@ -28,7 +28,7 @@ impl Spec {
         // unknown key.
         let table: toml::Table = toml::from_str(text).map_err(located)?;
         let kind = table.get("model").and_then(|model| model.get("kind")).and_then(|k| k.as_str());
-        let absent = [ModelKind::Gp, ModelKind::Mixture, ModelKind::Pca];
+        let absent = [ModelKind::Mixture, ModelKind::Pca];
         if let Some(kind) = absent.into_iter().find(|absent| Some(absent.name()) == kind) {
             return Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", kind.name()) });
         }

@@ -8,6 +8,7 @@ pub(super) mod checks;
 mod data;
 mod error;
 mod file;
+mod gp;
 mod sampling;
 
 use std::collections::BTreeMap;
@@ -16,8 +17,10 @@ use serde::{Deserialize, Serialize};
 
 pub use data::{DataSpec, MissingPolicy};
 pub use error::SpecError;
+pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Values};
 pub use sampling::{InferenceChoice, KernelChoice, SamplingSpec, StartChoice};
 
+use super::gp::GaussianProcess;
 use super::linear::Linear;
 use super::mlp::Mlp;
 use crate::data::Task;
@@ -39,6 +42,9 @@ pub struct Spec {
     /// `[residual]`: the distribution of a real target about the model's output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual: Option<ResidualSpec>,
+    /// `[hyperparameters]`: hyperparameters of a Gaussian process that are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hyperparameters: Option<HyperparametersSpec>,
     /// `[sampling]`: chains, draws and seed.
     pub sampling: SamplingSpec,
 }
@@ -53,6 +59,7 @@ impl Spec {
         match self.model.kind {
             ModelKind::Linear => Linear::new(self).map(|_| ()),
             ModelKind::Mlp => Mlp::new(self).map(|_| ()),
+            ModelKind::Gp => GaussianProcess::new(self).map(|_| ()),
             other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
         }
     }
@@ -70,6 +77,7 @@ impl Spec {
                 Linear::new(self)?.complete(self, task)
             }
             ModelKind::Mlp => Mlp::new(self)?.complete(self, task),
+            ModelKind::Gp => GaussianProcess::new(self)?.complete(self, task),
             other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
         }
     }
@@ -96,6 +104,25 @@ pub struct ModelSpec {
     /// Linear: functions of the input in place of the input itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<BasisSpec>,
+    /// Gaussian process: the covariance function, a sum of these.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "data::some_or_more")]
+    pub covariance: Option<Vec<String>>,
+    /// Gaussian process: the mean function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<MeanChoice>,
+    /// Gaussian process: standard deviation that is added on the diagonal of the covariance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<f64>,
+    /// Gaussian process of two classes: the link function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// Gaussian process of several targets: whether they share hyperparameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<Processes>,
+    /// Gaussian process of many rows: number of nearest neighbours that a row depends on, in
+    /// place of all rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<usize>,
 }
 
 /// The kind of model.
@@ -171,12 +198,21 @@ pub struct PriorSpec {
     /// Conjugate family: precision of a weight in units of the noise precision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<f64>,
-    /// Independent family: shape of the gamma prior of the weights' precision.
+    /// Independent and gamma families: shape of the gamma prior.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<f64>,
     /// Independent family: scale of that gamma prior (its mean is shape · scale).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_scale: Option<f64>,
+    /// Log-normal family: standard deviation of the logarithm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_sd: Option<f64>,
+    /// Log-uniform family: the least value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// Log-uniform family: the greatest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
 }
 
 /// Distribution of a weight given its scale.
@@ -193,6 +229,16 @@ pub enum PriorFamily {
     Conjugate,
     /// Normal with a precision that has a gamma prior.
     Independent,
+    /// Hyperparameter: its square is inverse gamma with `scale` and `dof`.
+    InverseGamma,
+    /// Hyperparameter: Student's t about zero, cut at zero, with `scale` and `dof`.
+    HalfStudentT,
+    /// Hyperparameter: its logarithm is normal about log `scale` with deviation `log_sd`.
+    LogNormal,
+    /// Hyperparameter: gamma with `shape` and `scale`; the mean is shape · scale.
+    Gamma,
+    /// Hyperparameter: its logarithm is uniform between those of `lower` and `upper`.
+    LogUniform,
 }
 
 /// Which weights of a group share a scale.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SpecError;
+use super::{LatentsChoice, SpecError};
 use crate::random::Seed;
 use crate::sample::{Adapt, Plan, Stage};
 
@@ -48,6 +48,9 @@ pub struct SamplingSpec {
     /// weights alone, given the scales that the chain starts with [MCMCstuff manual §3.2.4].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub staged: Option<bool>,
+    /// Gaussian process of classes: what moves the latent values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latents: Option<LatentsChoice>,
 }
 
 /// How the posterior is found.
@@ -102,6 +105,7 @@ impl Default for SamplingSpec {
             temperatures: None,
             start: None,
             staged: None,
+            latents: None,
         }
     }
 }
@@ -167,6 +171,7 @@ impl SamplingSpec {
             ("temperatures", self.temperatures.is_some()),
             ("start", self.start.is_some()),
             ("staged", self.staged.is_some()),
+            ("latents", self.latents.is_some()),
         ];
         let with = "inference = \"committee\", which has members in place of chains";
         match asked.into_iter().find(|(_, asked)| *asked) {

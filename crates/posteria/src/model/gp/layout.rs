@@ -1,0 +1,155 @@
+//! Name what a draw of a Gaussian process holds, and write its hyperparameters.
+
+use super::covariance::Parameter;
+use super::hyperparameters::Group;
+use super::observed::Observed;
+use super::posterior::GpPosterior;
+use super::process::Process;
+use crate::data::{Dataset, Targets};
+use crate::draws::{Dimension, Layout};
+use crate::model::prior::{Above, DofSource, Levels};
+
+/// Everything a draw holds, in its order.
+pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
+    let mut layout = Layout::new();
+    let dimension = |name: &str, labels: Vec<String>| Dimension { name: name.into(), labels };
+    let answer = match &data.targets {
+        Targets::Real { names, .. } => dimension("target", names.clone()),
+        Targets::Classes { labels, .. } => dimension("class", labels.clone()),
+    };
+    let by_target = if posterior.processes.len() > 1 { vec![answer.clone()] } else { Vec::new() };
+    for group in groups(posterior) {
+        let name = name(posterior, group);
+        let mut dimensions = by_target.clone();
+        let parameters = &posterior.covariance.parameters()[group.parameters.clone()];
+        let inputs: Option<Vec<String>> = parameters.iter().map(|p| input(p, data)).collect();
+        if let Some(inputs) = inputs {
+            dimensions.push(dimension("input", inputs));
+        }
+        layout.push(name.clone(), dimensions);
+        if let Some(Levels { above: Above::Sampled { .. }, .. }) = group.levels() {
+            layout.push(format!("{name}_above"), by_target.clone());
+        }
+        if let Some(Levels { dof: DofSource::Sampled { .. }, .. }) = group.levels() {
+            layout.push(format!("{name}_dof"), by_target.clone());
+        }
+    }
+    let rows = posterior.row_count();
+    let of_rows = |rows: &mut dyn Iterator<Item = usize>| rows.map(|row| row.to_string()).collect();
+    let functions = posterior.observed.functions();
+    if let Observed::Real(residual) = &posterior.observed {
+        residual.push_layout(&mut layout, &answer);
+    }
+    if posterior.keeps_latents() {
+        let mut dimensions = vec![dimension("case", of_rows(&mut (0..rows)))];
+        if functions > 1 {
+            dimensions.push(match &posterior.observed {
+                Observed::Real(_) => answer.clone(),
+                _ => dimension("contrast", of_rows(&mut (0..functions))),
+            });
+        }
+        layout.push("latents", dimensions);
+    }
+    let fitted = dimension("row", of_rows(&mut posterior.fitted_rows.iter().copied()));
+    match &posterior.observed {
+        Observed::Binary { .. } => layout.push("fitted", vec![fitted]),
+        Observed::Real(_) if functions == 1 => layout.push("fitted", vec![fitted]),
+        _ => layout.push("fitted", vec![fitted, answer]),
+    };
+    layout.push_scalar("training_error");
+    if posterior.test.is_some() {
+        layout.push_scalar("test_error");
+    }
+    layout
+}
+
+/// The groups of sampled hyperparameters, the same in every process.
+pub(super) fn groups(posterior: &GpPosterior) -> &[Group] {
+    posterior.processes.first().map_or(&[], |process| &process.hyperparameters.groups)
+}
+
+/// A kind alone is named by it; several carry the number of their term, and of their factor where
+/// the term has several.
+fn name(posterior: &GpPosterior, group: &Group) -> String {
+    let kind = group.kind.name();
+    let alike: Vec<_> = groups(posterior).iter().filter(|g| g.kind == group.kind).collect();
+    let (term, factor) = group.place;
+    if alike.len() == 1 {
+        kind.into()
+    } else if alike.iter().filter(|other| other.place.0 == term).count() == 1 {
+        format!("{kind}_{}", term + 1)
+    } else {
+        format!("{kind}_{}_{}", term + 1, factor + 1)
+    }
+}
+
+/// The name of the input that a parameter belongs to.
+fn input(parameter: &Parameter, data: &Dataset) -> Option<String> {
+    match parameter {
+        Parameter::Relevance { input: Some(input), .. } | Parameter::Period { input, .. } => {
+            Some(data.input_names[*input].clone())
+        }
+        _ => None,
+    }
+}
+
+/// The user's unit of a parameter of the covariance function.
+fn unit(posterior: &GpPosterior, process: &Process, parameter: usize) -> f64 {
+    match (&posterior.covariance.parameters()[parameter], &posterior.observed) {
+        // A deviation of the target's, if of one target only.
+        (Parameter::Magnitude { .. }, Observed::Real(_)) if process.targets.len() == 1 => {
+            posterior.target_scaling[process.targets.start].scale
+        }
+        (Parameter::Period { input, .. }, _) => posterior.input_scaling[*input].scale,
+        _ => 1.0,
+    }
+}
+
+/// Writes the hyperparameters in the order of [`layout`].
+pub(super) fn write(posterior: &GpPosterior, state: &[f64], mut push: impl FnMut(f64)) {
+    for index in 0..groups(posterior).len() {
+        for process in &posterior.processes {
+            let group = &process.hyperparameters.groups[index];
+            for (slot, parameter) in group.slots.clone().zip(group.parameters.clone()) {
+                let unit = unit(posterior, process, parameter);
+                push(state[slot].exp() * unit);
+            }
+        }
+        for process in &posterior.processes {
+            let group = &process.hyperparameters.groups[index];
+            if let Some(Levels { above: Above::Sampled { slot, .. }, .. }) = group.levels() {
+                push(state[*slot].exp());
+            }
+        }
+        for process in &posterior.processes {
+            let group = &process.hyperparameters.groups[index];
+            if let Some(Levels { dof: DofSource::Sampled { slot, .. }, .. }) = group.levels() {
+                push(state[*slot]);
+            }
+        }
+    }
+}
+
+/// Reads the log hyperparameters of a draw back into the state that [`write`] wrote it from.
+/// Degrees of freedom and scales above are not needed for predictions and stay.
+pub(super) fn read(posterior: &GpPosterior, draw: &[f64], state: &mut [f64]) {
+    let mut next = 0;
+    let mut take = || {
+        next += 1;
+        draw[next - 1]
+    };
+    for (index, group) in groups(posterior).iter().enumerate() {
+        for process in &posterior.processes {
+            let group = &process.hyperparameters.groups[index];
+            for (slot, parameter) in group.slots.clone().zip(group.parameters.clone()) {
+                let unit = unit(posterior, process, parameter);
+                state[slot] = (take() / unit).ln();
+            }
+        }
+        let above = matches!(group.levels(), Some(Levels { above: Above::Sampled { .. }, .. }));
+        let dof = matches!(group.levels(), Some(Levels { dof: DofSource::Sampled { .. }, .. }));
+        for _ in 0..posterior.processes.len() * (usize::from(above) + usize::from(dof)) {
+            take();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The density of real targets with the functions integrated out.
+//!
+//! Residuals are normal given one precision w_i per row, so with W = diag(w) and
+//! B = I + W^½ (K + J²I) W^½
+//!
+//! ∫ N(f; 0, K + J²I) exp(-½ (y-f)ᵀW(y-f)) df = |B|^(-½) exp(-½ yᵀ W^½ B⁻¹ W^½ y)
+//!
+//! [Rasmussen & Williams 2006, §3.4.3]. The eigenvalues of B are at least 1 whatever W, so that
+//! rows without any weight, as at inverse temperature 0, need no special care.
+
+use posteria_linalg::{Cholesky, Matrix, dot};
+
+use super::covariance::{Covariance, Evaluator};
+use crate::random::Stream;
+use crate::target::Infeasible;
+
+/// Room for the density of targets that share a covariance function.
+pub(super) struct Marginal<'p> {
+    covariance: Evaluator<'p>,
+    jitter_variance: f64,
+    /// Log parameters of the covariance in `prior`; not a number before the first.
+    log_parameters: Vec<f64>,
+    /// K + J²I, the lower triangle.
+    prior: Matrix,
+    /// W^½.
+    roots: Vec<f64>,
+    /// Factor of B.
+    factor: Cholesky,
+    /// B⁻¹, the lower triangle; also room for B.
+    inverse: Matrix,
+    /// Whether `roots` and `prior` are those of `factor`.
+    factorized: bool,
+}
+
+impl<'p> Marginal<'p> {
+    pub(super) fn new(covariance: &'p Covariance, inputs: &'p Matrix, jitter: f64) -> Self {
+        let rows = inputs.rows();
+        Marginal {
+            covariance: covariance.evaluator(inputs),
+            jitter_variance: jitter * jitter,
+            log_parameters: vec![f64::NAN; covariance.parameters().len()],
+            prior: Matrix::zeros(rows, rows),
+            roots: vec![f64::NAN; rows],
+            factor: Cholesky::identity(rows),
+            inverse: Matrix::zeros(rows, rows),
+            factorized: false,
+        }
+    }
+
+    /// Takes the log parameters of the covariance function.
+    pub(super) fn set(&mut self, log_parameters: &[f64]) {
+        if same(&self.log_parameters, log_parameters) {
+            return;
+        }
+        self.log_parameters.copy_from_slice(log_parameters);
+        self.factorized = false;
+        self.covariance.set(log_parameters);
+        self.covariance.fill(&mut self.prior);
+        for row in 0..self.prior.rows() {
+            self.prior[(row, row)] += self.jitter_variance;
+        }
+    }
+
+    /// Takes the precisions of the rows, and factorises B.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the covariance is not usable.
+    pub(super) fn factorize(&mut self, precisions: &[f64]) -> Result<(), Infeasible> {
+        let mut current = self.factorized;
+        for (root, precision) in self.roots.iter_mut().zip(precisions) {
+            let value = precision.sqrt();
+            current &= value.to_bits() == root.to_bits();
+            *root = value;
+        }
+        if current {
+            return Ok(());
+        }
+        self.factorized = false;
+        for (index, root) in self.roots.iter().enumerate() {
+            let from = &self.prior.column(index)[index..];
+            let to = &mut self.inverse.column_mut(index)[index..];
+            for ((to, from), other) in to.iter_mut().zip(from).zip(&self.roots[index..]) {
+                *to = root * other * from;
+            }
+            to[0] += 1.0;
+        }
+        self.factor
+            .factorize(&self.inverse)
+            .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
+        self.factorized = true;
+        Ok(())
+    }
+
+    /// -½ log |B|.
+    pub(super) fn log_volume(&self) -> f64 {
+        -0.5 * self.factor.log_determinant()
+    }
+
+    /// Writes b = B⁻¹ W^½ y; returns yᵀ W^½ b.
+    pub(super) fn solve(&self, targets: &[f64], solved: &mut [f64]) -> f64 {
+        for ((slot, target), root) in solved.iter_mut().zip(targets).zip(&self.roots) {
+            *slot = root * target;
+        }
+        self.factor.solve_lower(solved);
+        let square = solved.iter().map(|z| z * z).sum();
+        self.factor.solve_lower_transposed(solved);
+        square
+    }
+
+    /// Finds B⁻¹ for [`Marginal::gradient`] and [`Marginal::inverse_diagonal`].
+    pub(super) fn invert(&mut self) {
+        self.factor.inverse(&mut self.inverse);
+    }
+
+    /// (B⁻¹)_ii, after [`Marginal::invert`].
+    pub(super) fn inverse_diagonal(&self, row: usize) -> f64 {
+        self.inverse[(row, row)]
+    }
+
+    /// Derivatives of Σ_t (-½ log |B| - ½ y_tᵀ W^½ B⁻¹ W^½ y_t) with respect to the log parameters
+    /// of the covariance function, after [`Marginal::invert`]; `solved` has b_t of every target t,
+    /// one after the other. With R = W^½ B⁻¹ W^½ and α = W^½ b they are ½ tr((Σ ααᵀ - R) ∂K).
+    pub(super) fn gradient(&mut self, solved: &[f64], gradient: &mut [f64]) {
+        let rows = self.roots.len();
+        let targets = (solved.len() / rows) as f64;
+        let (roots, inverse) = (&self.roots, &self.inverse);
+        let mut column = |index: usize, out: &mut [f64]| {
+            let half_root = 0.5 * roots[index];
+            let column = &inverse.column(index)[index..];
+            let roots = &roots[index..];
+            for ((slot, value), root) in out.iter_mut().zip(column).zip(roots) {
+                *slot = -targets * half_root * root * value;
+            }
+            for solved in solved.chunks_exact(rows) {
+                let factor = half_root * solved[index];
+                for ((slot, b), root) in out.iter_mut().zip(&solved[index..]).zip(roots) {
+                    *slot += factor * root * b;
+                }
+            }
+        };
+        self.covariance.gradient(&mut column, gradient);
+    }
+
+    /// The factor of K + J²I.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if it is not positive definite.
+    pub(super) fn factorize_prior(&self, factor: &mut Cholesky) -> Result<(), Infeasible> {
+        factor
+            .factorize(&self.prior)
+            .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })
+    }
+
+    /// Draws the function at the rows given targets y: with f₀ ~ N(0, K + J²I), ε ~ N(0, I),
+    /// f = f₀ + K W^½ B⁻¹ (W^½ (y - f₀) - ε), where K holds the jitter too. `factor` is that of
+    /// [`Marginal::factorize_prior`]; `room` has one number per row.
+    pub(super) fn draw_function(
+        &self,
+        factor: &Cholesky,
+        targets: &[f64],
+        function: &mut [f64],
+        room: &mut Vec<f64>,
+        stream: &mut Stream,
+    ) {
+        stream.fill_normal(function);
+        factor.multiply_lower(function);
+        room.resize(2 * function.len(), 0.0);
+        let (noise, moved) = room.split_at_mut(function.len());
+        stream.fill_normal(noise);
+        let rows = noise.iter_mut().zip(&self.roots).zip(targets.iter().zip(&*function));
+        for ((slot, root), (target, f)) in rows {
+            *slot = root * (target - f) - *slot;
+        }
+        self.factor.solve(noise);
+        for (slot, root) in noise.iter_mut().zip(&self.roots) {
+            *slot *= root;
+        }
+        // K v through its factor: L (Lᵀ v).
+        moved.copy_from_slice(noise);
+        factor.multiply_lower_transposed(moved);
+        factor.multiply_lower(moved);
+        for (f, moved) in function.iter_mut().zip(moved) {
+            *f += *moved;
+        }
+    }
+
+    /// Writes K(x*, X) and K(x*, x*) + J² of new rows.
+    pub(super) fn at(&mut self, inputs: &Matrix, cross: &mut Matrix, diagonal: &mut [f64]) {
+        self.covariance.cross(inputs, cross);
+        self.covariance.diagonal(inputs, diagonal);
+        diagonal.iter_mut().for_each(|variance| *variance += self.jitter_variance);
+    }
+
+    /// Means and variances at new rows given targets, before any residual: `solved` is b,
+    /// `cross` K(x*, X), `diagonal` holds prior variances and becomes posterior ones.
+    pub(super) fn predict(
+        &self,
+        solved: &[f64],
+        cross: &Matrix,
+        means: &mut [f64],
+        diagonal: &mut [f64],
+    ) {
+        let mut scaled = Matrix::from_fn(self.roots.len(), cross.rows(), |row, new| {
+            self.roots[row] * cross[(new, row)]
+        });
+        for (new, mean) in means.iter_mut().enumerate() {
+            *mean = dot(scaled.column(new), solved);
+        }
+        self.factor.solve_lower_matrix(&mut scaled);
+        for (new, variance) in diagonal.iter_mut().enumerate() {
+            let column = scaled.column(new);
+            // Rounding must not make a variance negative.
+            *variance = (*variance - dot(column, column)).max(0.0);
+        }
+    }
+}
+
+/// Whether two slices are the same bit for bit.
+fn same(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+}

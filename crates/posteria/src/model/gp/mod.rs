@@ -1,0 +1,40 @@
+//! Gaussian processes with sampled hyperparameters.
+//!
+//! A function f of the inputs is a Gaussian process with covariance function
+//! cov(f(x), f(x')) = Σ_t η_t² Π_k c_k(x, x') + δ J² (see [`covariance`]); the jitter J keeps
+//! the covariance matrix well conditioned. Real targets follow f with normal, Student-t, Laplace
+//! or per-case residuals; a binary target is of the second class with probability 1/(1 + exp(-f))
+//! (or Φ(f)), one of several classes with the softmax of one function each
+//! [Neal 1999; MCMCstuff manual §4]. A mean function is part of the covariance: its coefficients
+//! are normal with a large standard deviation and integrated out.
+//!
+//! See [`GaussianProcess::new`] for the keys and defaults, and [`GpPosterior`] for what a draw
+//! holds.
+//!
+//! # How it is sampled
+//! Real targets are normal given one latent number per row, whatever the residual family, so
+//! hyperparameters and residual scales move with the functions integrated out: trajectories of
+//! their logarithms with a dense metric, and for a few of them guesses from a Student-t
+//! distribution fitted in warm-up. The functions are then drawn exactly.
+
+mod conditioned;
+pub mod covariance;
+mod evaluator;
+mod hyperparameters;
+mod layout;
+mod marginal;
+mod observed;
+mod posterior;
+mod predictor;
+mod process;
+mod regression;
+mod scale_prior;
+mod spec;
+mod start;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod updates;
+
+pub use posterior::GpPosterior;
+pub use spec::GaussianProcess;

@@ -1,0 +1,234 @@
+//! Condition a Gaussian process on data.
+
+use std::ops::Range;
+
+use posteria_linalg::Matrix;
+
+use super::covariance::{Covariance, Factor, Function};
+use super::evaluator::GpEvaluator;
+use super::hyperparameters::Hyperparameters;
+use super::layout::layout;
+use super::observed::{Contrasts, Observed};
+use super::predictor::GpPredictor;
+use super::process::Process;
+use super::spec::{GaussianProcess, Known, Moves};
+use super::{start, sweep};
+use crate::data::{Dataset, Standardization, Targets, Task};
+use crate::draws::Layout;
+use crate::model::residual::Residual;
+use crate::model::spec::{MeanChoice, Processes, ResidualFamily, Sharing};
+use crate::model::usable::usable;
+use crate::model::{Evaluator, ModelError, Posterior};
+use crate::predict::Predictor;
+use crate::random::Stream;
+use crate::sample::Sweep;
+
+/// Most rows whose fitted values are kept with every draw, to judge convergence by.
+const FITTED_ROWS: usize = 100;
+
+/// A Gaussian process conditioned on a dataset.
+///
+/// A draw holds `magnitude` (in the unit of a real target), `relevance[input]` (inverse length
+/// scales on the standardised scale, where those of different inputs can be compared), other
+/// hyperparameters of the covariance function, the scales above them, and the residual model as
+/// for networks. `fitted` is the function, or the class probabilities, at up to 100 training rows,
+/// evenly spaced; `training_error` (and `test_error`) is the root mean square error of this draw's
+/// function, or its share of wrongly classified rows. `latents`, the function at all rows on the
+/// standardised scale, is kept where predictions need it: unless residuals are normal.
+///
+/// Log likelihoods are densities of the targets in the user's unit given the function at their
+/// row; the log prior is that of log hyperparameters and of the latent values.
+pub struct GpPosterior {
+    pub(super) inputs: Matrix,
+    pub(super) covariance: Covariance,
+    /// Terms of the covariance from this one on stand for the mean function.
+    pub(super) mean_term: usize,
+    pub(super) jitter: f64,
+    pub(super) processes: Vec<Process>,
+    pub(super) observed: Observed,
+    /// Entries of the state with the functions at all rows, j·n + i.
+    pub(super) latents: Range<usize>,
+    pub(super) target_scaling: Vec<Standardization>,
+    pub(super) input_scaling: Vec<Standardization>,
+    pub(super) moves: Moves,
+    pub(super) neighbours: Option<usize>,
+    pub(super) fitted_rows: Vec<usize>,
+    /// Standardised targets o·n + i, or class codes.
+    pub(super) answers: Vec<f64>,
+    pub(super) test: Option<TestRows>,
+    layout: Layout,
+}
+
+/// Rows whose error is recorded with every draw.
+pub(super) struct TestRows {
+    pub(super) inputs: Matrix,
+    pub(super) answers: Vec<f64>,
+}
+
+impl GaussianProcess {
+    /// Conditions the model on `data`. The error on `test` rows, encoded like `data`, is
+    /// recorded with every draw.
+    ///
+    /// # Errors
+    /// [`ModelError`] if the data do not fit the model or are not usable.
+    pub fn condition(
+        &self,
+        data: &Dataset,
+        test: Option<&Dataset>,
+    ) -> Result<GpPosterior, ModelError> {
+        if let Some(expected) = self.task.filter(|&task| task != data.task) {
+            return Err(ModelError::Task { expected, found: data.task });
+        }
+        usable(data)?;
+        if data.input_names.is_empty() {
+            let what = "inputs of a Gaussian process".into();
+            return Err(ModelError::Length { what, expected: 1, found: 0 });
+        }
+        let (covariance, mean_term) = self.covariance_of(data)?;
+        let functions = match (&data.targets, data.task) {
+            (Targets::Real { names, .. }, _) => names.len(),
+            (Targets::Classes { .. }, Task::Binary) => 1,
+            (Targets::Classes { labels, .. }, _) => labels.len().max(2) - 1,
+        };
+        let extreme =
+            || ModelError::NotAvailable { what: "a prior of such extreme numbers".into() };
+        let known = Known::new(self, covariance.parameters(), mean_term)?;
+        let separate = data.task == Task::Regression && self.processes == Processes::Separate;
+        let mut processes = Vec::new();
+        let mut next = 0;
+        for targets in
+            if separate { (0..functions).map(|t| t..t + 1).collect() } else { vec![0..functions] }
+        {
+            let hyperparameters = Hyperparameters::new(&covariance, &self.priors, &known, next)
+                .map_err(|_| extreme())?;
+            next = hyperparameters.end;
+            processes.push(Process { hyperparameters, targets });
+        }
+        let observed = match &data.targets {
+            Targets::Real { .. } => {
+                let mut residual = Residual::new(&self.residual, data, next)?;
+                if let Some(values) = &self.known.residual {
+                    residual.know_scales(values)?;
+                }
+                next = residual.end;
+                Observed::Real(Box::new(residual))
+            }
+            Targets::Classes { codes, .. } if data.task == Task::Binary => {
+                let signs = codes.iter().map(|code| if *code == 1 { 1.0 } else { -1.0 }).collect();
+                Observed::Binary { signs, link: self.link }
+            }
+            Targets::Classes { codes, labels, .. } => Observed::Multiclass {
+                codes: codes.iter().map(|code| *code as u32).collect(),
+                contrasts: Contrasts { classes: labels.len().max(2) },
+            },
+        };
+        if self.neighbours.is_some() && data.task != Task::Regression {
+            let what = "neighbours in [model] for a target that is a class".into();
+            return Err(ModelError::NotAvailable { what });
+        }
+        let test = match test {
+            None => None,
+            Some(test) => {
+                usable(test)?;
+                Some(TestRows { inputs: test.inputs.clone(), answers: answers(test) })
+            }
+        };
+        let rows = data.rows();
+        let kept = rows.min(FITTED_ROWS);
+        let mut posterior = GpPosterior {
+            inputs: data.inputs.clone(),
+            covariance,
+            mean_term,
+            jitter: self.jitter(data.task),
+            processes,
+            latents: next..next + rows * observed.functions(),
+            observed,
+            target_scaling: data.target_scaling.clone(),
+            input_scaling: data.input_scaling.clone(),
+            moves: self.moves,
+            neighbours: self.neighbours,
+            fitted_rows: (0..kept).map(|index| index * rows / kept).collect(),
+            answers: answers(data),
+            test,
+            layout: Layout::new(),
+        };
+        posterior.layout = layout(&posterior, data);
+        Ok(posterior)
+    }
+
+    /// The covariance function with the terms of the mean function, and the first of these.
+    fn covariance_of(&self, data: &Dataset) -> Result<(Covariance, usize), ModelError> {
+        let mut terms = Covariance::parse(&self.covariance, &data.input_names, self.sharing)
+            .map_err(|error| ModelError::Covariance { error })?;
+        let mean_term = terms.len();
+        let inputs = data.input_names.len();
+        if self.mean != MeanChoice::Zero {
+            let (function, sharing) = (Function::Constant, Sharing::Common);
+            terms.push(vec![Factor { function, inputs: Vec::new(), sharing }]);
+        }
+        if self.mean == MeanChoice::Linear {
+            let (function, sharing) = (Function::Linear, Sharing::Common);
+            terms.push(vec![Factor { function, inputs: (0..inputs).collect(), sharing }]);
+        }
+        Ok((Covariance::new(terms, inputs), mean_term))
+    }
+}
+
+impl GpPosterior {
+    /// Number of rows.
+    pub(super) fn row_count(&self) -> usize {
+        self.inputs.rows()
+    }
+
+    /// Whether draws hold the latent values: predictions of a normal target need none.
+    pub(super) fn keeps_latents(&self) -> bool {
+        match &self.observed {
+            Observed::Real(residual) => residual.family != ResidualFamily::Normal,
+            _ => true,
+        }
+    }
+}
+
+/// Standardised targets o·n + i, or class codes.
+fn answers(data: &Dataset) -> Vec<f64> {
+    match &data.targets {
+        Targets::Real { values, .. } => values.values().to_vec(),
+        Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
+    }
+}
+
+impl Posterior for GpPosterior {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn rows(&self) -> usize {
+        self.row_count()
+    }
+
+    fn start(&self, stream: &mut Stream) -> Vec<f64> {
+        start::start(self, stream)
+    }
+
+    fn sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
+        sweep::sweep(self, inverse_temperature)
+    }
+
+    fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
+        Box::new(GpEvaluator::new(self))
+    }
+
+    fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        let mut state = start::from_prior(self, stream)?;
+        if let Observed::Real(residual) = &self.observed {
+            residual.draw_case_variances(&mut state, stream);
+        }
+        let mut draw = vec![0.0; self.layout.len()];
+        GpEvaluator::new(self).draw(&state, &mut draw);
+        Some(draw)
+    }
+
+    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        Some(Box::new(GpPredictor::new(self, &self.layout)))
+    }
+}

@@ -1,0 +1,259 @@
+//! Check a specification of a Gaussian process, and fill in its defaults.
+
+mod known;
+mod prior;
+
+pub(super) use known::Known;
+pub(super) use prior::{GroupPrior, GroupPriors};
+
+use super::covariance::{Covariance, CovarianceError};
+use crate::data::Task;
+use crate::model::residual::ResidualPrior;
+use crate::model::spec::checks::{conflict, positive};
+use crate::model::spec::{
+    HyperparametersSpec, InferenceChoice, KernelChoice, LatentsChoice, Link, MeanChoice, ModelKind,
+    Processes, ResidualFamily, ResidualSharing, Sharing, Spec, SpecError, StartChoice,
+};
+
+/// The covariance function of a specification that names none.
+const COVARIANCE: &str = "squared-exponential";
+/// Jitter of real targets: well below any noise, well above rounding.
+const REAL_JITTER: f64 = 0.01;
+/// Jitter of the latent values of classes: a little noise of the labels' own [Neal 1999].
+const CLASS_JITTER: f64 = 0.1;
+/// Standard deviation of the coefficients of a mean function: vague on the standardised scale.
+pub(super) const MEAN_SCALE: f64 = 10.0;
+/// Sections `[prior.NAME]`.
+const PRIORS: [&str; 6] = ["magnitude", "relevance", "shape", "period", "bias", "mean"];
+
+/// A Gaussian process whose specification has passed its checks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GaussianProcess {
+    pub(super) task: Option<Task>,
+    /// As the specification says it, terms joined by `+`.
+    pub(super) covariance: String,
+    /// Whether every input has its own relevance.
+    pub(super) sharing: Sharing,
+    pub(super) mean: MeanChoice,
+    /// Standard deviation of the coefficients of the mean function.
+    pub(super) mean_scale: f64,
+    jitter: Option<f64>,
+    pub(super) link: Link,
+    pub(super) processes: Processes,
+    pub(super) neighbours: Option<usize>,
+    pub(super) priors: GroupPriors,
+    pub(super) known: HyperparametersSpec,
+    pub(super) residual: ResidualPrior,
+    pub(super) moves: Moves,
+}
+
+/// How hyperparameters and latent values are moved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Moves {
+    pub(super) kernel: KernelChoice,
+    pub(super) leapfrog_steps: Option<usize>,
+    pub(super) start: StartChoice,
+    pub(super) latents: LatentsChoice,
+}
+
+impl GaussianProcess {
+    /// Checks the sections `[model]`, `[prior.*]`, `[hyperparameters]`, `[residual]` and the
+    /// process's keys of `[sampling]`.
+    ///
+    /// | key | default | meaning |
+    /// |---|---|---|
+    /// | `model.covariance` | `["squared-exponential"]` | sum of these; factors of a product are joined by `*`, see [`Covariance::parse`] |
+    /// | `model.mean` | `"zero"` | `"zero"`, `"constant"`, `"linear"`: coefficients are normal and integrated out |
+    /// | `model.jitter` | 0.01; classes 0.1 | standard deviation added on the diagonal |
+    /// | `model.link` | `"logit"` | of two classes: `"logit"`, `"probit"` |
+    /// | `model.processes` | `"separate"` | several targets: `"separate"` or `"shared"` hyperparameters |
+    /// | `model.neighbours` | | number of nearest rows that a row depends on, in place of all |
+    /// | `prior.KIND.family` | `"inverse-gamma"` | `"inverse-gamma"`, `"half-student-t"`, `"log-normal"`, `"gamma"`, `"log-uniform"` |
+    /// | `prior.KIND.scale`, `.dof`, `.top_dof` | 0.05, 0.5, 1 (relevance) | inverse gamma: of the square, and of the level above |
+    /// | `prior.KIND.log_sd`, `.shape`, `.lower`, `.upper` | | of the other families |
+    /// | `prior.relevance.sharing` | `"per-input"` | `"per-input"` (ARD), `"common"` |
+    /// | `prior.mean.fixed` | 10 | standard deviation of the mean function's coefficients |
+    /// | `hyperparameters.KIND`, `.residual` | | a known value in place of a prior |
+    /// | `residual.*` | | as for networks, without `sharing = "covariance"` |
+    /// | `sampling.kernel` | `"auto"` | `"auto"`, `"hmc"`, `"nuts"` |
+    /// | `sampling.latents` | `"auto"` | classes: `"auto"`, `"elliptical"`, `"metropolis"` |
+    /// | `sampling.start` | `"dispersed"` | `"dispersed"`, `"prior"` |
+    ///
+    /// KIND is `magnitude`, `relevance`, `shape` (rational quadratic), `period` (periodic) or
+    /// `bias` (neural network). Values are on the standardised scale. The defaults of
+    /// magnitudes, relevances and residuals are those of the MCMCstuff manual §4.3; shapes,
+    /// periods and biases are log-normal about 1.
+    ///
+    /// # Errors
+    /// [`SpecError`].
+    pub fn new(spec: &Spec) -> Result<Self, SpecError> {
+        if spec.model.kind != ModelKind::Gp {
+            let what = format!("kind = \"{}\"", spec.model.kind.name());
+            return Err(SpecError::NotAvailable { what });
+        }
+        refuse_foreign_keys(spec)?;
+        if let Some(name) = spec.prior.keys().find(|name| !PRIORS.contains(&name.as_str())) {
+            let (section, name) = ("prior", name.clone());
+            return Err(SpecError::UnknownSection { section, name, known: &PRIORS });
+        }
+        let covariance = match &spec.model.covariance {
+            Some(terms) if !terms.is_empty() => terms.join("+"),
+            _ => COVARIANCE.into(),
+        };
+        check_covariance(&covariance)?;
+        if let Some(jitter) = spec.model.jitter
+            && !(jitter >= 0.0 && jitter < 1e100)
+        {
+            return Err(SpecError::out_of_range("model", "jitter", jitter, "at least 0"));
+        }
+        if spec.model.neighbours == Some(0) {
+            return Err(SpecError::out_of_range("model", "neighbours", 0.0, "at least 1"));
+        }
+        let mean = spec.model.mean.unwrap_or_default();
+        let priors = GroupPriors::new(spec)?;
+        let known = spec.hyperparameters.clone().unwrap_or_default();
+        known::check(&known)?;
+        let real = spec.model.task.is_none_or(|task| task == Task::Regression);
+        if !real && spec.residual.is_some() {
+            return conflict("residual", "any key", "a target that is a class");
+        }
+        if !real && known.residual.is_some() {
+            return conflict("hyperparameters", "residual", "a target that is a class");
+        }
+        let residual = ResidualPrior::new(&spec.residual.clone().unwrap_or_default())?;
+        if known.residual.is_some() && !residual.by.is_empty() {
+            return conflict("hyperparameters", "residual", "by in [residual]");
+        }
+        if residual.sharing == ResidualSharing::Covariance {
+            return conflict("residual", "sharing = \"covariance\"", "kind = \"gp\"");
+        }
+        if spec.model.neighbours.is_some() && residual.family != ResidualFamily::Normal {
+            return conflict("model", "neighbours", "residuals other than normal");
+        }
+        Ok(GaussianProcess {
+            task: spec.model.task,
+            covariance,
+            sharing: spec
+                .prior
+                .get("relevance")
+                .and_then(|p| p.sharing)
+                .unwrap_or(Sharing::PerInput),
+            mean,
+            mean_scale: prior::mean_scale(spec, mean)?,
+            jitter: spec.model.jitter,
+            link: spec.model.link.unwrap_or_default(),
+            processes: spec.model.processes.unwrap_or_default(),
+            neighbours: spec.model.neighbours,
+            priors,
+            known,
+            residual,
+            moves: Moves::new(spec)?,
+        })
+    }
+
+    /// Standard deviation of the jitter.
+    pub(super) fn jitter(&self, task: Task) -> f64 {
+        self.jitter.unwrap_or(if task == Task::Regression { REAL_JITTER } else { CLASS_JITTER })
+    }
+
+    /// Writes every default that applies to `task` into `spec`.
+    pub(crate) fn complete(&self, spec: &mut Spec, task: Task) -> Result<(), SpecError> {
+        if self.task.is_some_and(|given| given != task) {
+            return conflict("model", "task", "the targets, which set another one");
+        }
+        spec.model.task = Some(task);
+        let model = &mut spec.model;
+        model.covariance =
+            Some(self.covariance.split('+').map(|term| term.trim().into()).collect());
+        model.mean = Some(self.mean);
+        model.jitter = Some(self.jitter(task));
+        if task == Task::Binary {
+            model.link = Some(self.link);
+        }
+        if task == Task::Regression {
+            self.residual.complete(spec.residual.get_or_insert_default());
+        }
+        self.priors.complete(spec, self);
+        spec.sampling.inference = Some(InferenceChoice::Mcmc);
+        spec.sampling.kernel = Some(self.moves.kernel);
+        spec.sampling.start = Some(self.moves.start);
+        if task != Task::Regression {
+            spec.sampling.latents = Some(self.moves.latents);
+        }
+        // A task that only the targets told must pass the same checks as one that was written.
+        GaussianProcess::new(spec).map(|_| ())
+    }
+}
+
+impl Moves {
+    fn new(spec: &Spec) -> Result<Self, SpecError> {
+        let sampling = &spec.sampling;
+        let kernel = sampling.kernel.unwrap_or(KernelChoice::Auto);
+        if sampling.leapfrog_steps.is_some() && kernel == KernelChoice::Nuts {
+            return conflict("sampling", "leapfrog_steps", "kernel = \"nuts\"");
+        }
+        if let Some(steps) = sampling.leapfrog_steps.filter(|steps| !(1..=100_000).contains(steps))
+        {
+            let (section, key) = ("sampling", "leapfrog_steps");
+            let must_be = "between 1 and 100000";
+            return Err(SpecError::out_of_range(section, key, steps as f64, must_be));
+        }
+        let start = sampling.start.unwrap_or(StartChoice::Dispersed);
+        if start == StartChoice::EarlyStopping {
+            return conflict("sampling", "start = \"early-stopping\"", "kind = \"gp\"");
+        }
+        let real = spec.model.task == Some(Task::Regression);
+        if real && sampling.latents.is_some() {
+            return conflict(
+                "sampling",
+                "latents",
+                "real targets, whose latents are drawn exactly",
+            );
+        }
+        Ok(Moves {
+            kernel,
+            leapfrog_steps: sampling.leapfrog_steps,
+            start,
+            latents: sampling.latents.unwrap_or_default(),
+        })
+    }
+}
+
+/// Refuses keys that only other models have.
+fn refuse_foreign_keys(spec: &Spec) -> Result<(), SpecError> {
+    let (model, sampling) = (&spec.model, &spec.sampling);
+    let with = "kind = \"gp\"";
+    let of_models = [
+        ("hidden", model.hidden.is_some()),
+        ("direct", model.direct.is_some()),
+        ("intercept", model.intercept.is_some()),
+        ("basis", model.basis.is_some()),
+    ];
+    if let Some((key, _)) = of_models.into_iter().find(|(_, given)| *given) {
+        return conflict("model", key, with);
+    }
+    let of_networks = [
+        ("inference", sampling.is_committee()),
+        ("window", sampling.window.is_some()),
+        ("persistence", sampling.persistence.is_some()),
+        ("temperatures", sampling.temperatures.is_some_and(|count| count != 1)),
+        ("staged", sampling.staged.is_some()),
+    ];
+    match of_networks.into_iter().find(|(_, given)| *given) {
+        Some((key, _)) => conflict("sampling", key, with),
+        None => Ok(()),
+    }
+}
+
+/// Reads the covariance function as far as is possible without the names of the inputs.
+fn check_covariance(text: &str) -> Result<(), SpecError> {
+    match Covariance::parse(text, &["x".into()], Sharing::Common) {
+        Ok(_) | Err(CovarianceError::UnknownInput { .. }) => Ok(()),
+        Err(error) => Err(SpecError::Covariance { error }),
+    }
+}
+
+/// A positive number of `[prior.NAME]`.
+fn of_prior(name: &str, key: &'static str, value: f64) -> Result<f64, SpecError> {
+    positive(&format!("prior.{name}"), key, value)
+}

@@ -1,0 +1,258 @@
+//! Check the priors of hyperparameters.
+
+use super::super::hyperparameters::Kind;
+use super::super::scale_prior::ScalePrior;
+use super::{GaussianProcess, MEAN_SCALE, of_prior};
+use crate::density::{Gamma, HalfStudentT, InverseGamma, LogNormal, ParameterError};
+use crate::model::spec::checks::{DofChoice, conflict, dof_choice, written};
+use crate::model::spec::{Dof, MeanChoice, PriorFamily, PriorSpec, Sharing, Spec, SpecError};
+
+/// Standard deviation scale of an inverse gamma prior.
+const SCALE: f64 = 0.05;
+/// Its degrees of freedom.
+const DOF: f64 = 0.5;
+/// Degrees of freedom of the level above the relevances.
+const TOP_DOF: f64 = 1.0;
+/// Degrees of freedom of a half-Student-t prior.
+const HALF_DOF: f64 = 4.0;
+/// Standard deviation of the logarithm under a log-normal prior.
+const LOG_SD: f64 = 1.0;
+
+/// The prior of a group of hyperparameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::model::gp) enum GroupPrior {
+    /// Independent.
+    Each(ScalePrior),
+    /// Inverse gamma squares about a common scale that is sampled too, or with degrees of
+    /// freedom that are.
+    Levels { scale: f64, dof: DofChoice, top_dof: Option<f64> },
+}
+
+impl GroupPrior {
+    pub(in crate::model::gp) fn has_sampled_dof(&self) -> bool {
+        matches!(self, GroupPrior::Levels { dof: DofChoice::Grid(_), .. })
+    }
+}
+
+/// The prior of every kind of hyperparameter, in the order of [`Kind::ALL`].
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::model::gp) struct GroupPriors([GroupPrior; 5]);
+
+impl GroupPriors {
+    pub(super) fn new(spec: &Spec) -> Result<Self, SpecError> {
+        let group = |kind: Kind| {
+            let given = spec.prior.get(kind.name()).cloned().unwrap_or_default();
+            group_prior(kind, &given)
+        };
+        let [a, b, c, d, e] = Kind::ALL;
+        Ok(GroupPriors([group(a)?, group(b)?, group(c)?, group(d)?, group(e)?]))
+    }
+
+    pub(in crate::model::gp) fn of(&self, kind: Kind) -> &GroupPrior {
+        &self.0[kind as usize]
+    }
+
+    /// Writes the priors of everything that the covariance function has and is not known.
+    pub(super) fn complete(&self, spec: &mut Spec, model: &GaussianProcess) {
+        let used = |kind: Kind| match kind {
+            Kind::Magnitude => true,
+            Kind::Relevance => model.covariance.trim() != "constant",
+            Kind::Shape => names(model, &["rational-quadratic", "rq"]),
+            Kind::Period => names(model, &["periodic"]),
+            Kind::Bias => names(model, &["neural-network", "nn"]),
+        };
+        let known = |kind: Kind| match kind {
+            Kind::Magnitude => model.known.magnitude.is_some(),
+            Kind::Relevance => model.known.relevance.is_some(),
+            Kind::Shape => model.known.shape.is_some(),
+            Kind::Period => model.known.period.is_some(),
+            Kind::Bias => model.known.bias.is_some(),
+        };
+        for kind in Kind::ALL {
+            if !used(kind) {
+                continue;
+            }
+            let prior = spec.prior.entry(kind.name().into()).or_default();
+            let sharing = (kind == Kind::Relevance).then_some(model.sharing);
+            *prior = match known(kind) {
+                // Known values have no prior, but relevances are per input or common.
+                true => PriorSpec { sharing, ..PriorSpec::default() },
+                false => PriorSpec { sharing, ..written_prior(self.of(kind), prior) },
+            };
+        }
+        spec.prior.retain(|_, prior| *prior != PriorSpec::default());
+        if model.mean != MeanChoice::Zero {
+            let fixed = Some(model.mean_scale);
+            spec.prior.insert("mean".into(), PriorSpec { fixed, ..PriorSpec::default() });
+        }
+    }
+}
+
+/// Whether the covariance function has a factor of one of these names.
+fn names(model: &GaussianProcess, names: &[&str]) -> bool {
+    let factors = model.covariance.split(['+', '*']);
+    let mut words = factors.map(|factor| factor.split('(').next().unwrap_or("").trim());
+    words.any(|word| names.contains(&word))
+}
+
+/// Standard deviation of the coefficients of the mean function.
+pub(super) fn mean_scale(spec: &Spec, mean: MeanChoice) -> Result<f64, SpecError> {
+    let Some(prior) = spec.prior.get("mean") else { return Ok(MEAN_SCALE) };
+    if mean == MeanChoice::Zero {
+        return conflict("prior.mean", "any key", "mean = \"zero\"");
+    }
+    let fixed = prior.fixed;
+    if (PriorSpec { fixed, ..PriorSpec::default() }) != *prior {
+        return conflict("prior.mean", "a key other than fixed", "a mean function");
+    }
+    of_prior("mean", "fixed", fixed.unwrap_or(MEAN_SCALE))
+}
+
+fn group_prior(kind: Kind, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
+    let name = kind.name();
+    let section = &format!("prior.{name}");
+    if prior.sharing.is_some() && kind != Kind::Relevance {
+        return conflict(section, "sharing", "hyperparameters that no input has");
+    }
+    if prior.fixed.is_some() {
+        return conflict(section, "fixed", "kind = \"gp\", which has [hyperparameters] for it");
+    }
+    let usual = match kind {
+        Kind::Magnitude | Kind::Relevance => PriorFamily::InverseGamma,
+        Kind::Shape | Kind::Period | Kind::Bias => PriorFamily::LogNormal,
+    };
+    let family = prior.family.unwrap_or(usual);
+    refuse_keys(section, family, prior)?;
+    let scale = |usual: f64| of_prior(name, "scale", prior.scale.unwrap_or(usual));
+    let needed = |key: &'static str, value: Option<f64>, with: &'static str| match value {
+        Some(value) => of_prior(name, key, value),
+        None => Err(SpecError::Missing { section: section.clone(), key, with }),
+    };
+    let extreme = |_: ParameterError| {
+        SpecError::out_of_range(section, "scale", f64::NAN, "positive and of ordinary size")
+    };
+    let each = match family {
+        PriorFamily::InverseGamma => return inverse_gamma(kind, section, prior),
+        PriorFamily::HalfStudentT => {
+            let dof = match prior.dof {
+                None => HALF_DOF,
+                Some(Dof::Known(dof)) => of_prior(name, "dof", dof)?,
+                Some(_) => {
+                    return conflict(
+                        section,
+                        "dof",
+                        "a half-Student-t prior, which needs a number",
+                    );
+                }
+            };
+            ScalePrior::HalfStudentT(HalfStudentT::new(scale(1.0)?, dof).map_err(extreme)?)
+        }
+        PriorFamily::LogNormal => {
+            let log_sd = of_prior(name, "log_sd", prior.log_sd.unwrap_or(LOG_SD))?;
+            ScalePrior::LogNormal(LogNormal::new(scale(1.0)?.ln(), log_sd).map_err(extreme)?)
+        }
+        PriorFamily::Gamma => {
+            let shape = needed("shape", prior.shape, "family = \"gamma\"")?;
+            ScalePrior::Gamma(Gamma::new(shape, scale(1.0)?).map_err(extreme)?)
+        }
+        PriorFamily::LogUniform => {
+            let lower = needed("lower", prior.lower, "family = \"log-uniform\"")?.ln();
+            let upper = needed("upper", prior.upper, "family = \"log-uniform\"")?.ln();
+            if lower >= upper {
+                let (value, must_be) = (upper.exp(), "above lower");
+                return Err(SpecError::out_of_range(section, "upper", value, must_be));
+            }
+            ScalePrior::LogUniform { lower, upper }
+        }
+        _ => return conflict(section, "family", "kind = \"gp\", whose hyperparameters are scales"),
+    };
+    Ok(GroupPrior::Each(each))
+}
+
+fn inverse_gamma(kind: Kind, section: &str, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
+    let name = kind.name();
+    let scale = of_prior(name, "scale", prior.scale.unwrap_or(SCALE))?;
+    let dof = prior.dof.clone().unwrap_or(Dof::Known(DOF));
+    let dof = dof_choice(section, "dof", &dof, &crate::model::mlp::GROUP_DOFS)?;
+    if dof == DofChoice::Continuous {
+        return conflict(section, "dof", "\"continuous\", which only residuals have");
+    }
+    // Relevances of which nothing is said have the usual level above them.
+    let silent = prior.scale.is_none() && prior.dof.is_none() && kind == Kind::Relevance;
+    let silent = silent && prior.sharing != Some(Sharing::Common);
+    let top_dof = prior.top_dof.or(silent.then_some(TOP_DOF));
+    let top_dof = top_dof.map(|dof| of_prior(name, "top_dof", dof)).transpose()?;
+    match (dof, top_dof) {
+        (DofChoice::Known(dof), None) => match InverseGamma::new(scale, dof) {
+            Ok(prior) => Ok(GroupPrior::Each(ScalePrior::InverseGamma(prior))),
+            Err(_) => {
+                let must_be = "positive and of ordinary size";
+                Err(SpecError::out_of_range(section, "scale", scale, must_be))
+            }
+        },
+        (dof, top_dof) => Ok(GroupPrior::Levels { scale, dof, top_dof }),
+    }
+}
+
+/// Refuses keys that the family does not have.
+fn refuse_keys(section: &str, family: PriorFamily, prior: &PriorSpec) -> Result<(), SpecError> {
+    let inverse_gamma = family == PriorFamily::InverseGamma;
+    let given = [
+        ("scale", prior.scale.is_some(), family != PriorFamily::LogUniform),
+        ("dof", prior.dof.is_some(), inverse_gamma || family == PriorFamily::HalfStudentT),
+        ("top_dof", prior.top_dof.is_some(), inverse_gamma),
+        ("shape", prior.shape.is_some(), family == PriorFamily::Gamma),
+        ("log_sd", prior.log_sd.is_some(), family == PriorFamily::LogNormal),
+        ("lower", prior.lower.is_some(), family == PriorFamily::LogUniform),
+        ("upper", prior.upper.is_some(), family == PriorFamily::LogUniform),
+        ("width_scaled", prior.width_scaled.is_some(), false),
+        ("weight_dof", prior.weight_dof.is_some(), false),
+        ("rho", prior.rho.is_some(), false),
+        ("rate_scale", prior.rate_scale.is_some(), false),
+    ];
+    match given.into_iter().find(|(_, given, belongs)| *given && !belongs) {
+        Some((key, ..)) => conflict(section, key, "this family of priors"),
+        None => Ok(()),
+    }
+}
+
+/// The prior with every key; `given` keeps its own words for degrees of freedom.
+fn written_prior(checked: &GroupPrior, given: &PriorSpec) -> PriorSpec {
+    let empty = PriorSpec::default();
+    match checked {
+        GroupPrior::Levels { scale, dof, top_dof } => PriorSpec {
+            family: Some(PriorFamily::InverseGamma),
+            scale: Some(*scale),
+            dof: given.dof.clone().or(Some(written(dof))),
+            top_dof: *top_dof,
+            ..empty
+        },
+        GroupPrior::Each(ScalePrior::InverseGamma(prior)) => PriorSpec {
+            family: Some(PriorFamily::InverseGamma),
+            scale: Some(prior.scale()),
+            dof: Some(Dof::Known(prior.dof())),
+            ..empty
+        },
+        GroupPrior::Each(ScalePrior::HalfStudentT(prior)) => PriorSpec {
+            family: Some(PriorFamily::HalfStudentT),
+            scale: Some(prior.scale()),
+            dof: Some(Dof::Known(prior.dof())),
+            ..empty
+        },
+        GroupPrior::Each(ScalePrior::LogNormal(_)) => PriorSpec {
+            family: Some(PriorFamily::LogNormal),
+            scale: given.scale.or(Some(1.0)),
+            log_sd: given.log_sd.or(Some(LOG_SD)),
+            ..empty
+        },
+        GroupPrior::Each(ScalePrior::Gamma(prior)) => PriorSpec {
+            family: Some(PriorFamily::Gamma),
+            shape: Some(prior.shape()),
+            scale: Some(prior.scale()),
+            ..empty
+        },
+        GroupPrior::Each(ScalePrior::LogUniform { .. }) => {
+            PriorSpec { family: Some(PriorFamily::LogUniform), ..given.clone() }
+        }
+    }
+}

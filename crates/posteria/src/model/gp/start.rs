@@ -1,0 +1,57 @@
+//! Choose where the chains of a Gaussian process start.
+
+use posteria_linalg::Cholesky;
+
+use super::marginal::Marginal;
+use super::observed::Observed;
+use super::posterior::GpPosterior;
+use crate::model::spec::StartChoice;
+use crate::random::Stream;
+
+/// A starting state.
+pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
+    let drawn = match posterior.moves.start {
+        StartChoice::Prior => from_prior(posterior, stream),
+        _ => None,
+    };
+    drawn.unwrap_or_else(|| dispersed(posterior, stream))
+}
+
+/// Moderate hyperparameters; functions at zero, since chains draw them first.
+fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
+    let mut state = vec![0.0; posterior.latents.end];
+    for process in &posterior.processes {
+        process.hyperparameters.start(&mut state, stream);
+    }
+    if let Observed::Real(residual) = &posterior.observed {
+        residual.draw_prior(&mut state, stream);
+        residual.start(&mut state, stream);
+    }
+    state
+}
+
+/// A draw of everything from the prior; `None` if its covariance cannot be factorised.
+pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option<Vec<f64>> {
+    let mut state = vec![0.0; posterior.latents.end];
+    if let Observed::Real(residual) = &posterior.observed {
+        residual.draw_prior(&mut state, stream);
+    }
+    let rows = posterior.row_count();
+    let mut marginal = Marginal::new(&posterior.covariance, &posterior.inputs, posterior.jitter);
+    let mut factor = Cholesky::identity(rows);
+    for process in &posterior.processes {
+        let hyperparameters = &process.hyperparameters;
+        hyperparameters.draw_prior(&mut state, stream);
+        let mut log_parameters = vec![0.0; hyperparameters.parameters()];
+        hyperparameters.write_parameters(&state, &mut log_parameters);
+        marginal.set(&log_parameters);
+        marginal.factorize_prior(&mut factor).ok()?;
+        for target in process.targets.clone() {
+            let first = posterior.latents.start + target * rows;
+            let function = &mut state[first..first + rows];
+            stream.fill_normal(function);
+            factor.multiply_lower(function);
+        }
+    }
+    Some(state)
+}

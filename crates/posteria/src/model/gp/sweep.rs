@@ -1,0 +1,89 @@
+//! Compose the sweep of a Gaussian process from its kernels.
+
+use super::observed::Observed;
+use super::posterior::GpPosterior;
+use super::regression::RegressionConditional;
+use super::spec::Moves;
+use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
+use crate::model::residual::Residual;
+use crate::model::spec::{KernelChoice, ResidualFamily, ResidualSharing};
+use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
+use crate::sample::{Block, FittedStudentT, Kernel, MetropolisHastings, Sequence, Sweep, Update};
+
+/// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
+const STEPS: usize = 3;
+/// Acceptance of trajectories.
+const ACCEPTANCE: f64 = 0.65;
+/// Every trajectory's step is jittered by this much.
+const JITTER: f64 = 0.15;
+/// Most hyperparameters that independence proposals can guess at once.
+const GUESSED: usize = 6;
+/// Independence proposals after each trajectory: a value costs a third of a gradient.
+const GUESSES: usize = 8;
+/// First width of proposals of log hyperparameters.
+const WIDTH: f64 = 0.3;
+
+pub(super) fn sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<'_> {
+    let mut updates: Vec<Box<dyn Update + '_>> = Vec::new();
+    if let Observed::Real(residual) = &posterior.observed {
+        regression(posterior, residual, inverse_temperature, &mut updates);
+    }
+    if posterior.processes.iter().any(|process| process.hyperparameters.has_sampled_dof()) {
+        updates.push(Box::new(DofsUpdate { processes: posterior.processes.clone() }));
+    }
+    Sweep::new(updates)
+}
+
+/// Hyperparameters with the functions integrated out, then the functions, then what the residual
+/// model has beside its scales.
+fn regression<'p>(
+    posterior: &'p GpPosterior,
+    residual: &'p Residual,
+    beta: f64,
+    updates: &mut Vec<Box<dyn Update + 'p>>,
+) {
+    let processes = &posterior.processes;
+    // Targets with nothing in common are moved one by one, in fewer dimensions each.
+    let apart = residual.by.is_none() && residual.sharing == ResidualSharing::PerTarget;
+    let size = if apart { 1 } else { processes.len() };
+    for group in processes.chunks(size) {
+        let conditional = RegressionConditional::new(posterior, residual, group, beta);
+        let slots = conditional.slots().to_vec();
+        if slots.is_empty() {
+            continue;
+        }
+        let name = match processes.len() {
+            count if count > size => format!("hyperparameters {}", group[0].targets.start + 1),
+            _ => "hyperparameters".into(),
+        };
+        let kernel = hyperparameter_kernel(&posterior.moves, slots.len());
+        updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
+    }
+    updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
+    if residual.family != ResidualFamily::Normal {
+        let latents = posterior.latents.clone();
+        updates.push(Box::new(ResidualUpdate::new(residual, latents, beta)));
+    }
+}
+
+/// The kernel of `dim` log hyperparameters.
+pub(super) fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel> {
+    let metric = MetricKind::Dense;
+    if moves.kernel == KernelChoice::Nuts {
+        return Box::new(Nuts::new(dim, NutsOptions { metric, ..NutsOptions::default() }));
+    }
+    let options = HmcOptions {
+        leapfrog_steps: moves.leapfrog_steps.unwrap_or(STEPS),
+        leapfrog_jitter: 0.0,
+        step_jitter: JITTER,
+        target_acceptance: ACCEPTANCE,
+        metric,
+        ..HmcOptions::default()
+    };
+    let hmc: Box<dyn Kernel> = Box::new(Hmc::new(dim, options));
+    if moves.kernel == KernelChoice::Hmc || dim > GUESSED {
+        return hmc;
+    }
+    let guesses = MetropolisHastings::new(FittedStudentT::new(&vec![WIDTH; dim]));
+    Box::new(Sequence::new(vec![hmc, Box::new(guesses.repeats(GUESSES))]))
+}

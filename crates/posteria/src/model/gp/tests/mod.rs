@@ -1,9 +1,13 @@
 //! What a Gaussian process must be, shown on small data.
 
+mod joint_distribution;
 mod regression;
+pub(super) mod scores;
 
 use super::{GaussianProcess, GpPosterior};
-use crate::data::{Column, Dataset, Roles, Table};
+use posteria_linalg::Matrix;
+
+use crate::data::{Column, Dataset, Roles, Standardization, Table, Targets};
 use crate::model::spec::Spec;
 
 /// Inputs `a` and `b`, and targets that are functions of them.
@@ -25,4 +29,16 @@ pub(super) fn data(rows: usize, targets: &[&dyn Fn(f64, f64) -> f64]) -> Dataset
 pub(super) fn posterior(text: &str, data: &Dataset) -> GpPosterior {
     let spec = Spec::from_toml(&format!("[model]\nkind = 'gp'\n{text}")).unwrap();
     GaussianProcess::new(&spec).unwrap().condition(data, None).unwrap()
+}
+
+/// The same inputs with other real targets, o·n + i, that are not standardised.
+pub(super) fn with_targets(data: &Dataset, values: &[f64]) -> Dataset {
+    let Targets::Real { names, .. } = &data.targets else { unreachable!() };
+    let rows = data.rows();
+    let values = Matrix::from_fn(rows, names.len(), |row, target| values[target * rows + row]);
+    Dataset {
+        targets: Targets::Real { names: names.clone(), values },
+        target_scaling: vec![Standardization::IDENTITY; names.len()],
+        ..data.clone()
+    }
 }

@@ -1,0 +1,216 @@
+//! Alternate targets given the state and a sweep given the targets: the joint distribution must
+//! stay that of the model [Geweke 2004]. And with the likelihood switched off chains must return
+//! the prior.
+
+use posteria_linalg::Cholesky;
+
+use super::super::hyperparameters::GroupDensity;
+use super::super::marginal::Marginal;
+use super::super::observed::Observed;
+use super::super::scale_prior::ScalePrior;
+use super::super::start;
+use super::scores::{Scores, z_of_level};
+use super::{data, posterior, with_targets};
+use crate::data::Dataset;
+use crate::density::InverseGamma;
+use crate::model::Posterior;
+use crate::model::gp::GpPosterior;
+use crate::model::prior::{Above, DofSource};
+use crate::model::residual::{Noise, Residual, ResidualDof};
+use crate::model::spec::ResidualFamily;
+use crate::random::{Purpose, Seed, Stream};
+use crate::sample::{Adapt, Stage};
+
+const TRANSITIONS: usize = 4096;
+
+/// Priors narrow enough that no covariance is beyond factorisation.
+const PRIORS: &str = "[prior.magnitude]\nscale = 0.8\ndof = 6.0\n\
+    [prior.relevance]\nscale = 0.6\ndof = 5.0\ntop_dof = 6.0\n";
+
+const CASES: [(&str, &str, usize); 9] = [
+    ("", "[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
+    ("mean = 'linear'\ncovariance = 'matern-5/2'", "[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
+    (
+        "covariance = ['periodic*rational-quadratic', 'neural-network']",
+        "[residual]\nscale = 0.4\nscale_dof = 5.0",
+        1,
+    ),
+    ("", "[residual]\nfamily = 'student-t'\nscale = 0.4\nscale_dof = 5.0", 1),
+    ("", "[residual]\nfamily = 'student-t'\ndof = 'continuous'\nscale = 0.4\nscale_dof = 5.0", 1),
+    ("", "[residual]\nfamily = 'laplace'\nscale = 0.4\nscale_dof = 5.0", 1),
+    ("", "[residual]\nscale = 0.4\nscale_dof = 5.0", 2),
+    ("processes = 'shared'", "[residual]\nscale = 0.4\nscale_dof = 5.0", 2),
+    (
+        "processes = 'shared'",
+        "[residual]\nsharing = 'common'\nfamily = 'per-case'\nscale = 0.4\nscale_dof = 5.0",
+        2,
+    ),
+];
+
+const KERNELS: [&str; 3] =
+    ["", "[sampling]\nkernel = 'hmc'\nleapfrog_steps = 2", "[sampling]\nkernel = 'nuts'"];
+
+/// Numbers that are standard normal, independently, under the joint distribution.
+fn scores(posterior: &GpPosterior, state: &[f64], targets: &[f64], table: &mut Scores) {
+    let rows = posterior.row_count();
+    let mut marginal = Marginal::new(&posterior.covariance, &posterior.inputs, posterior.jitter);
+    let mut factor = Cholesky::identity(rows);
+    for process in &posterior.processes {
+        for group in &process.hyperparameters.groups {
+            let level = |log: f64, prior: InverseGamma| z_of_level(prior.cdf((2.0 * log).exp()));
+            match &group.prior {
+                GroupDensity::Levels(levels) => {
+                    let dof = levels.dof.value(state);
+                    let above = match &levels.above {
+                        Above::Fixed(scale) => *scale,
+                        Above::Sampled { slot, prior } => {
+                            table.push(level(state[*slot], *prior));
+                            state[*slot].exp()
+                        }
+                    };
+                    let prior = InverseGamma::new(above, dof).unwrap();
+                    for slot in levels.slots.clone() {
+                        table.push(level(state[slot], prior));
+                    }
+                    if let DofSource::Sampled { slot, grid } = &levels.dof {
+                        table.push_grid(state[*slot], grid.dofs());
+                    }
+                }
+                GroupDensity::Each(ScalePrior::InverseGamma(prior)) => {
+                    group.slots.clone().for_each(|slot| table.push(level(state[slot], *prior)));
+                }
+                GroupDensity::Each(ScalePrior::LogNormal(prior)) => {
+                    let normal = prior.logarithm();
+                    for slot in group.slots.clone() {
+                        table.push((state[slot] - normal.mean()) / normal.scale());
+                    }
+                }
+                GroupDensity::Each(_) => unreachable!("not among the cases"),
+            }
+        }
+        let mut logs = vec![0.0; process.hyperparameters.parameters()];
+        process.hyperparameters.write_parameters(state, &mut logs);
+        marginal.set(&logs);
+        marginal.factorize_prior(&mut factor).unwrap();
+        for target in process.targets.clone() {
+            let first = posterior.latents.start + target * rows;
+            let mut whitened = state[first..first + rows].to_vec();
+            factor.solve_lower(&mut whitened);
+            whitened.iter().for_each(|z| table.push(*z));
+        }
+    }
+    let Observed::Real(residual) = &posterior.observed else { unreachable!() };
+    let Noise::Scales { levels, .. } = &residual.noise else { unreachable!() };
+    let Above::Fixed(scale) = levels.above else { unreachable!() };
+    let prior = InverseGamma::new(scale, levels.dof.value(state)).unwrap();
+    for slot in levels.slots.clone() {
+        table.push(z_of_level(prior.cdf((2.0 * state[slot]).exp())));
+    }
+    match &residual.dof {
+        ResidualDof::Fixed(_) => {}
+        ResidualDof::Grid { slot, grid } => table.push_grid(state[*slot], grid.dofs()),
+        ResidualDof::Continuous { slot, prior } => table.push(z_of_level(prior.cdf(state[*slot]))),
+    }
+    if !targets.is_empty() && residual.family == ResidualFamily::Normal {
+        for (index, target) in targets.iter().enumerate() {
+            let f = state[posterior.latents.start + index];
+            table.push((target - f) * (-residual.log_scale(state, index)).exp());
+        }
+    }
+    table.end_row();
+}
+
+fn draw_targets(posterior: &GpPosterior, state: &[f64], stream: &mut Stream) -> Vec<f64> {
+    let Observed::Real(residual) = &posterior.observed else { unreachable!() };
+    let unit = |residual: &Residual, stream: &mut Stream| match residual.family {
+        ResidualFamily::Normal => stream.normal(),
+        ResidualFamily::Laplace => {
+            let sign = if stream.uniform() < 0.5 { -1.0 } else { 1.0 };
+            sign * stream.exponential()
+        }
+        _ => {
+            let dof = residual.dof.value(state);
+            stream.normal() / (2.0 * stream.gamma(0.5 * dof) / dof).sqrt()
+        }
+    };
+    let latents = &state[posterior.latents.clone()];
+    let noisy = |(index, f): (usize, &f64)| {
+        f + residual.log_scale(state, index).exp() * unit(residual, stream)
+    };
+    latents.iter().enumerate().map(noisy).collect()
+}
+
+fn tuned(posterior: &GpPosterior, beta: f64, state: &[f64], stream: &mut Stream) -> Vec<Vec<f64>> {
+    let mut sweep = posterior.sweep(beta);
+    let mut state = state.to_vec();
+    for adapt in [Adapt::StepSize, Adapt::Metric, Adapt::Metric] {
+        sweep.enter(&Stage { adapt, ..Stage::default() });
+        (0..60).for_each(|_| {
+            sweep.pass(&mut state, stream);
+        });
+    }
+    sweep.enter(&Stage::default());
+    sweep.memory()
+}
+
+fn check(case: usize, kernel: usize) {
+    let (model, residual, targets) = CASES[case];
+    let text = format!("{model}\n{PRIORS}{residual}\n{}", KERNELS[kernel]);
+    let zero = |_: f64, _: f64| 0.0;
+    let functions: Vec<&dyn Fn(f64, f64) -> f64> = vec![&zero; targets];
+    let data: Dataset = data(5, &functions);
+    let empty = posterior(&text, &with_targets(&data, &vec![0.0; 5 * targets]));
+    let mut stream = Seed(1999).stream(Purpose::Data, [case as u64, kernel as u64]);
+    let mut state = start::from_prior(&empty, &mut stream).unwrap();
+    let first = draw_targets(&empty, &state, &mut stream);
+    let mut memory =
+        tuned(&posterior(&text, &with_targets(&data, &first)), 1.0, &state, &mut stream);
+    let mut table = Scores::default();
+    for _ in 0..TRANSITIONS {
+        let targets = draw_targets(&empty, &state, &mut stream);
+        let posterior = posterior(&text, &with_targets(&data, &targets));
+        let mut sweep = posterior.sweep(1.0);
+        sweep.enter(&Stage::default());
+        sweep.recall(&memory).unwrap();
+        sweep.pass(&mut state, &mut stream);
+        memory = sweep.memory();
+        scores(&posterior, &state, &targets, &mut table);
+    }
+    table.assert_standard_normal(&format!("{model} {residual} {}", KERNELS[kernel]));
+}
+
+#[test]
+fn sweeps_keep_the_joint_distribution() {
+    for case in 0..CASES.len() {
+        check(case, 0);
+    }
+}
+
+#[test]
+fn other_kernels_keep_the_joint_distribution() {
+    for (case, kernel) in [(0, 1), (3, 1), (7, 1), (1, 2), (5, 2), (6, 2)] {
+        check(case, kernel);
+    }
+}
+
+#[test]
+fn without_likelihood_chains_return_the_prior() {
+    for (case, (model, residual, targets)) in CASES.into_iter().enumerate() {
+        let text = format!("{model}\n{PRIORS}{residual}");
+        let far = |a: f64, b: f64| 1e3 * a - b;
+        let functions: Vec<&dyn Fn(f64, f64) -> f64> = vec![&far; targets];
+        let posterior = posterior(&text, &data(5, &functions));
+        let mut stream = Seed(1999).stream(Purpose::Data, [case as u64, 10]);
+        let mut state = start::from_prior(&posterior, &mut stream).unwrap();
+        let memory = tuned(&posterior, 0.0, &state, &mut stream);
+        let mut sweep = posterior.sweep(0.0);
+        sweep.enter(&Stage::default());
+        sweep.recall(&memory).unwrap();
+        let mut table = Scores::default();
+        for _ in 0..TRANSITIONS {
+            sweep.pass(&mut state, &mut stream);
+            scores(&posterior, &state, &[], &mut table);
+        }
+        table.assert_standard_normal(&format!("{model} {residual}"));
+    }
+}

@@ -43,7 +43,10 @@ pub(crate) fn fma<T: Scalar, const N: usize>(a: [T; N], b: [T; N], c: [T; N]) ->
 
 /// `B` neighbouring blocks of lanes from `start` on.
 #[inline(always)]
-fn load<T: Scalar, const N: usize, const B: usize>(panel: &[T], start: usize) -> [[T; N]; B] {
+pub(crate) fn load<T: Scalar, const N: usize, const B: usize>(
+    panel: &[T],
+    start: usize,
+) -> [[T; N]; B] {
     let mut lanes = [[T::ZERO; N]; B];
     for (lanes, block) in lanes.iter_mut().zip(panel[start..start + B * N].as_chunks::<N>().0) {
         *lanes = *block;
@@ -53,7 +56,7 @@ fn load<T: Scalar, const N: usize, const B: usize>(panel: &[T], start: usize) ->
 
 /// Writes `B` neighbouring blocks of lanes from `start` on.
 #[inline(always)]
-fn store<T: Scalar, const N: usize, const B: usize>(
+pub(crate) fn store<T: Scalar, const N: usize, const B: usize>(
     panel: &mut [T],
     start: usize,
     lanes: [[T; N]; B],

@@ -37,6 +37,14 @@ pub fn add_scaled(y: &mut [f64], factor: f64, x: &[f64]) {
     }
 }
 
+/// y ← y ∘ x, component by component.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn multiply_by(y: &mut [f64], x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y *= x;
+    }
+}
+
 /// y ← y + factor s ∘ x, component by component.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 pub fn add_weighted(y: &mut [f64], factor: f64, weights: &[f64], x: &[f64]) {
@@ -103,5 +111,7 @@ mod tests {
         add_scaled(&mut y, 2.0, &[3.0; 11]);
         add_weighted(&mut y, 0.5, &[4.0; 11], &[10.0; 11]);
         assert!(y.iter().all(|y| (y - 27.0).abs() < f64::EPSILON));
+        multiply_by(&mut y, &[2.0; 11]);
+        assert!(y.iter().all(|y| (y - 54.0).abs() < f64::EPSILON));
     }
 }

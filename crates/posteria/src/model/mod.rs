@@ -2,6 +2,7 @@
 
 mod custom;
 mod error;
+pub mod gp;
 pub mod linear;
 pub mod mlp;
 pub mod prior;

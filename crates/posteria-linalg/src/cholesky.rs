@@ -1,19 +1,19 @@
 //! Cholesky factorisation A = L Lᵀ, and what is computed from the factor.
 
+mod blocks;
+
 use std::mem::MaybeUninit;
 
-use faer::dyn_stack::MemStack;
-use faer::linalg::cholesky::llt::factor::{
-    LltError, LltParams, cholesky_in_place, cholesky_in_place_scratch,
-};
+use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place_scratch};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
-use faer::{Auto, MatMut, MatRef, Par, Spec};
+use faer::{Accum, Auto, MatMut, MatRef, Par, Spec};
 
 use crate::product::general;
-use crate::{Matrix, add_scaled, dot, small};
+use crate::{Matrix, add_scaled, dot, small, threads};
 
 /// The matrix is not positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,17 +87,31 @@ impl Cholesky {
         self.factorize_large()
     }
 
+    /// Room for a matrix to factorise in place, by [`Cholesky::refactorize`]: its lower half, with
+    /// the diagonal, is to be written. The factor is gone from here on.
+    pub fn matrix_mut(&mut self) -> &mut Matrix {
+        &mut self.factor
+    }
+
+    /// Factorises the matrix whose lower half was written into [`Cholesky::matrix_mut`]; saves
+    /// the copy that [`Cholesky::factorize`] makes. After a failure the factor is meaningless.
+    ///
+    /// # Errors
+    /// [`NotPositiveDefinite`], also where an entry of the lower half is NaN or infinite.
+    pub fn refactorize(&mut self) -> Result<(), NotPositiveDefinite> {
+        let dim = self.dim();
+        if dim <= small::LARGEST {
+            return small::factorize_in_place(self.factor.values_mut(), dim)
+                .map_err(|pivot| NotPositiveDefinite { pivot });
+        }
+        self.factorize_large()
+    }
+
     fn factorize_large(&mut self) -> Result<(), NotPositiveDefinite> {
-        let outcome = cholesky_in_place(
-            self.factor.view_mut(),
-            Default::default(),
-            Par::Seq,
-            MemStack::new(&mut self.scratch),
-            parameters(),
-        );
-        // The backend stops at a pivot that is not positive and finite, NaN included.
-        if let Err(LltError::NonPositivePivot { index }) = outcome {
-            return Err(NotPositiveDefinite { pivot: index });
+        if self.dim() < threads::LARGE {
+            blocks::factorize_one(self.factor.view_mut(), &mut self.scratch)?;
+        } else {
+            blocks::factorize(self.factor.view_mut(), &mut self.scratch)?;
         }
         // Its vector loops also write above the diagonal.
         for column in 1..self.dim() {
@@ -209,7 +223,17 @@ impl Cholesky {
     /// If the dimensions differ.
     pub fn solve_lower_matrix(&self, x: &mut Matrix) {
         assert_eq!(x.rows(), self.dim(), "as many rows as the factor");
-        solve_lower_triangular_in_place(self.factor.view(), x.view_mut(), Par::Seq);
+        let factor = self.factor.view();
+        self.solve_blocks(x, |x| solve_lower_triangular_in_place(factor, x, Par::Seq));
+    }
+
+    /// Calls `solve` with all columns, or with blocks of them where the factor is large.
+    fn solve_blocks(&self, x: &mut Matrix, solve: impl Fn(MatMut<'_, f64>) + Sync) {
+        if self.dim() < threads::LARGE {
+            solve(x.view_mut());
+        } else {
+            threads::for_each_block(x.view_mut(), |_| 1.0, |x, _| solve(x));
+        }
     }
 
     /// X ← A⁻¹ X, all columns at once.
@@ -219,7 +243,7 @@ impl Cholesky {
     pub fn solve_matrix(&self, x: &mut Matrix) {
         self.solve_lower_matrix(x);
         let upper = self.factor.view().transpose();
-        solve_upper_triangular_in_place(upper, x.view_mut(), Par::Seq);
+        self.solve_blocks(x, |x| solve_upper_triangular_in_place(upper, x, Par::Seq));
     }
 
     /// `inverse` ← L⁻¹; zero above the diagonal.
@@ -230,7 +254,39 @@ impl Cholesky {
         let dim = self.dim();
         assert!(inverse.rows() == dim && inverse.columns() == dim, "a {dim} x {dim} matrix");
         inverse.values_mut().fill(0.0);
-        invert_lower_triangular(inverse.view_mut(), self.factor.view(), Par::Seq);
+        if dim < threads::LARGE {
+            invert_lower_triangular(inverse.view_mut(), self.factor.view(), Par::Seq);
+        } else {
+            blocks::invert(self.factor.view(), inverse.view_mut());
+        }
+    }
+
+    /// The lower half of `inverse`, with its diagonal, ← that of A⁻¹ = L⁻ᵀ L⁻¹; `inverse_lower`
+    /// receives L⁻¹ on the way. What is above the diagonal of `inverse` is meaningless.
+    ///
+    /// Half the work of [`Cholesky::inverse`].
+    ///
+    /// # Panics
+    /// If the dimensions differ.
+    pub fn inverse_half(&self, inverse_lower: &mut Matrix, inverse: &mut Matrix) {
+        let dim = self.dim();
+        assert!(inverse.rows() == dim && inverse.columns() == dim, "a {dim} x {dim} matrix");
+        self.inverse_lower(inverse_lower);
+        if dim < threads::LARGE {
+            triangular::matmul(
+                inverse.view_mut(),
+                BlockStructure::TriangularLower,
+                Accum::Replace,
+                inverse_lower.view().transpose(),
+                BlockStructure::TriangularUpper,
+                inverse_lower.view(),
+                BlockStructure::TriangularLower,
+                1.0,
+                Par::Seq,
+            );
+        } else {
+            blocks::multiply_transposed(inverse_lower.view(), inverse.view_mut());
+        }
     }
 
     /// `diagonal` ← the diagonal of A⁻¹; `inverse_lower` receives L⁻¹ on the way.

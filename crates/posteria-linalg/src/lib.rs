@@ -1,8 +1,8 @@
 //! Dense linear algebra of posteria: column-major matrices of `f64`, factorisations in place,
 //! products into the caller's buffers. The only crate that names the backend.
 //!
-//! Everything runs on the calling thread and sums in a fixed order, so the same input gives
-//! the same bits on machines of the same class.
+//! Everything sums in a fixed order, whatever the number of threads ([`with_threads`]; one if
+//! nothing is said), so the same input gives the same bits on machines of the same class.
 
 mod buffer;
 mod cholesky;
@@ -20,6 +20,7 @@ mod scalar;
 mod small;
 mod symmetric;
 mod terms;
+mod threads;
 mod vector;
 
 pub use buffer::Buffer;
@@ -36,4 +37,5 @@ pub use real::{Real, exp, tanh};
 pub use residual::{Residuals, scale_rows};
 pub use symmetric::{EigenError, SymmetricEigen};
 pub use terms::Terms;
+pub use threads::{threads, with_threads};
 pub use vector::{add_scaled, add_weighted, dot, end_products, multiply_by};

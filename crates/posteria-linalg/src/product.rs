@@ -3,7 +3,7 @@
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
-use crate::{Matrix, add_scaled, dot};
+use crate::{Matrix, add_scaled, dot, threads};
 
 /// `out` ← A x.
 ///
@@ -47,7 +47,7 @@ pub fn multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
         // The backend's general product is slower for a single column.
         matrix_vector(a, b.column(0), out.column_mut(0));
     } else {
-        general(a.view(), b.view(), out.view_mut());
+        product(a.view(), b.view(), out.view_mut());
     }
 }
 
@@ -61,7 +61,7 @@ pub fn transposed_multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
     if b.columns() == 1 {
         transposed_matrix_vector(a, b.column(0), out.column_mut(0));
     } else {
-        general(a.view().transpose(), b.view(), out.view_mut());
+        product(a.view().transpose(), b.view(), out.view_mut());
     }
 }
 
@@ -72,7 +72,7 @@ pub fn transposed_multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
 pub fn multiply_transposed(a: &Matrix, b: &Matrix, out: &mut Matrix) {
     let fits = a.columns() == b.columns() && out.rows() == a.rows() && out.columns() == b.rows();
     assert!(fits, "dimensions fit");
-    general(a.view(), b.view().transpose(), out.view_mut());
+    product(a.view(), b.view().transpose(), out.view_mut());
 }
 
 /// `out` ← Aᵀ A, both halves.
@@ -93,6 +93,21 @@ pub fn symmetric_rank_k(a: &Matrix, out: &mut Matrix) {
         Par::Seq,
     );
     out.mirror_lower();
+}
+
+/// `out` ← A B by the backend; large products block by block of columns.
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    if out.nrows().min(a.ncols()) < threads::LARGE {
+        return general(a, b, out);
+    }
+    threads::for_each_block(
+        out,
+        |_| 1.0,
+        |out, first| {
+            let width = out.ncols();
+            general(a, b.subcols(first, width), out);
+        },
+    );
 }
 
 /// `out` ← A B by the backend, on this thread.

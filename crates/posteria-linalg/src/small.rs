@@ -15,6 +15,15 @@ pub(crate) const LARGEST: usize = 32;
 /// # Errors
 /// The index of the first pivot that is not positive and finite.
 pub(crate) fn factorize(matrix: &[f64], factor: &mut [f64], dim: usize) -> Result<(), usize> {
+    factorize_either(Some(matrix), factor, dim)
+}
+
+/// As [`factorize`], of a matrix that is overwritten by its factor.
+pub(crate) fn factorize_in_place(matrix: &mut [f64], dim: usize) -> Result<(), usize> {
+    factorize_either(None, matrix, dim)
+}
+
+fn factorize_either(matrix: Option<&[f64]>, factor: &mut [f64], dim: usize) -> Result<(), usize> {
     match dim.div_ceil(LANES) {
         0 | 1 => factorize_blocks::<1, 8>(matrix, factor, dim),
         2 => factorize_blocks::<2, 16>(matrix, factor, dim),
@@ -80,13 +89,14 @@ fn add_scaled<const B: usize>(
 
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
 fn factorize_blocks<const B: usize, const D: usize>(
-    matrix: &[f64],
+    matrix: Option<&[f64]>,
     factor: &mut [f64],
     dim: usize,
 ) -> Result<(), usize> {
     // Columns, eliminated one after the other. Lanes above the diagonal and beyond the last row
     // hold anything; no other lane ever depends on them.
     let mut columns = [[[0.0; LANES]; B]; D];
+    let matrix = matrix.unwrap_or(factor);
     for (k, column) in columns[..dim].iter_mut().enumerate() {
         *column = load(matrix, k * dim);
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::matrix::tests::random;
 use crate::symmetric_rank_k;
+use crate::threads::tests::with_budgets;
 
 /// Dimensions on both sides of every threshold.
 fn sizes() -> impl Iterator<Item = usize> {
@@ -206,4 +207,89 @@ fn an_update_that_leaves_the_cone_is_an_error() {
     let mut cholesky = Cholesky::identity(4);
     let mut x = [0.0, f64::NAN, 0.0, 0.0];
     assert_eq!(cholesky.rank_one_update(1.0, &mut x), Err(NotPositiveDefinite { pivot: 1 }));
+}
+
+#[test]
+fn a_matrix_can_be_factorised_where_it_was_written() {
+    for dim in sizes().chain([600]) {
+        let matrix = positive_definite(dim);
+        let expected = Cholesky::new(&matrix).unwrap();
+        let mut room = Cholesky::identity(dim);
+        let values = room.matrix_mut();
+        values.values_mut().fill(f64::NAN);
+        for column in 0..dim {
+            values.column_mut(column)[column..].copy_from_slice(&matrix.column(column)[column..]);
+        }
+        room.refactorize().unwrap();
+        assert_eq!(room.factor(), expected.factor());
+        if dim > 0 {
+            let last = dim - 1;
+            room.matrix_mut().values_mut().fill(0.0);
+            for i in 0..dim {
+                room.matrix_mut()[(i, i)] = if i == last { -1.0 } else { 1.0 };
+            }
+            assert_eq!(room.refactorize(), Err(NotPositiveDefinite { pivot: last }));
+        }
+    }
+}
+
+#[test]
+fn half_an_inverse_is_the_half_of_the_whole() {
+    for dim in sizes() {
+        let cholesky = Cholesky::new(&positive_definite(dim)).unwrap();
+        let mut whole = Matrix::zeros(dim, dim);
+        cholesky.inverse(&mut whole);
+        let mut lower = Matrix::from_fn(dim, dim, |_, _| f64::NAN);
+        let mut half = lower.clone();
+        cholesky.inverse_half(&mut lower, &mut half);
+        half.mirror_lower();
+        assert_close(half.values(), whole.values(), 1e-12 * (dim + 1) as f64);
+    }
+}
+
+#[test]
+fn large_matrices_are_factorised_and_inverted_with_the_same_bits_by_any_threads() {
+    // Not a multiple of the block, and just on the threshold.
+    for dim in [threads::LARGE, 700] {
+        let matrix = positive_definite(dim);
+        let right = random(dim, 300, 3);
+        let results = with_budgets(|| {
+            let cholesky = Cholesky::new(&matrix).unwrap();
+            let mut lower = Matrix::from_fn(dim, dim, |_, _| f64::NAN);
+            let mut inverse = lower.clone();
+            cholesky.inverse_half(&mut lower, &mut inverse);
+            inverse.mirror_lower();
+            let mut solution = right.clone();
+            cholesky.solve_matrix(&mut solution);
+            let mut product = Matrix::zeros(dim, 300);
+            crate::multiply(&inverse, &right, &mut product);
+            [cholesky.factor().clone(), lower, inverse, solution, product]
+        });
+        for other in &results[1..] {
+            // NaN would compare as different.
+            assert!(results[0] == *other);
+        }
+        let [factor, lower, inverse, solution, product] = &results[0];
+        let tolerance = 1e-12 * dim as f64;
+        let expected = by_loops(&matrix).unwrap();
+        assert_close(factor.values(), expected.values(), tolerance);
+        assert!((1..dim).all(|i| factor[(i - 1, i)].to_bits() == 0));
+        assert!((1..dim).all(|i| lower[(i - 1, i)].to_bits() == 0));
+        assert_close(solution.values(), product.values(), tolerance);
+        let identity = Matrix::identity(dim);
+        let mut product = Matrix::zeros(dim, dim);
+        crate::multiply(factor, lower, &mut product);
+        assert_close(product.values(), identity.values(), tolerance);
+        crate::multiply(&matrix, inverse, &mut product);
+        assert_close(product.values(), identity.values(), tolerance);
+    }
+}
+
+#[test]
+fn a_bad_pivot_of_a_large_matrix_is_named() {
+    for (at, bad) in [(3, -1.0), (127, 0.0), (128, f64::NAN), (517, f64::INFINITY), (599, -1e9)] {
+        let mut matrix = positive_definite(600);
+        matrix[(at, at)] = bad;
+        assert_eq!(Cholesky::new(&matrix).map(|_| ()), Err(NotPositiveDefinite { pivot: at }));
+    }
 }

@@ -1,4 +1,4 @@
-//! Run independent jobs on a few threads: the only place where threads are spawned.
+//! Run independent jobs on a few threads, and let each use the threads that jobs leave free.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -6,9 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use posteria_linalg::with_threads;
+
 /// Runs `job(0)`, …, `job(count - 1)` on at most `threads` threads; results in job order.
 ///
-/// A job must not depend on when or where it runs; then neither does any result.
+/// A job must not depend on when or where it runs; then neither does any result. Where there are
+/// more threads than jobs, the linear algebra of each job may use its share of them, which
+/// changes no result either.
 ///
 /// # Panics
 /// If a job panics.
@@ -17,20 +21,22 @@ pub fn run_jobs<T: Send>(
     threads: NonZero<usize>,
     job: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
-    if threads.get() == 1 || count <= 1 {
-        return (0..count).map(job).collect();
+    let workers = threads.get().min(count).max(1);
+    let share = NonZero::new(threads.get() / workers).expect("at most one worker per thread");
+    if workers == 1 {
+        return with_threads(share, || (0..count).map(job).collect());
     }
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
-        for _ in 0..threads.get().min(count) {
+        for _ in 0..workers {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     if index >= count {
                         break;
                     }
-                    let result = job(index);
+                    let result = with_threads(share, || job(index));
                     *results[index].lock().expect("no job panicked") = Some(result);
                 }
             });
@@ -79,4 +85,26 @@ pub fn run_in_turns<J: Send, T: Send>(
         run_jobs(workers, threads, worker).into_iter().flatten().collect();
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_share_the_threads_that_they_leave_free() {
+        for (count, threads, expected) in
+            [(0, 4, 4), (1, 4, 4), (2, 4, 2), (3, 4, 1), (4, 4, 1), (9, 4, 1), (3, 7, 2), (5, 1, 1)]
+        {
+            let threads = NonZero::new(threads).unwrap();
+            let shares = run_jobs(count, threads, |_| posteria_linalg::threads().get());
+            assert_eq!(shares, vec![expected; count]);
+            let jobs: Vec<usize> = (0..count).collect();
+            let shares = run_in_turns(jobs, threads, |_| {
+                ControlFlow::Break(posteria_linalg::threads().get())
+            });
+            assert_eq!(shares, vec![expected; count]);
+        }
+        assert_eq!(posteria_linalg::threads().get(), 1);
+    }
 }

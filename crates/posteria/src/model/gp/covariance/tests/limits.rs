@@ -79,9 +79,13 @@ fn enormous_and_tiny_parameters_give_finite_covariances_and_gradients() {
                 let mut logs = vec![0.0; covariance.parameters().len()];
                 logs[p] = size;
                 let out = filled(covariance, &points, &logs);
-                assert!(out.values().iter().all(|value| value.is_finite()), "{covariance:?}");
+                assert!(out.values().iter().all(|value| value.is_finite()), "{}", name(covariance));
                 let gradient = gradient(covariance, &points, &logs);
-                assert!(gradient.iter().all(|value| value.is_finite()), "{covariance:?} {size}");
+                assert!(
+                    gradient.iter().all(|value| value.is_finite()),
+                    "{} {size}",
+                    name(covariance)
+                );
             }
         }
         let logs = vec![400.0; covariance.parameters().len()];

@@ -127,3 +127,9 @@ fn reference_factor(factor: &Factor, next: &mut impl FnMut() -> f64, x: &[f64], 
 fn row(points: &Matrix, row: usize) -> Vec<f64> {
     (0..points.columns()).map(|k| points[(row, k)]).collect()
 }
+
+/// Its text, with numbered inputs.
+fn name(covariance: &Covariance) -> String {
+    let names: Vec<String> = (0..covariance.inputs()).map(|k| format!("x{k}")).collect();
+    covariance.name(&names)
+}

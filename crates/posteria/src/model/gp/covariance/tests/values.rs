@@ -23,7 +23,11 @@ fn covariances_are_the_formulas_wherever_they_are_asked_for() {
         evaluator.diagonal(&new, &mut diagonal);
         let close = |value: f64, x: &[f64], y: &[f64]| {
             let expected = reference(covariance, &logs, x, y);
-            assert!((value - expected).abs() < 1e-13 * (1.0 + expected.abs()), "{covariance:?}");
+            assert!(
+                (value - expected).abs() < 1e-13 * (1.0 + expected.abs()),
+                "{}",
+                name(covariance)
+            );
         };
         for column in 0..n {
             let y = row(&points, column);
@@ -33,8 +37,8 @@ fn covariances_are_the_formulas_wherever_they_are_asked_for() {
                 } else {
                     close(filled[(r, column)], &row(&points, r), &y);
                     let bits = filled[(r, column)].to_bits();
-                    assert_eq!(itself[(r, column)].to_bits(), bits, "{covariance:?}");
-                    assert_eq!(itself[(column, r)].to_bits(), bits, "{covariance:?}");
+                    assert_eq!(itself[(r, column)].to_bits(), bits, "{}", name(covariance));
+                    assert_eq!(itself[(column, r)].to_bits(), bits, "{}", name(covariance));
                 }
             }
             for r in 0..13 {
@@ -88,7 +92,7 @@ fn every_covariance_is_positive_definite() {
             for i in 0..30 {
                 filled[(i, i)] += 1e-12 * largest;
             }
-            assert!(Cholesky::new(&filled).is_ok(), "{covariance:?}");
+            assert!(Cholesky::new(&filled).is_ok(), "{}", name(covariance));
         }
     }
 }

@@ -59,6 +59,9 @@ fn regression<'p>(
         let kernel = hyperparameter_kernel(&posterior.moves, slots.len());
         updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
     }
+    if posterior.neighbours.is_some() {
+        return;
+    }
     updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
     if residual.family != ResidualFamily::Normal {
         let latents = posterior.latents.clone();

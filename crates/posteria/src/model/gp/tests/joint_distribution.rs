@@ -30,7 +30,11 @@ const PRIORS: &str = "[prior.magnitude]\nscale = 0.8\ndof = 6.0\n\
 
 const CASES: [(&str, &str, usize); 9] = [
     ("", "[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
-    ("mean = 'linear'\ncovariance = 'matern-5/2'", "[prior.mean]\nfixed = 0.7\n[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
+    (
+        "mean = 'linear'\ncovariance = 'matern-5/2'",
+        "[prior.mean]\nfixed = 0.7\n[residual]\nscale = 0.4\nscale_dof = 5.0",
+        1,
+    ),
     (
         "covariance = ['periodic*rational-quadratic', 'neural-network']",
         "[residual]\nscale = 0.4\nscale_dof = 5.0",

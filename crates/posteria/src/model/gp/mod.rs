@@ -19,10 +19,12 @@
 
 mod conditioned;
 pub mod covariance;
+mod error;
 mod evaluator;
 mod hyperparameters;
 mod layout;
 mod marginal;
+mod neighbours;
 mod observed;
 mod posterior;
 mod predictor;

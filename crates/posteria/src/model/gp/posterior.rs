@@ -8,6 +8,7 @@ use super::covariance::{Covariance, Factor, Function};
 use super::evaluator::GpEvaluator;
 use super::hyperparameters::Hyperparameters;
 use super::layout::layout;
+use super::neighbours::{NeighbourEvaluator, Neighbours};
 use super::observed::{Contrasts, Observed};
 use super::predictor::GpPredictor;
 use super::process::Process;
@@ -41,8 +42,6 @@ const FITTED_ROWS: usize = 100;
 pub struct GpPosterior {
     pub(super) inputs: Matrix,
     pub(super) covariance: Covariance,
-    /// Terms of the covariance from this one on stand for the mean function.
-    pub(super) mean_term: usize,
     pub(super) jitter: f64,
     pub(super) processes: Vec<Process>,
     pub(super) observed: Observed,
@@ -51,7 +50,7 @@ pub struct GpPosterior {
     pub(super) target_scaling: Vec<Standardization>,
     pub(super) input_scaling: Vec<Standardization>,
     pub(super) moves: Moves,
-    pub(super) neighbours: Option<usize>,
+    pub(super) neighbours: Option<Neighbours>,
     pub(super) fitted_rows: Vec<usize>,
     /// Standardised targets o·n + i, or class codes.
     pub(super) answers: Vec<f64>,
@@ -138,15 +137,16 @@ impl GaussianProcess {
         let mut posterior = GpPosterior {
             inputs: data.inputs.clone(),
             covariance,
-            mean_term,
             jitter: self.jitter(data.task),
             processes,
-            latents: next..next + rows * observed.functions(),
+            // With neighbours the functions are integrated out for good.
+            latents: next..next
+                + if self.neighbours.is_some() { 0 } else { rows * observed.functions() },
             observed,
             target_scaling: data.target_scaling.clone(),
             input_scaling: data.input_scaling.clone(),
             moves: self.moves,
-            neighbours: self.neighbours,
+            neighbours: self.neighbours.map(|most| Neighbours::new(&data.inputs, most)),
             fitted_rows: (0..kept).map(|index| index * rows / kept).collect(),
             answers: answers(data),
             test,
@@ -215,10 +215,19 @@ impl Posterior for GpPosterior {
     }
 
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
-        Box::new(GpEvaluator::new(self))
+        match (&self.observed, &self.neighbours) {
+            (Observed::Real(residual), Some(neighbours)) => {
+                Box::new(NeighbourEvaluator::new(self, residual, neighbours))
+            }
+            _ => Box::new(GpEvaluator::new(self)),
+        }
     }
 
     fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        // Functions at all rows are what neighbours are there to avoid.
+        if self.neighbours.is_some() {
+            return None;
+        }
         let mut state = start::from_prior(self, stream)?;
         if let Observed::Real(residual) = &self.observed {
             residual.draw_case_variances(&mut state, stream);

@@ -1,6 +1,7 @@
 //! The density of hyperparameters and residual scales, functions integrated out.
 
 use super::marginal::Marginal;
+use super::neighbours::{Derivatives, NeighbourMarginal};
 use super::posterior::GpPosterior;
 use super::process::Process;
 use crate::density::special::LOG_SQRT_2PI;
@@ -27,11 +28,31 @@ pub(super) struct RegressionConditional<'p> {
 
 struct Part<'p> {
     process: &'p Process,
-    marginal: Marginal<'p>,
+    density: Density<'p>,
     log_parameters: Vec<f64>,
     of_parameters: Vec<f64>,
     /// b of every target.
     solved: Vec<f64>,
+}
+
+enum Density<'p> {
+    Exact(Marginal<'p>),
+    Neighbours { marginal: NeighbourMarginal<'p>, variances: Vec<f64>, by_row: Vec<f64> },
+}
+
+impl<'p> Density<'p> {
+    fn new(posterior: &'p GpPosterior) -> Self {
+        let GpPosterior { covariance, inputs, jitter, neighbours, .. } = posterior;
+        let zeros = || vec![0.0; inputs.rows()];
+        match neighbours {
+            None => Density::Exact(Marginal::new(covariance, inputs, *jitter)),
+            Some(neighbours) => Density::Neighbours {
+                marginal: NeighbourMarginal::new(neighbours, covariance, inputs, *jitter),
+                variances: zeros(),
+                by_row: zeros(),
+            },
+        }
+    }
 }
 
 impl<'p> RegressionConditional<'p> {
@@ -66,7 +87,7 @@ impl<'p> RegressionConditional<'p> {
         }
         let part = |process: &'p Process| Part {
             process,
-            marginal: Marginal::new(&posterior.covariance, &posterior.inputs, posterior.jitter),
+            density: Density::new(posterior),
             log_parameters: vec![0.0; process.hyperparameters.parameters()],
             of_parameters: vec![0.0; process.hyperparameters.parameters()],
             solved: vec![0.0; rows * process.targets.len()],
@@ -111,7 +132,7 @@ impl<'p> RegressionConditional<'p> {
         for part in &self.parts {
             value += part.process.hyperparameters.log_prior(state, &mut add).ok_or(outside)?;
         }
-        let Noise::Scales { levels, slot_of, .. } = &residual.noise else {
+        let Noise::Scales { levels, .. } = &residual.noise else {
             unreachable!("checked with the specification")
         };
         if self.moves_scales {
@@ -121,58 +142,152 @@ impl<'p> RegressionConditional<'p> {
             return Ok(value);
         }
         residual.precisions(state, beta, &mut self.precisions);
-        let wants_gradient = gradient.is_some();
+        let given = Given {
+            state,
+            residual,
+            precisions: &self.precisions,
+            beta,
+            moves_scales: self.moves_scales,
+        };
         for part in &mut self.parts {
-            let Part { process, marginal, log_parameters, of_parameters, solved } = part;
-            let rows = residual.rows;
-            process.hyperparameters.write_parameters(state, log_parameters);
-            marginal.set(log_parameters);
-            // Targets with the same precisions share one factor and one pass of derivatives.
-            let mut first = 0;
-            for (place, target) in process.targets.clone().enumerate() {
-                let range = target * rows..(target + 1) * rows;
-                marginal.factorize(&self.precisions[range.clone()])?;
-                let solved_here = &mut solved[place * rows..(place + 1) * rows];
-                let square = marginal.solve(&residual.targets[range.clone()], solved_here);
-                value += marginal.log_volume() - 0.5 * square;
-                for which in &slot_of[range.clone()] {
-                    value -= beta * state[levels.slots.start + *which as usize];
-                }
-                let last = target + 1 == process.targets.end;
-                let alike = !last && {
-                    let next = range.end..range.end + rows;
-                    let pairs = self.precisions[range.clone()].iter().zip(&self.precisions[next]);
-                    pairs.into_iter().all(|(a, b)| a.to_bits() == b.to_bits())
-                };
-                if alike || !wants_gradient {
-                    continue;
-                }
-                marginal.invert();
-                let mut add = |slot: usize, derivative: f64| {
-                    if let (Some(gradient), Some(index)) = (gradient.as_deref_mut(), index_of[slot])
-                    {
+            let mut add = gradient.as_deref_mut().map(|gradient| {
+                |slot: usize, derivative: f64| {
+                    if let Some(index) = index_of[slot] {
                         gradient[index] += derivative;
                     }
-                };
-                marginal.gradient(&solved[first * rows..(place + 1) * rows], of_parameters);
-                process.hyperparameters.add_gradient(of_parameters, &mut add);
-                if self.moves_scales {
-                    for target in process.targets.start + first..=target {
-                        let place = target - process.targets.start;
-                        for row in 0..rows {
-                            let slot = levels.slots.start + slot_of[target * rows + row] as usize;
-                            // d/d log σ of w = κ/σ² and of -β log σ.
-                            let b = solved[place * rows + row];
-                            add(slot, b * b - marginal.inverse_diagonal(row) + 1.0 - beta);
-                        }
-                    }
                 }
-                first = place + 1;
-            }
+            });
+            let add = add.as_mut().map(|add| add as &mut dyn FnMut(usize, f64));
+            value += part.log_likelihood(&given, add)?;
         }
         if residual.family == ResidualFamily::Normal {
             let targets: usize = self.parts.iter().map(|part| part.process.targets.len()).sum();
             value -= beta * LOG_SQRT_2PI * (targets * residual.rows) as f64;
+        }
+        Ok(value)
+    }
+}
+
+/// What the likelihood of every part depends on.
+struct Given<'a> {
+    state: &'a [f64],
+    residual: &'a Residual,
+    precisions: &'a [f64],
+    beta: f64,
+    moves_scales: bool,
+}
+
+impl Given<'_> {
+    /// Entries of the state with the log scales of a target's residuals.
+    fn slots(&self, target: usize) -> impl Iterator<Item = usize> + '_ {
+        let Noise::Scales { levels, slot_of, .. } = &self.residual.noise else {
+            unreachable!("checked with the specification")
+        };
+        let rows = self.residual.rows;
+        let of = &slot_of[target * rows..(target + 1) * rows];
+        of.iter().map(|which| levels.slots.start + *which as usize)
+    }
+}
+
+impl Part<'_> {
+    /// Log likelihood of the targets, up to (2π)^(-β/2) each; hands its derivatives to `add`.
+    fn log_likelihood(
+        &mut self,
+        given: &Given<'_>,
+        add: Option<&mut dyn FnMut(usize, f64)>,
+    ) -> Result<f64, Infeasible> {
+        self.process.hyperparameters.write_parameters(given.state, &mut self.log_parameters);
+        let mut value = match self.density {
+            Density::Exact(_) => self.exact(given, add)?,
+            Density::Neighbours { .. } => self.of_neighbours(given, add)?,
+        };
+        for target in self.process.targets.clone() {
+            value -= given.slots(target).map(|slot| given.beta * given.state[slot]).sum::<f64>();
+        }
+        Ok(value)
+    }
+
+    fn exact(
+        &mut self,
+        given: &Given<'_>,
+        mut add: Option<&mut dyn FnMut(usize, f64)>,
+    ) -> Result<f64, Infeasible> {
+        let Part { process, density: Density::Exact(marginal), solved, .. } = self else {
+            return Ok(0.0);
+        };
+        let rows = given.residual.rows;
+        let of = |target: usize| &given.precisions[target * rows..(target + 1) * rows];
+        marginal.set(&self.log_parameters);
+        let mut value = 0.0;
+        // Targets with the same precisions share one factor and one pass of derivatives.
+        let mut first = process.targets.start;
+        for target in process.targets.clone() {
+            let place = target - process.targets.start;
+            marginal.factorize(of(target))?;
+            let targets = &given.residual.targets[target * rows..(target + 1) * rows];
+            let square = marginal.solve(targets, &mut solved[place * rows..(place + 1) * rows]);
+            value += marginal.log_volume() - 0.5 * square;
+            let Some(add) = &mut add else { continue };
+            let alike = |next: usize| {
+                let mut pairs = of(target).iter().zip(of(next));
+                pairs.all(|(a, b)| a.to_bits() == b.to_bits())
+            };
+            if target + 1 < process.targets.end && alike(target + 1) {
+                continue;
+            }
+            marginal.invert();
+            let range = first - process.targets.start..place + 1;
+            marginal
+                .gradient(&solved[range.start * rows..range.end * rows], &mut self.of_parameters);
+            process.hyperparameters.add_gradient(&self.of_parameters, &mut *add);
+            for target in (first..=target).filter(|_| given.moves_scales) {
+                let solved = &solved[(target - process.targets.start) * rows..][..rows];
+                for (row, (slot, b)) in given.slots(target).zip(solved).enumerate() {
+                    // d/d log σ of w = κ/σ² and of -β log σ.
+                    add(slot, b * b - marginal.inverse_diagonal(row) + 1.0 - given.beta);
+                }
+            }
+            first = target + 1;
+        }
+        Ok(value)
+    }
+
+    /// exp(-½ w r²) is the density of a residual with variance 1/w times √(2π/w).
+    fn of_neighbours(
+        &mut self,
+        given: &Given<'_>,
+        mut add: Option<&mut dyn FnMut(usize, f64)>,
+    ) -> Result<f64, Infeasible> {
+        let Part { process, density: Density::Neighbours { marginal, variances, by_row }, .. } =
+            self
+        else {
+            return Ok(0.0);
+        };
+        let (rows, log_scales) = (given.residual.rows, &mut self.solved);
+        marginal.set(&self.log_parameters);
+        let mut value = 0.0;
+        for target in process.targets.clone() {
+            let range = target * rows..(target + 1) * rows;
+            for (variance, precision) in variances.iter_mut().zip(&given.precisions[range.clone()])
+            {
+                *variance = precision.recip();
+                value += 0.5 * variance.ln() + LOG_SQRT_2PI;
+            }
+            self.of_parameters.fill(0.0);
+            log_scales[..rows].fill(0.0);
+            let derivatives = add.is_some().then_some(Derivatives {
+                parameters: &mut self.of_parameters,
+                log_scales: &mut log_scales[..rows],
+            });
+            let targets = &given.residual.targets[range];
+            value += marginal.log_density(targets, variances, by_row, derivatives)?;
+            let Some(add) = &mut add else { continue };
+            process.hyperparameters.add_gradient(&self.of_parameters, &mut *add);
+            if given.moves_scales {
+                for (slot, derivative) in given.slots(target).zip(&log_scales[..rows]) {
+                    add(slot, derivative + 1.0 - given.beta);
+                }
+            }
         }
         Ok(value)
     }

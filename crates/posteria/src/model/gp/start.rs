@@ -36,6 +36,12 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }
+    if posterior.neighbours.is_some() {
+        for process in &posterior.processes {
+            process.hyperparameters.draw_prior(&mut state, stream);
+        }
+        return Some(state);
+    }
     let rows = posterior.row_count();
     let mut marginal = Marginal::new(&posterior.covariance, &posterior.inputs, posterior.jitter);
     let mut factor = Cholesky::identity(rows);

@@ -13,7 +13,7 @@ use crate::sample::{Block, FittedStudentT, Kernel, MetropolisHastings, Sequence,
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
 const STEPS: usize = 3;
 /// Acceptance of trajectories.
-const ACCEPTANCE: f64 = 0.65;
+const ACCEPTANCE: f64 = 0.8;
 /// Every trajectory's step is jittered by this much.
 const JITTER: f64 = 0.15;
 /// Most hyperparameters that independence proposals can guess at once.
@@ -58,6 +58,9 @@ fn regression<'p>(
         };
         let kernel = hyperparameter_kernel(&posterior.moves, slots.len());
         updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
+    }
+    if posterior.neighbours.is_some() {
+        return;
     }
     updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
     if residual.family != ResidualFamily::Normal {

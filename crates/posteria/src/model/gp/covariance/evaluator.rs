@@ -57,6 +57,7 @@ enum Among {
     Training,
     Some,
     NewAndTraining,
+    SomeAndNew,
 }
 
 impl<'a> Evaluator<'a> {
@@ -153,9 +154,27 @@ impl<'a> Evaluator<'a> {
         let (rows, columns) = (new.rows(), self.points.rows());
         assert!(out.rows() == rows && out.columns() == columns, "a {rows} x {columns} matrix");
         self.write_new(new);
-        let mut tiles = Tiles::rectangle(rows, columns);
+        self.fill_rectangle(Among::NewAndTraining, out);
+    }
+
+    /// Writes K(X_rows, X*) between the listed training rows and new points: one column per new
+    /// point.
+    ///
+    /// # Panics
+    /// If the dimensions do not fit.
+    pub fn cross_rows(&mut self, rows: &[usize], new: &Matrix, out: &mut Matrix) {
+        let columns = new.rows();
+        assert!(out.rows() == rows.len() && out.columns() == columns, "a row for each listed");
+        self.gather(rows);
+        self.write_new(new);
+        self.fill_rectangle(Among::SomeAndNew, out);
+    }
+
+    fn fill_rectangle(&mut self, among: Among, out: &mut Matrix) {
+        let rows = out.rows();
+        let mut tiles = Tiles::rectangle(rows, out.columns());
         while tiles.next(&mut self.pieces) > 0 {
-            self.evaluate(Among::NewAndTraining);
+            self.evaluate(among);
             for piece in &self.pieces {
                 let end = (piece.start + piece.len).min(rows);
                 let values = &self.tile[piece.offset..][..end - piece.start];
@@ -340,6 +359,7 @@ impl FactorState {
             Among::Training => (training, training),
             Among::Some => (some, some),
             Among::NewAndTraining => (new, training),
+            Among::SomeAndNew => (some, new),
         };
         for piece in pieces {
             columns.read_row(piece.column, other);

@@ -11,7 +11,7 @@ use crate::data::{Column, Dataset, Roles, Standardization, Table, Targets};
 use crate::model::spec::Spec;
 
 /// Inputs `a` and `b`, and targets that are functions of them.
-pub(super) fn data(rows: usize, targets: &[&dyn Fn(f64, f64) -> f64]) -> Dataset {
+pub(in crate::model::gp) fn data(rows: usize, targets: &[&dyn Fn(f64, f64) -> f64]) -> Dataset {
     let a: Vec<f64> = (0..rows).map(|row| (0.7 * row as f64).sin() * 2.0 + 1.0).collect();
     let b: Vec<f64> = (0..rows).map(|row| (1.3 * row as f64).cos() * 30.0).collect();
     let mut columns = vec![("a".into(), Column::numbers(a.clone()))];
@@ -26,7 +26,7 @@ pub(super) fn data(rows: usize, targets: &[&dyn Fn(f64, f64) -> f64]) -> Dataset
     Dataset::new(&table, &Roles { targets: names, ..Roles::default() }).unwrap().0
 }
 
-pub(super) fn posterior(text: &str, data: &Dataset) -> GpPosterior {
+pub(in crate::model::gp) fn posterior(text: &str, data: &Dataset) -> GpPosterior {
     let spec = Spec::from_toml(&format!("[model]\nkind = 'gp'\n{text}")).unwrap();
     GaussianProcess::new(&spec).unwrap().condition(data, None).unwrap()
 }

@@ -1,0 +1,160 @@
+//! Turn a state into a draw where every row depends on its neighbours only.
+
+use posteria_linalg::Matrix;
+
+use super::{NeighbourMarginal, NeighbourPredictor, Neighbours};
+use crate::model::Evaluator;
+use crate::model::gp::layout;
+use crate::model::gp::posterior::GpPosterior;
+use crate::model::residual::Residual;
+use crate::target::{Infeasible, Terms};
+
+/// Evaluates states of one chain.
+pub(in crate::model::gp) struct NeighbourEvaluator<'p> {
+    posterior: &'p GpPosterior,
+    residual: &'p Residual,
+    marginal: NeighbourMarginal<'p>,
+    predictor: NeighbourPredictor<'p>,
+    log_parameters: Vec<f64>,
+    precisions: Vec<f64>,
+    variances: Vec<f64>,
+    by_row: Vec<f64>,
+    point: Vec<f64>,
+    fitted: Vec<f64>,
+    test: Vec<f64>,
+}
+
+impl<'p> NeighbourEvaluator<'p> {
+    pub(in crate::model::gp) fn new(
+        posterior: &'p GpPosterior,
+        residual: &'p Residual,
+        neighbours: &'p Neighbours,
+    ) -> Self {
+        let GpPosterior { covariance, inputs, jitter, fitted_rows, test, .. } = posterior;
+        let (rows, targets) = (inputs.rows(), residual.outputs);
+        let test_rows = test.as_ref().map_or(0, |test| test.inputs.rows());
+        NeighbourEvaluator {
+            posterior,
+            residual,
+            marginal: NeighbourMarginal::new(neighbours, covariance, inputs, *jitter),
+            predictor: NeighbourPredictor::new(covariance, inputs, *jitter, neighbours.most + 1),
+            log_parameters: vec![0.0; covariance.parameters().len()],
+            precisions: vec![0.0; rows * targets],
+            variances: vec![0.0; rows],
+            by_row: vec![0.0; rows],
+            point: vec![0.0; inputs.columns()],
+            fitted: vec![0.0; fitted_rows.len() * targets],
+            test: vec![0.0; test_rows * targets],
+        }
+    }
+
+    /// Means of the functions of one target at some rows of `inputs`.
+    fn means(
+        &mut self,
+        target: usize,
+        inputs: &Matrix,
+        rows: impl Iterator<Item = usize>,
+        out: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        let count = self.residual.rows;
+        let targets = &self.residual.targets[target * count..(target + 1) * count];
+        for (slot, row) in out.iter_mut().zip(rows) {
+            for (column, value) in self.point.iter_mut().enumerate() {
+                *value = inputs[(row, column)];
+            }
+            let found = self.predictor.predict(&self.point, None, targets, &self.variances)?;
+            *slot = found.0;
+        }
+        Ok(())
+    }
+
+    fn write(&self, state: &[f64], draw: &mut [f64]) {
+        let posterior = self.posterior;
+        let mut next = 0;
+        let mut push = |value: f64| {
+            draw[next] = value;
+            next += 1;
+        };
+        layout::write(posterior, state, &mut push);
+        self.residual.write(state, &posterior.target_scaling, &mut push);
+        let kept = posterior.fitted_rows.len();
+        for row in 0..kept {
+            for (target, scaling) in posterior.target_scaling.iter().enumerate() {
+                push(scaling.invert(self.fitted[target * kept + row]));
+            }
+        }
+        let rows = self.residual.rows;
+        let answer = |index: usize| {
+            posterior.answers[index / kept * rows + posterior.fitted_rows[index % kept]]
+        };
+        let answers: Vec<f64> = (0..self.fitted.len()).map(answer).collect();
+        push(posterior.error(&self.fitted, &answers));
+        if let Some(test) = &posterior.test {
+            push(posterior.error(&self.test, &test.answers));
+        }
+    }
+}
+
+impl Evaluator for NeighbourEvaluator<'_> {
+    fn evaluate(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        log_likelihood: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        let (posterior, residual) = (self.posterior, self.residual);
+        let mut log_prior = residual.log_prior(state);
+        residual.precisions(state, 1.0, &mut self.precisions);
+        log_likelihood.fill(0.0);
+        for process in &posterior.processes {
+            let hyperparameters = &process.hyperparameters;
+            let of_scales = hyperparameters.log_prior(state, |_, _| {});
+            log_prior += of_scales.ok_or(Infeasible::OutsideSupport)?;
+            log_prior += hyperparameters.log_prior_of_dofs(state);
+            hyperparameters.write_parameters(state, &mut self.log_parameters);
+            self.marginal.set(&self.log_parameters);
+            self.predictor.set(&self.log_parameters);
+            for target in process.targets.clone() {
+                let rows = residual.rows;
+                let range = target * rows..(target + 1) * rows;
+                let precisions = &self.precisions[range.clone()];
+                for (variance, precision) in self.variances.iter_mut().zip(precisions) {
+                    *variance = precision.recip();
+                }
+                let targets = &residual.targets[range];
+                self.marginal.log_density(targets, &self.variances, &mut self.by_row, None)?;
+                // In the user's unit: one factor dy'/dy = 1/scale per target.
+                let log_scale = posterior.target_scaling[target].scale.ln();
+                for (slot, value) in log_likelihood.iter_mut().zip(&self.by_row) {
+                    *slot += value - log_scale;
+                }
+                let kept = posterior.fitted_rows.len();
+                let mut fitted = std::mem::take(&mut self.fitted);
+                let at = fitted[target * kept..(target + 1) * kept].as_mut();
+                let found = self.means(
+                    target,
+                    &posterior.inputs,
+                    posterior.fitted_rows.iter().copied(),
+                    at,
+                );
+                self.fitted = fitted;
+                found?;
+                if let Some(test) = &posterior.test {
+                    let rows = test.inputs.rows();
+                    let mut means = std::mem::take(&mut self.test);
+                    let at = means[target * rows..(target + 1) * rows].as_mut();
+                    let found = self.means(target, &test.inputs, 0..rows, at);
+                    self.test = means;
+                    found?;
+                }
+            }
+        }
+        self.write(state, draw);
+        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
+        if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
+            Ok(terms)
+        } else {
+            Err(Infeasible::NotFinite)
+        }
+    }
+}

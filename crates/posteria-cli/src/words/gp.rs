@@ -230,12 +230,16 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
         _ => components,
     };
     let count: usize = layout.variables().map(|v| of(&v.name, v.len())).sum();
+    let hyperparameters = text::count(count, "hyperparameter");
+    if spec.model.neighbours.is_some() {
+        return format!("{hyperparameters} are sampled");
+    }
     let functions = match &data.targets {
         Targets::Real { names, .. } => names.len(),
         Targets::Classes { labels, .. } => labels.len().max(2) - 1,
     };
     let rows = text::count(data.rows() * functions, "function value");
-    format!("{} and {rows} are sampled", text::count(count, "hyperparameter"))
+    format!("{hyperparameters} and {rows} are sampled")
 }
 
 fn kernel(spec: &Spec, task: Task) -> String {
@@ -253,10 +257,15 @@ fn kernel(spec: &Spec, task: Task) -> String {
         ),
     };
     let mut words = match (task, sampling.latents) {
-        (Task::Regression, _) => format!(
-            "hyperparameters and residual scales move {moved}, with f integrated out; f is then \
-             drawn exactly"
-        ),
+        (Task::Regression, _) => {
+            let drawn = match spec.model.neighbours {
+                Some(_) => "",
+                None => "; f is then drawn exactly",
+            };
+            format!(
+                "hyperparameters and residual scales move {moved}, with f integrated out{drawn}"
+            )
+        }
         (_, Some(LatentsChoice::Elliptical)) => {
             format!("f moves by elliptical slice sampling; hyperparameters move {moved}")
         }

@@ -28,6 +28,8 @@ pub(super) struct Marginal<'p> {
     factor: Cholesky,
     /// B⁻¹, the lower triangle; also room for B.
     inverse: Matrix,
+    /// Room for the diagonal of B⁻¹.
+    diagonal: Vec<f64>,
     /// Whether `roots` and `prior` are those of `factor`.
     factorized: bool,
 }
@@ -43,6 +45,7 @@ impl<'p> Marginal<'p> {
             roots: vec![f64::NAN; rows],
             factor: Cholesky::identity(rows),
             inverse: Matrix::zeros(rows, rows),
+            diagonal: Vec::new(),
             factorized: false,
         }
     }
@@ -110,6 +113,15 @@ impl<'p> Marginal<'p> {
     /// Finds B⁻¹ for [`Marginal::gradient`] and [`Marginal::inverse_diagonal`].
     pub(super) fn invert(&mut self) {
         self.factor.inverse(&mut self.inverse);
+    }
+
+    /// Finds only the diagonal of B⁻¹, for [`Marginal::inverse_diagonal`].
+    pub(super) fn invert_diagonal(&mut self) {
+        self.diagonal.resize(self.roots.len(), 0.0);
+        self.factor.inverse_diagonal(&mut self.inverse, &mut self.diagonal);
+        for (row, value) in self.diagonal.iter().enumerate() {
+            self.inverse[(row, row)] = *value;
+        }
     }
 
     /// (B⁻¹)_ii, after [`Marginal::invert`].

@@ -15,13 +15,15 @@
 //! Real targets are normal given one latent number per row, whatever the residual family, so
 //! hyperparameters and residual scales move with the functions integrated out: trajectories of
 //! their logarithms with a dense metric, and for a few of them guesses from a Student-t
-//! distribution fitted in warm-up. The functions are then drawn exactly.
+//! distribution fitted in warm-up. The functions are then drawn exactly, unless residuals are
+//! normal and nothing depends on them.
 
 mod conditioned;
 pub mod covariance;
 mod error;
 mod evaluator;
 mod hyperparameters;
+mod integrated;
 mod layout;
 mod marginal;
 mod neighbours;

@@ -6,9 +6,11 @@ use super::regression::RegressionConditional;
 use super::spec::Moves;
 use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
 use crate::model::residual::Residual;
-use crate::model::spec::{KernelChoice, ResidualFamily, ResidualSharing};
+use crate::model::spec::{KernelChoice, ResidualSharing};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
-use crate::sample::{Block, FittedStudentT, Kernel, MetropolisHastings, Sequence, Sweep, Update};
+use crate::sample::{
+    Block, FittedStudentT, Kernel, MetropolisHastings, Occasional, Sequence, Sweep, Update,
+};
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
 const STEPS: usize = 3;
@@ -18,8 +20,10 @@ const ACCEPTANCE: f64 = 0.8;
 const JITTER: f64 = 0.15;
 /// Most hyperparameters that independence proposals can guess at once.
 const GUESSED: usize = 6;
-/// Independence proposals after each trajectory: a value costs a third of a gradient.
-const GUESSES: usize = 8;
+/// Independence proposals per sweep: a value costs a third of a gradient.
+const GUESSES: usize = 4;
+/// Where there are guesses, a trajectory is made in one of so many sweeps.
+const TRAJECTORY_PERIOD: usize = 4;
 /// First width of proposals of log hyperparameters.
 const WIDTH: f64 = 0.3;
 
@@ -34,8 +38,8 @@ pub(super) fn sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<
     Sweep::new(updates)
 }
 
-/// Hyperparameters with the functions integrated out, then the functions, then what the residual
-/// model has beside its scales.
+/// Hyperparameters with the functions integrated out; unless residuals are normal, then the
+/// functions, then the residual model.
 fn regression<'p>(
     posterior: &'p GpPosterior,
     residual: &'p Residual,
@@ -59,11 +63,8 @@ fn regression<'p>(
         let kernel = hyperparameter_kernel(&posterior.moves, slots.len());
         updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
     }
-    if posterior.neighbours.is_some() {
-        return;
-    }
-    updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
-    if residual.family != ResidualFamily::Normal {
+    if posterior.keeps_latents() {
+        updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
         let latents = posterior.latents.clone();
         updates.push(Box::new(ResidualUpdate::new(residual, latents, beta)));
     }
@@ -88,5 +89,6 @@ pub(super) fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel
         return hmc;
     }
     let guesses = MetropolisHastings::new(FittedStudentT::new(&vec![WIDTH; dim]));
-    Box::new(Sequence::new(vec![hmc, Box::new(guesses.repeats(GUESSES))]))
+    let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD);
+    Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses.repeats(GUESSES))]))
 }

@@ -35,6 +35,7 @@ mod observed;
 mod posterior;
 mod predictor;
 mod residual;
+mod rungs;
 mod scale_block;
 mod spec;
 mod start;

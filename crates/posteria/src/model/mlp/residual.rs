@@ -193,6 +193,11 @@ impl Residual {
         })
     }
 
+    /// Whether the residuals are normal given scales alone, without κ or covariances.
+    pub(super) fn is_normal_with_scales(&self) -> bool {
+        self.cases.is_none() && matches!(self.noise, Noise::Scales { .. })
+    }
+
     /// log σ of the residual at o·n + i.
     pub(super) fn log_scale(&self, state: &[f64], residual: usize) -> f64 {
         match &self.noise {

@@ -21,6 +21,8 @@ pub struct Mlp {
     pub(super) direct: bool,
     /// Input weights, hidden bias, output weights, output bias, direct weights.
     pub(super) groups: [GroupPrior; 5],
+    /// Whether the output bias has the prior of [`defaults::output_bias`].
+    silent_bias: bool,
     pub(super) residual: ResidualPrior,
     pub(super) sampling: Moves,
 }
@@ -72,8 +74,8 @@ impl Mlp {
     /// | `prior.GROUP.family` | `"normal"` | `"normal"`, `"laplace"`, `"student-t"` |
     /// | `prior.GROUP.weight_dof` | 4 | degrees of freedom of Student-t weights |
     /// | `prior.GROUP.sharing` | see below | `"common"`, or `"per-input"` (ARD) |
-    /// | `prior.GROUP.scale` | 0.05 | standard deviation scale of the top level |
-    /// | `prior.GROUP.dof` | 0.5 | degrees of freedom of the level of the weights' scales |
+    /// | `prior.GROUP.scale` | see below | standard deviation scale of the top level |
+    /// | `prior.GROUP.dof` | see below | degrees of freedom of the level of the weights' scales |
     /// | `prior.GROUP.top_dof` | 1 with ARD | degrees of freedom of the level above; absent: none |
     /// | `prior.GROUP.width_scaled` | see below | `"fbm"`, `"mcmcstuff"`, `false` |
     /// | `prior.GROUP.fixed` | | a known standard deviation in place of all these |
@@ -88,8 +90,10 @@ impl Mlp {
     /// | `sampling.inference` | `"mcmc"` | or `"committee"` of `draws` early-stopped networks |
     ///
     /// GROUP is `input_weights` (per input, width scaled), `hidden_bias`, `output_weights`
-    /// (width scaled), `output_bias` (`fixed = 10`) or `direct_weights` (per input). The values
-    /// are those of [Vehtari 2001, §2.2] on the standardised scale, with a vaguer output bias.
+    /// (width scaled), `output_bias` or `direct_weights` (per input), with `scale = 0.05` and
+    /// `dof = 0.5`: the values of [Vehtari 2001, §2.2] on the standardised scale. Biases differ:
+    /// hidden ones have `scale = 1` and `dof = 4`, so that units may be centred anywhere among
+    /// the rows, output ones `fixed = 100` (10 for classes).
     ///
     /// # Errors
     /// [`SpecError`].
@@ -134,14 +138,25 @@ impl Mlp {
         {
             return conflict("residual", "sharing", "output weights that are not normal");
         }
-        Ok(Mlp {
+        let model = Mlp {
             task: spec.model.task,
             hidden,
             direct,
             groups,
+            silent_bias: !spec.prior.contains_key(GROUPS[3]),
             residual,
             sampling: Moves::new(&spec.sampling)?,
-        })
+        };
+        Ok(model.for_task(spec.model.task.unwrap_or(Task::Regression)))
+    }
+
+    /// The model with the defaults that depend on what the targets are.
+    pub(super) fn for_task(&self, task: Task) -> Mlp {
+        let mut model = self.clone();
+        if self.silent_bias {
+            model.groups[3].scale = GroupScale::Fixed(defaults::output_bias(task));
+        }
+        model
     }
 
     /// Writes every default that applies to `task` into `spec`.
@@ -152,10 +167,11 @@ impl Mlp {
         spec.model.task = Some(task);
         spec.model.hidden = Some(self.hidden);
         spec.model.direct = Some(self.direct);
+        let groups = self.for_task(task).groups;
         for (index, name) in GROUPS.iter().enumerate() {
             if present(index, self.hidden, self.direct) {
                 let prior = spec.prior.entry((*name).into()).or_default();
-                *prior = completed(prior, &self.groups[index]);
+                *prior = completed(prior, &groups[index]);
             }
         }
         if task == Task::Regression {
@@ -286,8 +302,9 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
         let scale = GroupScale::Fixed(positive(&section, "fixed", fixed)?);
         return Ok(GroupPrior { family, sharing: Sharing::Common, scale });
     }
-    let scale = positive(&section, "scale", prior.scale.unwrap_or(defaults::SCALE))?;
-    let dof = prior.dof.clone().unwrap_or(Dof::Known(defaults::DOF));
+    let scale = prior.scale.or(default.scale).unwrap_or(defaults::SCALE);
+    let scale = positive(&section, "scale", scale)?;
+    let dof = prior.dof.clone().or(default.dof).unwrap_or(Dof::Known(defaults::DOF));
     let dof = dof_choice(&section, "dof", &dof, &GROUP_DOFS)?;
     if dof == DofChoice::Continuous {
         return continuous("dof");

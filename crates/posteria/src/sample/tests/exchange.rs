@@ -4,8 +4,10 @@ use super::chain::{Chain, stage, sweep_of};
 use super::monte_carlo::{assert_mean, assert_normal};
 use super::targets::Product;
 use crate::density::special::log_add_exp;
+use crate::random::Stream;
 use crate::sample::{
-    Adapt, Ladder, MetropolisHastings, RandomWalk, ReplicaExchange, Stage, Sweep, Update,
+    Adapt, Ladder, Marginalized, MetropolisHastings, RandomWalk, ReplicaExchange, Stage, Step,
+    Sweep, Update,
 };
 use crate::target::{Infeasible, Tempered};
 
@@ -135,4 +137,96 @@ fn a_prior_replica_wanders_where_there_is_no_likelihood_and_never_exchanges_from
     // Exchanged exactly when the prior's state is positive; a single pair every time.
     assert_eq!(exchange.counts().pairs[0].proposed, 60_000);
     assert!((exchange.counts().pairs[0].rate() - 0.5).abs() < 0.02);
+}
+
+/// Independent a, b ~ N(0, 1) with one observation [`SEEN`] of a + b, of variance ¼.
+const SEEN: f64 = 2.0;
+const PRECISION: f64 = 4.0;
+
+/// b is integrated out: at β the observation of a has variance 1 + 1/(4β).
+struct WithoutSecond(Ladder);
+
+impl Marginalized for WithoutSecond {
+    fn log_density(&mut self, rung: usize, state: &[f64]) -> Result<f64, Infeasible> {
+        let variance = 1.0 + 1.0 / (PRECISION * self.0[rung]);
+        Ok(-0.5 * (state[0].powi(2) + (SEEN - state[0]).powi(2) / variance))
+    }
+
+    fn draw(&mut self, rung: usize, state: &mut [f64], stream: &mut Stream) {
+        let weight = PRECISION * self.0[rung];
+        let precision = 1.0 + weight;
+        state[1] = weight * (SEEN - state[0]) / precision + stream.normal() / precision.sqrt();
+    }
+}
+
+/// Draws b given a.
+struct DrawSecond {
+    ladder: Ladder,
+    rung: usize,
+}
+
+impl Update for DrawSecond {
+    fn name(&self) -> &str {
+        "second"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        WithoutSecond(self.ladder.clone()).draw(self.rung, state, stream);
+        Step::default()
+    }
+}
+
+/// Moves a given b by an exact draw.
+struct DrawFirst {
+    beta: f64,
+}
+
+impl Update for DrawFirst {
+    fn name(&self) -> &str {
+        "first"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        let weight = PRECISION * self.beta;
+        let precision = 1.0 + weight;
+        state[0] = weight * (SEEN - state[1]) / precision + stream.normal() / precision.sqrt();
+        Step::default()
+    }
+}
+
+#[test]
+fn exchanges_with_a_part_integrated_out_leave_every_rung_its_own_posterior() {
+    let ladder = Ladder::new(vec![1.0, 0.3, 0.05]).expect("a decreasing ladder");
+    let first = |rung: usize| -> Box<dyn Update> { Box::new(DrawFirst { beta: ladder[rung] }) };
+    // Hotter rungs leave b to the exchanges: were it drawn wrongly there, or not at all, no later
+    // update would hide that.
+    let sweeps = (1..3).map(|rung| Sweep::new(vec![first(rung)])).collect();
+    let log_likelihood = |x: &[f64]| Ok(-0.5 * PRECISION * (SEEN - x[0] - x[1]).powi(2));
+    let states = vec![vec![0.0; 2]; 2];
+    let mut exchange =
+        ReplicaExchange::new("exchange", ladder.clone(), sweeps, states, log_likelihood)
+            .integrating(WithoutSecond(ladder.clone()));
+    let second = Box::new(DrawSecond { ladder: ladder.clone(), rung: 0 });
+    let mut chain = Chain::new(Sweep::new(vec![second, first(0)]), &[0.0; 2], vec![], 43);
+    let mut draws = vec![Vec::new(); 3];
+    for _ in 0..60_000 {
+        chain.sweep.pass(&mut chain.state, &mut chain.stream);
+        exchange.update(&mut chain.state, &mut chain.stream);
+        draws[0].push(chain.state.clone());
+        for (draws, state) in draws[1..].iter_mut().zip(exchange.states()) {
+            draws.push(state.clone());
+        }
+    }
+    for (draws, beta) in draws.iter().zip(ladder.iter()) {
+        // a and b are alike: mean wy/(1 + 2w) and variance (1 + w)/(1 + 2w), w = 4β.
+        let weight = PRECISION * beta;
+        let total = 1.0 + 2.0 * weight;
+        let moments = (weight * SEEN / total, ((1.0 + weight) / total).sqrt());
+        assert_normal(&format!("a, β = {beta}"), draws, moments, |x| x[0]);
+        assert_normal(&format!("b, β = {beta}"), draws, moments, |x| x[1]);
+        let sum = (2.0 * weight * SEEN / total, (2.0 / total).sqrt());
+        assert_normal(&format!("a + b, β = {beta}"), draws, sum, |x| x[0] + x[1]);
+    }
+    let counts = exchange.counts();
+    assert!(counts.pairs.iter().all(|pair| pair.rate() > 0.5), "{counts:?}");
 }

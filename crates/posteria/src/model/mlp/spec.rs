@@ -304,7 +304,8 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
     }
     let scale = prior.scale.or(default.scale).unwrap_or(defaults::SCALE);
     let scale = positive(&section, "scale", scale)?;
-    let dof = prior.dof.clone().or(default.dof).unwrap_or(Dof::Known(defaults::DOF));
+    let dof = prior.dof.as_ref().or(default.dof.as_ref());
+    let dof = dof.cloned().unwrap_or(Dof::Known(defaults::DOF));
     let dof = dof_choice(&section, "dof", &dof, &GROUP_DOFS)?;
     if dof == DofChoice::Continuous {
         return continuous("dof");
@@ -340,5 +341,37 @@ fn completed(given: &PriorSpec, checked: &GroupPrior) -> PriorSpec {
             width_scaled: Some(width.map_or(WidthScaled::Switch(false), WidthScaled::By)),
             ..base
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silent_biases_have_the_defaults_of_their_task() {
+        for (task, expected) in
+            [(Task::Regression, 100.0), (Task::Binary, 10.0), (Task::Multiclass, 10.0)]
+        {
+            let mut spec = Spec::from_toml("[model]\nkind = 'mlp'").unwrap();
+            let silent = Mlp::new(&spec).unwrap();
+            assert_eq!(silent.for_task(task).groups[3].scale, GroupScale::Fixed(expected));
+            spec.complete(task).unwrap();
+            assert_eq!(spec.prior["output_bias"].fixed, Some(expected), "{task:?}");
+            assert_eq!(spec.prior["hidden_bias"].scale, Some(1.0));
+            assert_eq!(spec.prior["hidden_bias"].dof, Some(Dof::Known(4.0)));
+        }
+    }
+
+    #[test]
+    fn given_biases_keep_what_is_given() {
+        let text = "[model]\nkind = 'mlp'\n[prior.hidden_bias]\ndof = 2.0\n\
+                    [prior.output_bias]\nfixed = 3.0";
+        let model = Mlp::new(&Spec::from_toml(text).unwrap()).unwrap().for_task(Task::Binary);
+        assert_eq!(model.groups[3].scale, GroupScale::Fixed(3.0));
+        let GroupScale::Sampled { scale, dof, .. } = &model.groups[1].scale else {
+            panic!("a scale that is sampled")
+        };
+        assert_eq!((Some(*scale), dof), (Some(1.0), &DofChoice::Known(2.0)));
     }
 }

@@ -37,6 +37,9 @@ const COLLAPSED: usize = 6;
 const COLLAPSED_STEPS: usize = 12;
 /// Most leapfrog steps that warm-up may find.
 const MOST_STEPS: usize = 400;
+/// The same with hotter replicas: these carry a state far, so that many exchanges between short
+/// trajectories are worth more than long ones.
+const MOST_STEPS_OF_REPLICAS: usize = 24;
 /// Groups of single relevances are moved one by one up to this many inputs.
 const SINGLE_SCALES: usize = 12;
 /// Hidden units proposed anew in every sweep.
@@ -224,7 +227,11 @@ fn collapsed_kernel(posterior: &MlpPosterior, coordinates: &Collapsed<'_>) -> Se
     let hidden = posterior.shape.output_weights().start;
     let (leapfrog_steps, tune_length) = match posterior.moves.leapfrog_steps {
         Some(steps) => (steps, None),
-        None => (COLLAPSED_STEPS, Some(COLLAPSED_STEPS..=MOST_STEPS)),
+        None => {
+            let alone = posterior.moves.temperatures == 1;
+            let most = if alone { MOST_STEPS } else { MOST_STEPS_OF_REPLICAS };
+            (COLLAPSED_STEPS, Some(COLLAPSED_STEPS..=most))
+        }
     };
     let options = HmcOptions {
         step_size: 0.02,

@@ -100,7 +100,9 @@ fn chains_with_hotter_replicas_agree_with_importance_weights() {
         let priors = cases::priors(&target, index + 1);
         let mut world =
             World::new(target, (2, index == 0), &priors, "leapfrog_steps = 4\ntemperatures = 3");
-        world.inputs = inputs(4, 2, &mut stream);
+        // As many targets in all: the prior must reach their likelihood.
+        let rows = if target.link == Link::Several { 2 } else { 4 };
+        world.inputs = inputs(rows, 2, &mut stream);
         let mut state = from_prior(&world.empty(), &mut stream);
         let targets: Vec<f64> = (0..world.target_count()).map(|_| 0.8 * stream.normal()).collect();
         let posterior = world.posterior(&targets);

@@ -71,7 +71,7 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
 }
 
 /// Exchanges with hotter replicas.
-fn exchange(posterior: &MlpPosterior) -> Box<dyn Update + '_> {
+pub(super) fn exchange(posterior: &MlpPosterior) -> Box<dyn Update + '_> {
     let count = posterior.moves.temperatures;
     let ratio = HOTTEST.powf(1.0 / (count - 1) as f64);
     let ladder = Ladder::geometric(ratio, count).expect("a ratio between 0 and 1");

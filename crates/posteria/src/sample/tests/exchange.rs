@@ -139,57 +139,42 @@ fn a_prior_replica_wanders_where_there_is_no_likelihood_and_never_exchanges_from
     assert!((exchange.counts().pairs[0].rate() - 0.5).abs() < 0.02);
 }
 
-/// Independent a, b ~ N(0, 1) with one observation [`SEEN`] of a + b, of variance ¼.
-const SEEN: f64 = 2.0;
-const PRECISION: f64 = 4.0;
+/// Independent a ~ N(0, 1) and b ~ N(0, ½²) with one observation of a + b, of variance 1/25.
+const SEEN: f64 = 1.5;
+const SECOND: f64 = 0.25;
+const NOISE: f64 = 0.04;
 
-/// b is integrated out: at β the observation of a has variance 1 + 1/(4β).
+/// b is integrated out: at β the observation of a has variance ½² + 1/(25β).
 struct WithoutSecond(Ladder);
 
 impl Marginalized for WithoutSecond {
     fn log_density(&mut self, rung: usize, state: &[f64]) -> Result<f64, Infeasible> {
-        let variance = 1.0 + 1.0 / (PRECISION * self.0[rung]);
+        let variance = SECOND + NOISE / self.0[rung];
         Ok(-0.5 * (state[0].powi(2) + (SEEN - state[0]).powi(2) / variance))
     }
 
     fn draw(&mut self, rung: usize, state: &mut [f64], stream: &mut Stream) {
-        let weight = PRECISION * self.0[rung];
-        let precision = 1.0 + weight;
+        let weight = self.0[rung] / NOISE;
+        let precision = SECOND.recip() + weight;
         state[1] = weight * (SEEN - state[0]) / precision + stream.normal() / precision.sqrt();
     }
 }
 
-/// Draws b given a.
-struct DrawSecond {
+/// Draws a and b anew at one rung.
+struct DrawBoth {
     ladder: Ladder,
     rung: usize,
 }
 
-impl Update for DrawSecond {
+impl Update for DrawBoth {
     fn name(&self) -> &str {
-        "second"
+        "both"
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        let total = 1.0 + SECOND + NOISE / self.ladder[self.rung];
+        state[0] = SEEN / total + stream.normal() * (1.0 - total.recip()).sqrt();
         WithoutSecond(self.ladder.clone()).draw(self.rung, state, stream);
-        Step::default()
-    }
-}
-
-/// Moves a given b by an exact draw.
-struct DrawFirst {
-    beta: f64,
-}
-
-impl Update for DrawFirst {
-    fn name(&self) -> &str {
-        "first"
-    }
-
-    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        let weight = PRECISION * self.beta;
-        let precision = 1.0 + weight;
-        state[0] = weight * (SEEN - state[1]) / precision + stream.normal() / precision.sqrt();
         Step::default()
     }
 }
@@ -197,34 +182,34 @@ impl Update for DrawFirst {
 #[test]
 fn exchanges_with_a_part_integrated_out_leave_every_rung_its_own_posterior() {
     let ladder = Ladder::new(vec![1.0, 0.3, 0.05]).expect("a decreasing ladder");
-    let first = |rung: usize| -> Box<dyn Update> { Box::new(DrawFirst { beta: ladder[rung] }) };
-    // Hotter rungs leave b to the exchanges: were it drawn wrongly there, or not at all, no later
-    // update would hide that.
-    let sweeps = (1..3).map(|rung| Sweep::new(vec![first(rung)])).collect();
-    let log_likelihood = |x: &[f64]| Ok(-0.5 * PRECISION * (SEEN - x[0] - x[1]).powi(2));
+    // Only the hottest rung moves by itself: whatever the others are, exchanges have made them.
+    let hottest = Box::new(DrawBoth { ladder: ladder.clone(), rung: 2 });
+    let sweeps = vec![Sweep::new(vec![]), Sweep::new(vec![hottest])];
+    let log_likelihood = |x: &[f64]| Ok(-0.5 * (SEEN - x[0] - x[1]).powi(2) / NOISE);
     let states = vec![vec![0.0; 2]; 2];
     let mut exchange =
         ReplicaExchange::new("exchange", ladder.clone(), sweeps, states, log_likelihood)
             .integrating(WithoutSecond(ladder.clone()));
-    let second = Box::new(DrawSecond { ladder: ladder.clone(), rung: 0 });
-    let mut chain = Chain::new(Sweep::new(vec![second, first(0)]), &[0.0; 2], vec![], 43);
+    let mut chain = Chain::new(Sweep::new(vec![]), &[0.0; 2], vec![], 43);
     let mut draws = vec![Vec::new(); 3];
-    for _ in 0..60_000 {
-        chain.sweep.pass(&mut chain.state, &mut chain.stream);
+    for pass in 0..60_500 {
         exchange.update(&mut chain.state, &mut chain.stream);
+        if pass < 500 {
+            continue;
+        }
         draws[0].push(chain.state.clone());
         for (draws, state) in draws[1..].iter_mut().zip(exchange.states()) {
             draws.push(state.clone());
         }
     }
     for (draws, beta) in draws.iter().zip(ladder.iter()) {
-        // a and b are alike: mean wy/(1 + 2w) and variance (1 + w)/(1 + 2w), w = 4β.
-        let weight = PRECISION * beta;
-        let total = 1.0 + 2.0 * weight;
-        let moments = (weight * SEEN / total, ((1.0 + weight) / total).sqrt());
-        assert_normal(&format!("a, β = {beta}"), draws, moments, |x| x[0]);
-        assert_normal(&format!("b, β = {beta}"), draws, moments, |x| x[1]);
-        let sum = (2.0 * weight * SEEN / total, (2.0 / total).sqrt());
+        let (noise, total) = (NOISE / beta, 1.0 + SECOND + NOISE / beta);
+        // Mean and variance of a, b and their sum.
+        let moments = |share: f64| (share * SEEN / total, (share - share * share / total).sqrt());
+        assert_normal(&format!("a, β = {beta}"), draws, moments(1.0), |x| x[0]);
+        assert_normal(&format!("b, β = {beta}"), draws, moments(SECOND), |x| x[1]);
+        let sum = moments(1.0 + SECOND);
+        assert!((sum.1.powi(2) - (1.0 + SECOND) * noise / total).abs() < 1e-12);
         assert_normal(&format!("a + b, β = {beta}"), draws, sum, |x| x[0] + x[1]);
     }
     let counts = exchange.counts();

@@ -10,6 +10,7 @@ mod hull;
 mod independence;
 mod kernel;
 mod ladder;
+mod marginalized;
 mod memory;
 mod metropolis;
 mod moments;
@@ -38,6 +39,7 @@ pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior
 pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};
 pub use ladder::{Ladder, LadderError};
+pub use marginalized::Marginalized;
 pub use memory::ForeignMemory;
 pub use metropolis::{MetropolisHastings, Proposal};
 pub use occasional::Occasional;

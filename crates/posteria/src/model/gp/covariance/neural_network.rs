@@ -70,6 +70,10 @@ impl Form for NeuralNetwork {
         pairs.arcsine_arguments_with_slopes(values, slopes, others);
     }
 
+    fn slopes_are_values(&self) -> bool {
+        false
+    }
+
     fn slopes(&self, values: &mut [f64], _: &mut [f64], _: &mut [f64]) {
         decay::arcsine(values);
     }

@@ -59,11 +59,6 @@ impl Form for Periodic {
         decay::squared_exponential(values);
     }
 
-    fn slopes(&self, values: &mut [f64], slopes: &mut [f64], _: &mut [f64]) {
-        decay::squared_exponential(values);
-        slopes.copy_from_slice(values);
-    }
-
     fn sums(&self) -> usize {
         2 * self.periods.len()
     }

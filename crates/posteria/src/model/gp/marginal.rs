@@ -26,9 +26,11 @@ pub(super) struct Marginal<'p> {
     roots: Vec<f64>,
     /// Factor of B.
     factor: Cholesky,
-    /// B⁻¹, the lower triangle; also room for B.
+    /// B⁻¹, the lower triangle.
     inverse: Matrix,
-    /// Room for the diagonal of B⁻¹.
+    /// Room for the inverse of the factor.
+    inverse_lower: Matrix,
+    /// The diagonal of B⁻¹.
     diagonal: Vec<f64>,
     /// Whether `roots` and `prior` are those of `factor`.
     factorized: bool,
@@ -44,7 +46,8 @@ impl<'p> Marginal<'p> {
             prior: Matrix::zeros(rows, rows),
             roots: vec![f64::NAN; rows],
             factor: Cholesky::identity(rows),
-            inverse: Matrix::zeros(rows, rows),
+            inverse: Matrix::zeros(0, 0),
+            inverse_lower: Matrix::zeros(0, 0),
             diagonal: Vec::new(),
             factorized: false,
         }
@@ -79,16 +82,17 @@ impl<'p> Marginal<'p> {
             return Ok(());
         }
         self.factorized = false;
+        let matrix = self.factor.matrix_mut();
         for (index, root) in self.roots.iter().enumerate() {
             let from = &self.prior.column(index)[index..];
-            let to = &mut self.inverse.column_mut(index)[index..];
+            let to = &mut matrix.column_mut(index)[index..];
             for ((to, from), other) in to.iter_mut().zip(from).zip(&self.roots[index..]) {
                 *to = root * other * from;
             }
             to[0] += 1.0;
         }
         self.factor
-            .factorize(&self.inverse)
+            .refactorize()
             .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
         self.factorized = true;
         Ok(())
@@ -112,21 +116,32 @@ impl<'p> Marginal<'p> {
 
     /// Finds B⁻¹ for [`Marginal::gradient`] and [`Marginal::inverse_diagonal`].
     pub(super) fn invert(&mut self) {
-        self.factor.inverse(&mut self.inverse);
+        self.make_room();
+        self.factor.inverse_half(&mut self.inverse_lower, &mut self.inverse);
+        for (row, slot) in self.diagonal.iter_mut().enumerate() {
+            *slot = self.inverse[(row, row)];
+        }
+    }
+
+    /// Inverses take as much room as the factors, and not everybody needs them.
+    fn make_room(&mut self) {
+        let rows = self.roots.len();
+        if self.inverse_lower.rows() != rows {
+            self.inverse = Matrix::zeros(rows, rows);
+            self.inverse_lower = Matrix::zeros(rows, rows);
+            self.diagonal.resize(rows, 0.0);
+        }
     }
 
     /// Finds only the diagonal of B⁻¹, for [`Marginal::inverse_diagonal`].
     pub(super) fn invert_diagonal(&mut self) {
-        self.diagonal.resize(self.roots.len(), 0.0);
-        self.factor.inverse_diagonal(&mut self.inverse, &mut self.diagonal);
-        for (row, value) in self.diagonal.iter().enumerate() {
-            self.inverse[(row, row)] = *value;
-        }
+        self.make_room();
+        self.factor.inverse_diagonal(&mut self.inverse_lower, &mut self.diagonal);
     }
 
     /// (B⁻¹)_ii, after [`Marginal::invert`].
     pub(super) fn inverse_diagonal(&self, row: usize) -> f64 {
-        self.inverse[(row, row)]
+        self.diagonal[row]
     }
 
     /// Derivatives of Σ_t (-½ log |B| - ½ y_tᵀ W^½ B⁻¹ W^½ y_t) with respect to the log parameters

@@ -13,7 +13,9 @@ use crate::sample::{
 };
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
-const STEPS: usize = 3;
+const STEPS: usize = 5;
+/// Leapfrog steps where most moves are guesses.
+const STEPS_BESIDE_GUESSES: usize = 3;
 /// Acceptance of trajectories.
 const ACCEPTANCE: f64 = 0.8;
 /// Every trajectory's step is jittered by this much.
@@ -76,8 +78,10 @@ pub(super) fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel
     if moves.kernel == KernelChoice::Nuts {
         return Box::new(Nuts::new(dim, NutsOptions { metric, ..NutsOptions::default() }));
     }
+    let guesses = moves.kernel == KernelChoice::Auto && dim <= GUESSED;
+    let usual = if guesses { STEPS_BESIDE_GUESSES } else { STEPS };
     let options = HmcOptions {
-        leapfrog_steps: moves.leapfrog_steps.unwrap_or(STEPS),
+        leapfrog_steps: moves.leapfrog_steps.unwrap_or(usual),
         leapfrog_jitter: 0.0,
         step_jitter: JITTER,
         target_acceptance: ACCEPTANCE,
@@ -85,7 +89,7 @@ pub(super) fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel
         ..HmcOptions::default()
     };
     let hmc: Box<dyn Kernel> = Box::new(Hmc::new(dim, options));
-    if moves.kernel == KernelChoice::Hmc || dim > GUESSED {
+    if !guesses {
         return hmc;
     }
     let guesses = MetropolisHastings::new(FittedStudentT::new(&vec![WIDTH; dim]));

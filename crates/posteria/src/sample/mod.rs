@@ -38,6 +38,7 @@ pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};
 pub use ladder::{Ladder, LadderError};
 pub use memory::ForeignMemory;
+pub(crate) use memory::MemoryReader;
 pub use metropolis::{MetropolisHastings, Proposal};
 pub use plan::{Adapt, Plan, Stage};
 pub use random_walk::{Metropolis, RandomWalk};

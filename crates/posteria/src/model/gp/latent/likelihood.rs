@@ -179,7 +179,7 @@ fn binary(link: Link, sign: f64, latent: f64) -> Binary {
 }
 
 /// r = φ(t)/Φ(t) and r + t, both to many digits wherever t is.
-fn mills(t: f64) -> (f64, f64) {
+pub(super) fn mills(t: f64) -> (f64, f64) {
     // Below this the series is exact to a double, and r and -t agree in their first digits.
     const SERIES_BELOW: f64 = -30.0;
     if t >= SERIES_BELOW {

@@ -19,6 +19,8 @@ mod prior;
 mod shared;
 mod sites;
 mod split;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub(super) use kernel::{start, updates};

@@ -1,5 +1,7 @@
 //! What a Gaussian process must be, shown on small data.
 
+mod calibration_classes;
+pub(super) mod classes;
 mod regression;
 
 use super::{GaussianProcess, GpPosterior};

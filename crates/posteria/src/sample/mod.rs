@@ -41,6 +41,7 @@ pub use kernel::{Kernel, Step};
 pub use ladder::{Ladder, LadderError};
 pub use marginalized::Marginalized;
 pub use memory::ForeignMemory;
+pub(crate) use memory::MemoryReader;
 pub use metropolis::{MetropolisHastings, Proposal};
 pub use occasional::Occasional;
 pub use plan::{Adapt, Plan, Stage};

@@ -17,6 +17,11 @@
 //! their logarithms with a dense metric, and for a few of them guesses from a Student-t
 //! distribution fitted in warm-up. The functions are then drawn exactly, unless residuals are
 //! normal and nothing depends on them.
+//!
+//! The functions of classes are part of the state. A normal site per row, found by Laplace's
+//! method in warm-up, stands for its likelihood: trajectories of the functions are exact for the
+//! sites, and hyperparameters move together with the functions, along what the sites say. The
+//! target is the exact one whatever the sites.
 
 mod conditioned;
 pub mod covariance;
@@ -24,6 +29,7 @@ mod error;
 mod evaluator;
 mod hyperparameters;
 mod integrated;
+mod latent;
 mod layout;
 mod marginal;
 mod neighbours;

@@ -18,7 +18,7 @@ use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
 use crate::model::residual::Residual;
-use crate::model::spec::{MeanChoice, Processes, Sharing};
+use crate::model::spec::{KernelChoice, MeanChoice, Processes, Sharing};
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
@@ -131,6 +131,10 @@ impl GaussianProcess {
         };
         if self.neighbours.is_some() && data.task != Task::Regression {
             let what = "neighbours in [model] for a target that is a class".into();
+            return Err(ModelError::NotAvailable { what });
+        }
+        if data.task != Task::Regression && self.moves.kernel == KernelChoice::Nuts {
+            let what = "kernel = \"nuts\" in [sampling] for a target that is a class".into();
             return Err(ModelError::NotAvailable { what });
         }
         let test = match test {

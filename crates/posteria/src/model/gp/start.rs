@@ -3,6 +3,7 @@
 use posteria_linalg::{Cholesky, Matrix};
 
 use super::evaluator::LatentEvaluator;
+use super::latent;
 use super::marginal::Marginal;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
@@ -19,15 +20,19 @@ pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
     drawn.unwrap_or_else(|| dispersed(posterior, stream))
 }
 
-/// Moderate hyperparameters; functions at zero, since chains draw them first.
+/// Moderate hyperparameters; functions of classes near their mode, others at zero, since chains
+/// draw them first.
 fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
     let mut state = vec![0.0; posterior.latents.end];
     for process in &posterior.processes {
         process.hyperparameters.start(&mut state, stream);
     }
-    if let Observed::Real(residual) = &posterior.observed {
-        residual.draw_prior(&mut state, stream);
-        residual.start(&mut state, stream);
+    match &posterior.observed {
+        Observed::Real(residual) => {
+            residual.draw_prior(&mut state, stream);
+            residual.start(&mut state, stream);
+        }
+        _ => latent::start(posterior, &mut state, stream),
     }
     state
 }

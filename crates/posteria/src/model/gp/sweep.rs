@@ -1,5 +1,6 @@
 //! Compose the sweep of a Gaussian process from its kernels.
 
+use super::latent;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::regression::RegressionConditional;
@@ -31,8 +32,11 @@ const WIDTH: f64 = 0.3;
 
 pub(super) fn sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<'_> {
     let mut updates: Vec<Box<dyn Update + '_>> = Vec::new();
-    if let Observed::Real(residual) = &posterior.observed {
-        regression(posterior, residual, inverse_temperature, &mut updates);
+    match &posterior.observed {
+        Observed::Real(residual) => {
+            regression(posterior, residual, inverse_temperature, &mut updates);
+        }
+        _ => updates.extend(latent::updates(posterior, inverse_temperature)),
     }
     if posterior.processes.iter().any(|process| process.hyperparameters.has_sampled_dof()) {
         updates.push(Box::new(DofsUpdate { processes: posterior.processes.clone() }));

@@ -1,5 +1,7 @@
 //! What a Gaussian process must be, shown on small data.
 
+mod calibration_classes;
+pub(super) mod classes;
 mod joint_distribution;
 mod regression;
 pub(super) mod scores;

@@ -1,5 +1,7 @@
 //! What a Gaussian process must be, shown on small data.
 
+mod leave_one_out;
+mod prediction;
 mod regression;
 
 use super::{GaussianProcess, GpPosterior};

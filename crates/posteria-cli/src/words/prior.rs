@@ -2,7 +2,7 @@
 
 use posteria::data::{Dataset, Targets, Task};
 use posteria::predict::Predictor;
-use posteria::random::Purpose;
+use posteria::random::{Purpose, Stream};
 use posteria_linalg::Matrix;
 use serde::Serialize;
 
@@ -65,9 +65,15 @@ impl PriorFunctions {
             let mut stream = prepared.spec.sampling.seed().stream(Purpose::Data, purpose);
             let draw = posterior.draw_prior(&mut stream)?;
             if index < SHOWN {
-                draws.push(first_function(predictor.as_mut(), &draw, &grid, data.task));
+                draws.push(first_function(
+                    predictor.as_mut(),
+                    &draw,
+                    &grid,
+                    &mut stream,
+                    data.task,
+                ));
             }
-            sds.push(deviation(&outputs(predictor.as_mut(), &draw, &rows)));
+            sds.push(deviation(&outputs(predictor.as_mut(), &draw, &rows, &mut stream)));
             scales.extend(scale.map(|at| draw[at]));
             scales.extend(covariance.map(|at| draw[at].sqrt()));
         }
@@ -147,10 +153,15 @@ fn some_rows(inputs: &Matrix) -> Matrix {
 }
 
 /// The first function of a draw at some rows.
-fn outputs(predictor: &mut dyn Predictor, draw: &[f64], rows: &Matrix) -> Vec<f64> {
+fn outputs(
+    predictor: &mut dyn Predictor,
+    draw: &[f64],
+    rows: &Matrix,
+    stream: &mut Stream,
+) -> Vec<f64> {
     let width = predictor.family().functions();
     let mut all = vec![0.0; rows.rows() * width];
-    predictor.functions(draw, rows, &mut all);
+    predictor.draw_prior_functions(draw, rows, stream, &mut all);
     all.into_iter().step_by(width).collect()
 }
 
@@ -159,11 +170,12 @@ fn first_function(
     predictor: &mut dyn Predictor,
     draw: &[f64],
     rows: &Matrix,
+    stream: &mut Stream,
     task: Task,
 ) -> Vec<f64> {
     let width = predictor.family().functions();
     let mut all = vec![0.0; rows.rows() * width];
-    predictor.functions(draw, rows, &mut all);
+    predictor.draw_prior_functions(draw, rows, stream, &mut all);
     match task {
         Task::Regression => all.into_iter().step_by(width).collect(),
         Task::Binary => all.into_iter().map(|f| 1.0 / (1.0 + (-f).exp())).collect(),

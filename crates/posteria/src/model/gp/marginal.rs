@@ -8,7 +8,7 @@
 //! [Rasmussen & Williams 2006, §3.4.3]. The eigenvalues of B are at least 1 whatever W, so that
 //! rows without any weight, as at inverse temperature 0, need no special care.
 
-use posteria_linalg::{Cholesky, Matrix, dot};
+use posteria_linalg::{Cholesky, Matrix};
 
 use super::covariance::{Covariance, Evaluator};
 use crate::random::Stream;
@@ -218,27 +218,14 @@ impl<'p> Marginal<'p> {
         diagonal.iter_mut().for_each(|variance| *variance += self.jitter_variance);
     }
 
-    /// Means and variances at new rows given targets, before any residual: `solved` is b,
-    /// `cross` K(x*, X), `diagonal` holds prior variances and becomes posterior ones.
-    pub(super) fn predict(
-        &self,
-        solved: &[f64],
-        cross: &Matrix,
-        means: &mut [f64],
-        diagonal: &mut [f64],
-    ) {
+    /// Turns K(x*, X) into L⁻¹ W^½ K(X, x*), L the factor of B: its columns have the square
+    /// lengths that targets take from the variances at x*, and inner products alike.
+    pub(super) fn whiten(&self, cross: &Matrix) -> Matrix {
         let mut scaled = Matrix::from_fn(self.roots.len(), cross.rows(), |row, new| {
             self.roots[row] * cross[(new, row)]
         });
-        for (new, mean) in means.iter_mut().enumerate() {
-            *mean = dot(scaled.column(new), solved);
-        }
         self.factor.solve_lower_matrix(&mut scaled);
-        for (new, variance) in diagonal.iter_mut().enumerate() {
-            let column = scaled.column(new);
-            // Rounding must not make a variance negative.
-            *variance = (*variance - dot(column, column)).max(0.0);
-        }
+        scaled
     }
 }
 

@@ -3,6 +3,8 @@
 mod calibration_classes;
 pub(super) mod classes;
 mod joint_distribution;
+mod leave_one_out;
+mod prediction;
 mod regression;
 pub(super) mod scores;
 

@@ -6,7 +6,7 @@ inputs (class probabilities for three classes); times are CPU seconds of samplin
 and compilation. Absolute figures drift with the machine: read the ratios.
 
     cargo build --release --manifest-path bench/Cargo.toml --bin networks
-    python bench/networks.py --data TABLES [--problems P1t,P1g,P2,P3,P4] [--peers posteria,numpyro,blackjax]
+    python bench/networks.py --data TABLES [--problems P1t,P1g,P2,P3,P4] [--peers posteria,numpyro,blackjax] [--cap SECONDS]
 
 TABLES is a folder with P1.tr, P1.x20, ... (rows of inputs and target, no header); it is filled with
 simulated tables of the same kind if it is empty.
@@ -142,7 +142,7 @@ def jax_peer(peer, name, folder, task):
         start = lambda key: begin(0.1 * jax.random.normal(key, (dim,)), task.warmup, rng_key=key)
         place = lambda state: state.z
         step = lambda state, key: kernel(state)
-        warm = jax.jit(lambda state, keys: jax.lax.scan(lambda s, k: (step(s, k), None), state, keys)[0])
+        warm = lambda state, keys: jax.lax.scan(lambda s, k: (step(s, k), None), state, keys)[0]
     else:
         import blackjax
         adaptation = blackjax.window_adaptation(
@@ -152,7 +152,6 @@ def jax_peer(peer, name, folder, task):
             (last, found), _ = adaptation.run(keys[0], state, num_steps=task.warmup)
             return last, found["step_size"], found["inverse_mass_matrix"]
 
-        warm = jax.jit(warm)
         start = lambda key: 0.1 * jax.random.normal(key, (dim,))
         place = lambda state: state[0].position
 
@@ -168,20 +167,31 @@ def jax_peer(peer, name, folder, task):
         def one(state, key):
             state = step(state, key)
             return state, outputs_at(place(state))
-        return jax.lax.scan(one, state, keys)[1]
+        return jax.lax.scan(one, state, keys)
 
-    run = jax.jit(run)
     keys = lambda seed, count: jax.random.split(jax.random.PRNGKey(seed), count)
-    # Compilation is not counted.
-    state = warm(start(jax.random.PRNGKey(0)), keys(1, task.warmup))
-    jax.block_until_ready(run(state, keys(2, task.draws)))
-    chains, seconds = [], 0.0
+    # Compiled ahead: compilation is not counted.
+    first = start(jax.random.PRNGKey(0))
+    warm = jax.jit(warm).lower(first, keys(1, task.warmup)).compile()
+    chunk = max(1, task.draws // 20)
+    run = jax.jit(run).lower(warm(first, keys(1, task.warmup)), keys(2, chunk)).compile()
+    chains, seconds = [], []
     for chain in range(task.chains):
         state = warm(start(jax.random.PRNGKey(10 + chain)), keys(20 + chain, task.warmup))
         jax.block_until_ready(state)
-        clock = time.process_time()
-        chains.append(np.asarray(jax.block_until_ready(run(state, keys(30 + chain, task.draws)))))
-        seconds += time.process_time() - clock
+        draws, clock = [], time.process_time()
+        spent = lambda: time.process_time() - clock
+        # In pieces, until the draws are there or the time is over.
+        while len(draws) * chunk < task.draws and spent() < task.cap / task.chains:
+            seed = 30 + chain + 100 * len(draws)
+            state, outputs = jax.block_until_ready(run(state, keys(seed, chunk)))
+            draws.append(np.asarray(outputs))
+        seconds.append((spent(), len(draws)))
+        chains.append(np.concatenate(draws))
+    # The chains are compared at the length of the shortest, and paid for that length.
+    length = min(len(draws) for draws in chains)
+    seconds = sum(spent * length / (count * chunk) for spent, count in seconds)
+    chains = [draws[:length] for draws in chains]
     import arviz as az
     data = az.convert_to_dataset({"f": np.stack(chains)})
     return float(az.ess(data, method="bulk")["f"].min()), float(az.rhat(data)["f"].max()), seconds
@@ -207,6 +217,8 @@ def main():
     parser.add_argument("--warmup", type=int, default=500)
     parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--leapfrogs", type=int, default=200, help="BlackJAX: steps of a trajectory")
+    parser.add_argument("--cap", type=float, default=60.0,
+                        help="NumPyro and BlackJAX: CPU seconds of sampling per problem, then fewer draws do")
     task = parser.parse_args()
     os.makedirs(task.data, exist_ok=True)
     if not os.listdir(task.data):

@@ -30,12 +30,12 @@ struct Problem {
 
 fn problem(name: &str) -> Result<Problem> {
     let (tables, inputs, spec) = match name {
-        "P1t" => ("P1", 1, "hidden = 8\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.output_bias]\nfixed = 100.0\n[residual]\nfamily = 'student-t'\ndof = 4.0\n"),
-        "P1g" => ("P1", 1, "hidden = 8\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.output_bias]\nfixed = 100.0\n"),
-        "P2" => ("P2", 2, "task = 'binary'\nhidden = 10\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.output_bias]\nfixed = 1.0\n"),
-        "P3" => ("P3", 4, "task = 'multiclass'\nhidden = 8\n[prior.input_weights]\nsharing = 'per-input'\nscale = 0.05\ndof = 1.0\ntop_dof = 0.5\nwidth_scaled = false\n[prior.output_bias]\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n"),
-        "P4" => ("P4", 2, "hidden = 10\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.output_bias]\nfixed = 1.0\n"),
-        "P5" => ("P5", 84, "task = 'binary'\nhidden = 20\n[prior.input_weights]\nsharing = 'per-input'\nscale = 0.002380952380952381\ndof = 1.0\ntop_dof = 0.5\nwidth_scaled = false\n[prior.output_bias]\nfixed = 1.0\n"),
+        "P1t" => ("P1", 1, "hidden = 8\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.hidden_bias]\nscale = 0.05\ndof = 0.5\n[prior.output_bias]\nfixed = 100.0\n[residual]\nfamily = 'student-t'\ndof = 4.0\n"),
+        "P1g" => ("P1", 1, "hidden = 8\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.hidden_bias]\nscale = 0.05\ndof = 0.5\n[prior.output_bias]\nfixed = 100.0\n"),
+        "P2" => ("P2", 2, "task = 'binary'\nhidden = 10\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.hidden_bias]\nscale = 0.05\ndof = 0.5\n[prior.output_bias]\nfixed = 1.0\n"),
+        "P3" => ("P3", 4, "task = 'multiclass'\nhidden = 8\n[prior.input_weights]\nsharing = 'per-input'\nscale = 0.05\ndof = 1.0\ntop_dof = 0.5\nwidth_scaled = false\n[prior.hidden_bias]\nscale = 0.05\ndof = 0.5\n[prior.output_bias]\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n"),
+        "P4" => ("P4", 2, "hidden = 10\n[prior.input_weights]\nsharing = 'common'\nscale = 0.05\ndof = 0.5\nwidth_scaled = false\n[prior.hidden_bias]\nscale = 0.05\ndof = 0.5\n[prior.output_bias]\nfixed = 1.0\n"),
+        "P5" => ("P5", 84, "task = 'binary'\nhidden = 20\n[prior.input_weights]\nsharing = 'per-input'\nscale = 0.002380952380952381\ndof = 1.0\ntop_dof = 0.5\nwidth_scaled = false\n[prior.hidden_bias]\nscale = 0.05\ndof = 0.5\n[prior.output_bias]\nfixed = 1.0\n"),
         _ => bail!("unknown problem {name}; known: P1t, P1g, P2, P3, P4, P5"),
     };
     Ok(Problem { tables, spec, inputs })

@@ -1,5 +1,6 @@
 //! Show on stderr how far the chains are.
 
+mod jobs;
 mod tally;
 
 use std::ops::ControlFlow;
@@ -12,6 +13,7 @@ use posteria::draws::Layout;
 use posteria::fit::{Chain, Recorder, Report};
 use posteria::sample::Plan;
 
+pub use self::jobs::JobProgress;
 use self::tally::Tally;
 use crate::output::{Output, stderr_is_terminal};
 use crate::text;

@@ -6,7 +6,6 @@ use std::mem::MaybeUninit;
 
 use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place_scratch};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
@@ -255,7 +254,7 @@ impl Cholesky {
         assert!(inverse.rows() == dim && inverse.columns() == dim, "a {dim} x {dim} matrix");
         inverse.values_mut().fill(0.0);
         if dim < threads::LARGE {
-            invert_lower_triangular(inverse.view_mut(), self.factor.view(), Par::Seq);
+            blocks::invert_one(&self.factor, inverse.view_mut());
         } else {
             blocks::invert(self.factor.view(), inverse.view_mut());
         }

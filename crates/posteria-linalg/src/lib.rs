@@ -38,4 +38,4 @@ pub use residual::{Residuals, scale_rows};
 pub use symmetric::{EigenError, SymmetricEigen};
 pub use terms::Terms;
 pub use threads::{threads, with_threads};
-pub use vector::{add_scaled, add_weighted, dot, end_products, multiply_by};
+pub use vector::{add_scaled, add_weighted, dot, end_products, multiply_by, sum_products};

@@ -42,6 +42,52 @@ pub(crate) fn inverse(factor: &[f64], inverse: &mut [f64], dim: usize) {
     }
 }
 
+/// `inverse` ← the inverse, row by row of [`LARGEST`] numbers, of the square of a lower triangular
+/// matrix, column-major with `stride` rows, that has `dim` rows and starts at `start`.
+pub(crate) fn invert_lower(
+    (factor, stride, start): (&[f64], usize, usize),
+    inverse: &mut [f64; LARGEST * LARGEST],
+    dim: usize,
+) {
+    invert_lower_block(&factor[start..], stride, inverse, dim);
+}
+
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
+fn invert_lower_block(
+    factor: &[f64],
+    stride: usize,
+    inverse: &mut [f64; LARGEST * LARGEST],
+    dim: usize,
+) {
+    let rows = inverse_rows::<4, LARGEST>(factor, stride, dim);
+    for (target, row) in inverse.as_chunks_mut::<LARGEST>().0.iter_mut().zip(&rows) {
+        target.copy_from_slice(row.as_flattened());
+    }
+}
+
+/// Rows of M = L⁻¹: row i = (e_i - Σ_{k<i} L_ik row k) / L_ii.
+#[inline(always)]
+fn inverse_rows<const B: usize, const D: usize>(
+    factor: &[f64],
+    stride: usize,
+    dim: usize,
+) -> [[[f64; LANES]; B]; D] {
+    let mut rows = [[[0.0; LANES]; B]; D];
+    for i in 0..dim {
+        let (done, rest) = rows.split_at_mut(i);
+        let row = &mut rest[0];
+        row.as_flattened_mut()[i] = 1.0;
+        for (k, other) in done.iter().enumerate() {
+            add_scaled(row, -factor[k * stride + i], other, 0);
+        }
+        let scale = 1.0 / factor[i * stride + i];
+        for block in row.iter_mut() {
+            *block = map(*block, |entry| entry * scale);
+        }
+    }
+    rows
+}
+
 /// The column that starts at `start`, followed by whatever comes after it. Whole blocks are
 /// copied where there are so many numbers left: a copy of unknown length costs more than all
 /// arithmetic on it.
@@ -133,20 +179,7 @@ fn factorize_blocks<const B: usize, const D: usize>(
 
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
 fn inverse_blocks<const B: usize, const D: usize>(factor: &[f64], inverse: &mut [f64], dim: usize) {
-    // Rows of M = L⁻¹: row i = (e_i - Σ_{k<i} L_ik row k) / L_ii.
-    let mut rows = [[[0.0; LANES]; B]; D];
-    for i in 0..dim {
-        let (done, rest) = rows.split_at_mut(i);
-        let row = &mut rest[0];
-        row.as_flattened_mut()[i] = 1.0;
-        for (k, other) in done.iter().enumerate() {
-            add_scaled(row, -factor[k * dim + i], other, 0);
-        }
-        let scale = 1.0 / factor[i * dim + i];
-        for block in row.iter_mut() {
-            *block = map(*block, |entry| entry * scale);
-        }
-    }
+    let rows = inverse_rows::<B, D>(factor, dim, dim);
     // Column j of MᵀM is Σ_{i≥j} M_ij row i.
     for j in 0..dim {
         let mut column = [[0.0; LANES]; B];

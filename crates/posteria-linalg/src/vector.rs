@@ -1,7 +1,7 @@
 //! Loops over vectors, compiled for several instruction sets and chosen at run time.
 //!
-//! Every version performs the same operations in the same order (no fused multiply-add), so the
-//! bits do not depend on the machine.
+//! Every version performs the same operations in the same order, so the bits do not depend on the
+//! machine.
 
 use multiversion::multiversion;
 
@@ -27,6 +27,25 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
     total(sums) + rest
+}
+
+/// Σ a_i b_i as [`dot`], faster for hundreds of numbers, in another order.
+///
+/// # Panics
+/// If the vectors differ in length.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
+pub fn sum_products(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len(), "vectors of one length");
+    let (a_blocks, a_rest) = a.as_chunks::<{ 4 * LANES }>();
+    let (b_blocks, b_rest) = b.as_chunks::<{ 4 * LANES }>();
+    let mut sums = [0.0; 4 * LANES];
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..4 * LANES {
+            sums[lane] = a[lane].mul_add(b[lane], sums[lane]);
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    crate::panel::sum_lanes(sums) + rest
 }
 
 /// y ← y + factor x.
@@ -91,12 +110,13 @@ mod tests {
 
     #[test]
     fn every_length_is_summed_completely() {
-        for len in 0..40 {
+        for len in (0..40).chain([64, 97]) {
             let a: Vec<f64> = (0..len).map(|i| f64::from(i) + 1.0).collect();
             let b: Vec<f64> = (0..len).map(|i| 2.0 - f64::from(i)).collect();
             // Small integers: every order of summation is exact.
             let expected: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
             assert!((dot(&a, &b) - expected).abs() < f64::EPSILON);
+            assert!((sum_products(&a, &b) - expected).abs() < f64::EPSILON);
             let zeros = vec![0.0; a.len()];
             let (left, right) = end_products(&a, &b, (&a, &b, &zeros));
             let half =

@@ -31,6 +31,8 @@ pub enum Purpose {
     Bootstrap = 4,
     /// Simulated data, in demonstrations and in joint-distribution tests; indices: free.
     Data = 5,
+    /// Functions that a draw leaves open; indices: number of the draw, 0.
+    Functions = 6,
 }
 
 impl Seed {

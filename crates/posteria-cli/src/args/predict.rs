@@ -12,13 +12,14 @@ Examples:
   posteria predict runs/houses new.csv
   posteria predict runs/houses new.csv --quantiles 0.025,0.5,0.975 --out predictions.csv
   posteria predict runs/houses test.csv --json | jq '{rmse, mean_log_density}'
+  posteria predict runs/houses new.csv --draws 400        fewer draws: faster
   posteria predict runs/houses new.csv --effects          which inputs move the prediction
   posteria predict runs/houses new.csv --draws-out f.csv && posteria diagnose f.csv
                                                           convergence of the function itself";
 
 /// Predict the targets of new rows.
 ///
-/// Each row of NEW gets its predictive distribution, averaged over all draws: mean, standard
+/// Each row of NEW gets its predictive distribution, averaged over all draws (or --draws): mean, standard
 /// deviation and quantiles of a number, probabilities of classes. Where NEW has the target too,
 /// the log density of every row is added, and over all rows its mean, the root mean square
 /// error of the mean (rmse), the mean absolute error of the median (mae), or the fraction of
@@ -44,6 +45,14 @@ pub struct Predict {
         default_value = "0.05,0.5,0.95")]
     pub quantiles: Vec<Quantile>,
 
+    /// Average over about N draws, spread evenly over the chains [default: all]
+    ///
+    /// The prediction of a Gaussian process takes some time for every draw; a few hundred
+    /// draws of well mixed chains give nearly the same figures. Applies to everything that is
+    /// computed, --effects and --draws-out too.
+    #[arg(long, value_name = "N")]
+    pub draws: Option<NonZero<usize>>,
+
     /// Write all predictions to this file (CSV)
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -51,7 +60,8 @@ pub struct Predict {
     /// Write the function itself, without noise, for every draw and row (CSV)
     ///
     /// One line per draw with its chain, one column f[ROW] per row of NEW: a table that
-    /// `posteria diagnose` reads. For two classes f is the log odds of the second.
+    /// `posteria diagnose` reads. For two classes f is the log odds of the second. Where a draw
+    /// leaves the function open, as that of a Gaussian process, it is drawn, at all rows together.
     #[arg(long, value_name = "FILE")]
     pub draws_out: Option<PathBuf>,
 

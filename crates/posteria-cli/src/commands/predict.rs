@@ -8,12 +8,12 @@ mod work;
 
 use anyhow::Context as _;
 use posteria::data::{Dataset, EncodedRows, Encoder, Missing, Targets};
-use posteria::model::spec::Spec;
+use posteria::model::spec::{ModelKind, Spec};
 use posteria_store::{Run, TrainingData};
 
 use self::report::Report;
 use self::rows::predict_rows;
-use self::work::Work;
+use self::work::{Work, spread_evenly};
 use super::{Context, foreign};
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
@@ -36,7 +36,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         .with_context(|| format!("{}", arguments.run.join("spec.toml").display()))
         .bad_input()?;
     let Fitted { encoder, dataset, posterior } = fitted(&run, &spec, arguments)?;
-    let draws = foreign::draws_of(&run, context)?;
+    let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(
             "{} has no draws yet; wait for some, or go on with posteria resume",
@@ -44,7 +44,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         )));
     }
     let new = new_rows(&encoder, &spec, arguments)?;
-    let work = Work::new(&*posterior, &draws, context.threads, &interrupt).ok_or_else(|| {
+    let is_open = spec.model.kind == ModelKind::Gp;
+    let work = Work::new(&*posterior, &draws, is_open, context, &interrupt).ok_or_else(|| {
         let kind = spec.model.kind.name();
         Failure::bad_input(format!("a {kind} model has no targets to predict"))
     })?;

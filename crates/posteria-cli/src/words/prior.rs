@@ -131,9 +131,9 @@ fn of_predictor(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
         let mut stream = stream(prepared, index);
         let draw = posterior.draw_prior(&mut stream)?;
         if index < SHOWN {
-            functions.push(first_function(predictor.as_mut(), &draw, grid, data.task));
+            functions.push(first_function(predictor.as_mut(), &draw, grid, &mut stream, data.task));
         }
-        deviations.push(deviation(&outputs(predictor.as_mut(), &draw, &rows)));
+        deviations.push(deviation(&outputs(predictor.as_mut(), &draw, &rows, &mut stream)));
         scales.extend(scale.map(|at| draw[at]));
         scales.extend(covariance.map(|at| draw[at].sqrt()));
     }
@@ -176,10 +176,15 @@ fn some_rows(inputs: &Matrix, most: usize) -> Matrix {
 }
 
 /// The first function of a draw at some rows.
-fn outputs(predictor: &mut dyn Predictor, draw: &[f64], rows: &Matrix) -> Vec<f64> {
+fn outputs(
+    predictor: &mut dyn Predictor,
+    draw: &[f64],
+    rows: &Matrix,
+    stream: &mut Stream,
+) -> Vec<f64> {
     let width = predictor.family().functions();
     let mut all = vec![0.0; rows.rows() * width];
-    predictor.functions(draw, rows, &mut all);
+    predictor.draw_prior_functions(draw, rows, stream, &mut all);
     all.into_iter().step_by(width).collect()
 }
 
@@ -188,11 +193,12 @@ fn first_function(
     predictor: &mut dyn Predictor,
     draw: &[f64],
     rows: &Matrix,
+    stream: &mut Stream,
     task: Task,
 ) -> Vec<f64> {
     let width = predictor.family().functions();
     let mut all = vec![0.0; rows.rows() * width];
-    predictor.functions(draw, rows, &mut all);
+    predictor.draw_prior_functions(draw, rows, stream, &mut all);
     match task {
         Task::Regression => all.into_iter().step_by(width).collect(),
         Task::Binary => all.into_iter().map(|f| 1.0 / (1.0 + (-f).exp())).collect(),

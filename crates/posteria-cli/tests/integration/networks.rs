@@ -183,7 +183,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "sum over 8 hidden units",
         "24 weights, normal about 0; one scale for each of 3 inputs",
         "(0.05 / 8^(1/2) = 0.0177)² [width scaled: FBM]",
-        "1 bias, normal about 0 with standard deviation 10, fixed",
+        "1 bias, normal about 0 with standard deviation 100, fixed",
         "Student's t with unknown degrees of freedom, equally probable 2, 2.3",
         "41 weights and 8 hyperparameters are sampled",
         "output weights integrated out",

@@ -12,6 +12,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::{NotPositiveDefinite, parameters};
 use crate::product::general;
 use crate::threads::{BLOCK, for_each_block};
+use crate::{Matrix, small};
 
 /// A ← L, on this thread. What is above the diagonal is overwritten.
 pub(super) fn factorize_one(
@@ -74,6 +75,33 @@ fn take_off(rows: MatRef<'_, f64>, columns: MatMut<'_, f64>, first: usize) {
         Par::Seq,
     );
     matmul(tall, Accum::Add, bottom, top.transpose(), -1.0, Par::Seq);
+}
+
+/// `inverse`, of zeros ← L⁻¹, on this thread: block row by block row
+/// M_I = L_II⁻¹ (e_I - Σ_{K<I} L_IK M_K). Nearly twice as fast as the backend for a few hundred
+/// rows.
+pub(super) fn invert_one(factor: &Matrix, mut inverse: MatMut<'_, f64>) {
+    const ROWS: usize = small::LARGEST;
+    const COLUMNS: usize = 64;
+    let dim = factor.rows();
+    let (mut corner, mut sums) = ([0.0; ROWS * ROWS], [0.0; ROWS * COLUMNS]);
+    for start in (0..dim).step_by(ROWS) {
+        let rows = ROWS.min(dim - start);
+        small::invert_lower((factor.values(), dim, start * dim + start), &mut corner, rows);
+        let corner = MatRef::from_row_major_slice(&corner, ROWS, ROWS).submatrix(0, 0, rows, rows);
+        let (above, below) = inverse.as_mut().split_at_row_mut(start);
+        let (above, mut own) = (above.as_ref(), below.subrows_mut(0, rows));
+        for first in (0..start).step_by(COLUMNS) {
+            let (depth, width) = (start - first, COLUMNS.min(start - first));
+            let sums = &mut sums[..rows * width];
+            let mut sums = MatMut::from_column_major_slice_mut(sums, rows, width);
+            let left = factor.view().submatrix(start, first, rows, depth);
+            general(left, above.submatrix(first, first, depth, width), sums.as_mut());
+            let target = own.as_mut().subcols_mut(first, width);
+            matmul(target, Accum::Replace, corner, sums.as_ref(), -1.0, Par::Seq);
+        }
+        own.subcols_mut(start, rows).copy_from(corner);
+    }
 }
 
 /// `inverse`, of zeros ← L⁻¹.

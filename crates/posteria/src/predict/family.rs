@@ -1,5 +1,7 @@
 //! Name what a target follows given one draw, and lay out its parameters.
 
+use super::normal_plus_laplace::NormalPlusLaplace;
+use super::normal_plus_student_t::NormalPlusStudentT;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp, logistic};
 use crate::density::{Laplace, StudentT};
 
@@ -11,11 +13,15 @@ use crate::density::{Laplace, StudentT};
 /// | `Normal` | location and scale (standard deviation) of every output in turn |
 /// | `StudentT` | location, scale and degrees of freedom (infinite: normal) of every output in turn |
 /// | `Laplace` | location and scale (mean absolute deviation) of every output in turn |
+/// | `NormalPlusStudentT` | location, standard deviation of the function, scale and degrees of freedom (infinite: normal) of the residual, of every output in turn |
+/// | `NormalPlusLaplace` | location, standard deviation of the function, scale (mean absolute deviation) of the residual, of every output in turn |
 /// | `MultivariateNormal` | all means, then the lower Cholesky factor of the covariance row by row: L₀₀, L₁₀, L₁₁, L₂₀, … |
 /// | `Bernoulli` | log odds of the second class |
 /// | `Categorical` | log probability of every class, up to a common constant (the outputs of a softmax) |
 ///
-/// Outputs of the first three are independent given the draw. Classes are held as log odds and
+/// Outputs of all but the multivariate normal are independent given the draw. The sums stand for
+/// a function that a draw leaves uncertain, as that of a Gaussian process, plus a residual; of
+/// normal residuals such a sum is normal. Classes are held as log odds and
 /// not as probabilities: log p = -log(1 + exp(-f)) keeps all digits of a probability near 0 *and*
 /// of one near 1, where p itself has rounded to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +38,16 @@ pub enum Family {
     },
     /// Independent Laplace outputs.
     Laplace {
+        /// Number of outputs.
+        outputs: usize,
+    },
+    /// Independent sums of a normal and a Student-t variable.
+    NormalPlusStudentT {
+        /// Number of outputs.
+        outputs: usize,
+    },
+    /// Independent sums of a normal and a Laplace variable.
+    NormalPlusLaplace {
         /// Number of outputs.
         outputs: usize,
     },
@@ -54,8 +70,17 @@ pub enum Family {
 pub(super) struct Component {
     pub(super) location: f64,
     pub(super) scale: f64,
+    /// Standard deviation of a normal variable that is added; 0 unless the family is a sum.
+    pub(super) spread: f64,
     /// Degrees of freedom; infinite unless the family is Student's.
     pub(super) dof: f64,
+}
+
+impl Component {
+    /// Whether there is a normal part beside the residual; also if it is not a number, to show that.
+    pub(super) fn is_sum(&self) -> bool {
+        self.spread > 0.0 || self.spread.is_nan()
+    }
 }
 
 impl Family {
@@ -63,7 +88,8 @@ impl Family {
     pub fn width(self) -> usize {
         match self {
             Family::Normal { outputs } | Family::Laplace { outputs } => 2 * outputs,
-            Family::StudentT { outputs } => 3 * outputs,
+            Family::StudentT { outputs } | Family::NormalPlusLaplace { outputs } => 3 * outputs,
+            Family::NormalPlusStudentT { outputs } => 4 * outputs,
             Family::MultivariateNormal { outputs } => outputs + outputs * (outputs + 1) / 2,
             Family::Bernoulli => 1,
             Family::Categorical { classes } => classes,
@@ -76,6 +102,8 @@ impl Family {
             Family::Normal { outputs }
             | Family::StudentT { outputs }
             | Family::Laplace { outputs }
+            | Family::NormalPlusStudentT { outputs }
+            | Family::NormalPlusLaplace { outputs }
             | Family::MultivariateNormal { outputs } => outputs,
             Family::Bernoulli | Family::Categorical { .. } => 0,
         }
@@ -111,34 +139,49 @@ impl Family {
                     *slot = (value - total).exp();
                 }
             }
-            Family::Normal { .. } | Family::Laplace { .. } => {
-                pick(parameters.chunks_exact(2), expected);
-            }
-            Family::StudentT { .. } => pick(parameters.chunks_exact(3), expected),
             Family::MultivariateNormal { outputs } => {
                 expected.copy_from_slice(&parameters[..outputs]);
+            }
+            // The location of an output comes first.
+            _ => {
+                let each = self.width() / expected.len();
+                for (slot, own) in expected.iter_mut().zip(parameters.chunks_exact(each)) {
+                    *slot = own[0];
+                }
             }
         }
     }
 
     /// One output alone.
     pub(super) fn component(self, parameters: &[f64], output: usize) -> Component {
+        let (spread, dof) = (0.0, f64::INFINITY);
         match self {
-            Family::Normal { .. } | Family::Laplace { .. } => Component {
-                location: parameters[2 * output],
-                scale: parameters[2 * output + 1],
-                dof: f64::INFINITY,
-            },
-            Family::StudentT { .. } => Component {
-                location: parameters[3 * output],
-                scale: parameters[3 * output + 1],
-                dof: parameters[3 * output + 2],
-            },
+            Family::Normal { .. } | Family::Laplace { .. } => {
+                let [location, scale] = [0, 1].map(|k| parameters[2 * output + k]);
+                Component { location, scale, spread, dof }
+            }
+            Family::StudentT { .. } => {
+                let [location, scale, dof] = [0, 1, 2].map(|k| parameters[3 * output + k]);
+                Component { location, scale, spread, dof }
+            }
+            Family::NormalPlusLaplace { .. } => {
+                let [location, spread, scale] = [0, 1, 2].map(|k| parameters[3 * output + k]);
+                Component { location, scale, spread, dof }
+            }
+            Family::NormalPlusStudentT { .. } => {
+                let [location, spread, scale, dof] =
+                    [0, 1, 2, 3].map(|k| parameters[4 * output + k]);
+                if dof < f64::INFINITY {
+                    return Component { location, scale, spread, dof };
+                }
+                // Two normal variables are one.
+                Component { location, scale: scale.hypot(spread), spread: 0.0, dof }
+            }
             Family::MultivariateNormal { outputs } => {
                 let start = outputs + output * (output + 1) / 2;
                 // Var(y_o) = Σ_j L_oj².
                 let scale = norm(&parameters[start..=start + output]);
-                Component { location: parameters[output], scale, dof: f64::INFINITY }
+                Component { location: parameters[output], scale, spread, dof }
             }
             Family::Bernoulli | Family::Categorical { .. } => unreachable!("classes have none"),
         }
@@ -146,12 +189,17 @@ impl Family {
 
     /// Log density at `y` of one output alone.
     pub(super) fn log_density_of(self, component: Component, y: f64) -> f64 {
-        let Component { location, scale, dof } = component;
+        let Component { location, scale, spread, dof } = component;
         match self {
-            Family::StudentT { .. } if dof != f64::INFINITY => {
+            Family::NormalPlusStudentT { .. } if component.is_sum() => NormalPlusStudentT::new(dof)
+                .map_or(f64::NAN, |sum| sum.log_density(spread, scale, y - location)),
+            Family::NormalPlusLaplace { .. } if component.is_sum() => {
+                NormalPlusLaplace::new(spread, scale).log_density(y - location)
+            }
+            Family::StudentT { .. } | Family::NormalPlusStudentT { .. } if dof != f64::INFINITY => {
                 StudentT::new(location, scale, dof).map_or(f64::NAN, |t| t.log_density(y))
             }
-            Family::Laplace { .. } => {
+            Family::Laplace { .. } | Family::NormalPlusLaplace { .. } => {
                 Laplace::new(location, scale).map_or(f64::NAN, |it| it.log_density(y))
             }
             _ => log_normal((y - location) / scale, scale),
@@ -196,13 +244,6 @@ impl Family {
 /// log N(z; 0, 1) in units of `scale`.
 fn log_normal(z: f64, scale: f64) -> f64 {
     -0.5 * z * z - scale.ln() - LOG_SQRT_2PI
-}
-
-/// The first number of every chunk.
-fn pick<'a>(chunks: impl Iterator<Item = &'a [f64]>, out: &mut [f64]) {
-    for (slot, chunk) in out.iter_mut().zip(chunks) {
-        *slot = chunk[0];
-    }
 }
 
 /// Root of the sum of squares, without overflow or underflow of the squares.

@@ -1,5 +1,8 @@
 //! Moments, distribution function and quantiles of one output of a predictive distribution.
 
+use super::family::Component;
+use super::normal_plus_laplace::NormalPlusLaplace;
+use super::normal_plus_student_t::NormalPlusStudentT;
 use super::predictive::normal_density;
 use super::quantile::solve;
 use super::{Family, Predictive};
@@ -43,21 +46,25 @@ impl Predictive<'_> {
             if component.dof <= 2.0 {
                 return None;
             }
-            largest = largest.max(component.scale).max((component.location - mean).abs());
+            let spread = component.spread.max(component.scale);
+            largest = largest.max(spread).max((component.location - mean).abs());
         }
         let mut sum = 0.0;
         for (weight, parameters) in self.components() {
             let component = self.family.component(parameters, output);
             let factor = match self.family {
-                Family::Laplace { .. } => 2.0,
-                Family::StudentT { .. } if component.dof != f64::INFINITY => {
+                Family::Laplace { .. } | Family::NormalPlusLaplace { .. } => 2.0,
+                Family::StudentT { .. } | Family::NormalPlusStudentT { .. }
+                    if component.dof != f64::INFINITY =>
+                {
                     component.dof / (component.dof - 2.0)
                 }
                 _ => 1.0,
             };
-            let (within, between) =
-                (component.scale / largest, (component.location - mean) / largest);
-            sum += weight * (factor * within * within + between * between);
+            let [within, function, between] =
+                [component.scale, component.spread, component.location - mean]
+                    .map(|deviation| (deviation / largest).powi(2));
+            sum += weight * (factor * within + function + between);
         }
         Some(largest * sum.sqrt())
     }
@@ -103,28 +110,39 @@ impl Predictive<'_> {
     /// The quantile for a probability of at most ½ of `sign` times the output.
     fn lower_quantile(&self, output: usize, sign: f64, probability: f64) -> f64 {
         let mut dofs = (f64::INFINITY, 0.0_f64);
-        if let Family::StudentT { .. } = self.family {
+        if let Family::StudentT { .. } | Family::NormalPlusStudentT { .. } = self.family {
             for (_, parameters) in self.components() {
                 let dof = self.family.component(parameters, output).dof;
                 dofs = (dofs.0.min(dof), dofs.1.max(dof));
             }
         }
         // The quantile of a mixture lies between the least and the greatest of its components';
-        // below the median those of a t move out as the degrees of freedom shrink.
+        // below the median those of a t move out as the degrees of freedom shrink. That of a sum
+        // of symmetric unimodal variables lies beyond each of theirs, and not as far as the sum of
+        // theirs for half the probability.
         let standard = Standard::new(self.family);
         let [far, near] = [dofs.0, dofs.1].map(|dof| standard.quantile(dof, probability));
+        let halved = standard.quantile(dofs.0, 0.5 * probability);
+        let normal = [probability, 0.5 * probability].map(normal_quantile);
         let mut bracket = (f64::INFINITY, f64::NEG_INFINITY);
         let mut start = 0.0;
         for (weight, parameters) in self.components() {
             let component = self.family.component(parameters, output);
+            let Component { scale, spread, .. } = component;
             let location = sign * component.location;
-            let ends = (location + component.scale * far, location + component.scale * near);
+            let mut ends = (location + scale * far, location + scale * near);
+            // Where draws agree, the mean of the components' quantiles is nearly the answer.
+            let mut guess = ends.1;
+            if component.is_sum() {
+                ends.0 = location + scale * halved + spread * normal[1];
+                ends.1 = location + (scale * near).min(spread * normal[0]);
+                guess = location - (scale * near).hypot(spread * normal[0]);
+            }
             if weight.is_nan() || ends.0.is_nan() || ends.1.is_nan() {
                 return f64::NAN;
             }
             bracket = (bracket.0.min(ends.0), bracket.1.max(ends.1));
-            // The mean of the components' quantiles: where draws agree, nearly the answer.
-            start += weight * ends.1;
+            start += weight * guess;
         }
         solve(probability, bracket, start, |x| self.tail(output, sign, x))
     }
@@ -136,50 +154,63 @@ impl Predictive<'_> {
         for (weight, parameters) in self.components() {
             let component = self.family.component(parameters, output);
             // All families are symmetric: mirroring only moves the location.
-            let z = (x - sign * component.location) / component.scale;
-            let (own, slope) = standard.at(component.dof, z);
+            let (own, slope) = standard.at(&component, x - sign * component.location);
             below += weight * own;
-            density += weight * slope / component.scale;
+            density += weight * slope;
         }
         (below, density)
     }
 }
 
-/// The distribution of an output at location 0 and scale 1.
+/// The distribution of an output at location 0.
 struct Standard {
     family: Family,
-    /// Student's, with the degrees of freedom last asked for: often those of the next draw too.
+    /// Those with the degrees of freedom last asked for: often those of the next draw too.
     student_t: Option<StudentT>,
+    sum: Option<NormalPlusStudentT>,
 }
 
 impl Standard {
     fn new(family: Family) -> Self {
-        Standard { family, student_t: None }
+        Standard { family, student_t: None, sum: None }
     }
 
-    /// Distribution function and density.
-    fn at(&mut self, dof: f64, z: f64) -> (f64, f64) {
+    /// Distribution function and density at `x`.
+    fn at(&mut self, component: &Component, x: f64) -> (f64, f64) {
+        let Component { scale, spread, dof, .. } = *component;
+        let nothing = (f64::NAN, f64::NAN);
+        let z = x / scale;
         match self.family {
-            Family::Laplace { .. } => {
-                let half = 0.5 * (-z.abs()).exp();
-                (if z < 0.0 { half } else { 1.0 - half }, half)
+            Family::NormalPlusLaplace { .. } if component.is_sum() => {
+                NormalPlusLaplace::new(spread, scale).at(x)
             }
-            Family::StudentT { .. } if dof != f64::INFINITY => {
+            Family::NormalPlusStudentT { .. } if component.is_sum() => {
+                let same = |sum: &NormalPlusStudentT| sum.dof().to_bits() == dof.to_bits();
+                if !self.sum.as_ref().is_some_and(same) {
+                    self.sum = NormalPlusStudentT::new(dof);
+                }
+                self.sum.map_or(nothing, |sum| sum.at(spread, scale, x))
+            }
+            Family::Laplace { .. } | Family::NormalPlusLaplace { .. } => {
+                let half = 0.5 * (-z.abs()).exp();
+                (if z < 0.0 { half } else { 1.0 - half }, half / scale)
+            }
+            Family::StudentT { .. } | Family::NormalPlusStudentT { .. } if dof != f64::INFINITY => {
                 let same = |t: &StudentT| t.dof().to_bits() == dof.to_bits();
                 if !self.student_t.as_ref().is_some_and(same) {
                     self.student_t = StudentT::new(0.0, 1.0, dof).ok();
                 }
-                let nothing = (f64::NAN, f64::NAN);
-                self.student_t.map_or(nothing, |t| (t.cdf(z), t.log_density(z).exp()))
+                self.student_t.map_or(nothing, |t| (t.cdf(z), t.log_density(z).exp() / scale))
             }
-            _ => (normal_cdf(z), normal_density(z)),
+            _ => (normal_cdf(z), normal_density(z) / scale),
         }
     }
 
+    /// The quantile at scale 1, without the normal part of a sum.
     fn quantile(&self, dof: f64, probability: f64) -> f64 {
         match self.family {
-            Family::Laplace { .. } => (2.0 * probability).ln(),
-            Family::StudentT { .. } if dof != f64::INFINITY => {
+            Family::Laplace { .. } | Family::NormalPlusLaplace { .. } => (2.0 * probability).ln(),
+            Family::StudentT { .. } | Family::NormalPlusStudentT { .. } if dof != f64::INFINITY => {
                 StudentT::new(0.0, 1.0, dof).map_or(f64::NAN, |t| t.quantile(probability))
             }
             _ => normal_quantile(probability),

@@ -2,15 +2,15 @@
 
 /// A running log Σ exp(x), shifted by the largest term so far, so that no exp overflows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LogSum {
+pub(crate) struct LogSum {
     largest: f64,
     sum: f64,
 }
 
 impl LogSum {
-    pub(super) const EMPTY: Self = LogSum { largest: f64::NEG_INFINITY, sum: 0.0 };
+    pub(crate) const EMPTY: Self = LogSum { largest: f64::NEG_INFINITY, sum: 0.0 };
 
-    pub(super) fn add(&mut self, term: f64) {
+    pub(crate) fn add(&mut self, term: f64) {
         if term == f64::NEG_INFINITY {
             return;
         }
@@ -24,7 +24,7 @@ impl LogSum {
     }
 
     /// -∞ if nothing was added.
-    pub(super) fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         self.largest + self.sum.ln()
     }
 }

@@ -10,6 +10,8 @@ mod effects;
 mod family;
 mod marginal;
 mod mixture;
+mod normal_plus_laplace;
+mod normal_plus_student_t;
 mod predictive;
 mod predictor;
 mod quantile;
@@ -19,6 +21,7 @@ mod tests;
 
 pub use effects::{EffectOptions, Estimate, InputEffect, input_effects};
 pub use family::Family;
+pub(crate) use mixture::LogSum;
 pub use predictive::Predictive;
 pub use predictor::Predictor;
 pub use table::PredictiveTable;

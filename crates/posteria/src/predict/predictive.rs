@@ -1,6 +1,7 @@
 //! The predictive distribution of one row: a weighted mixture over draws.
 
 use super::Family;
+use super::family::Component;
 use super::mixture::LogSum;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, logistic};
 use crate::density::{Laplace, StudentT};
@@ -196,13 +197,18 @@ impl<'a> Predictive<'a> {
         }
         for (output, slot) in target.iter_mut().enumerate() {
             let component = self.family.component(parameters, output);
-            let (location, scale) = (component.location, component.scale);
+            let Component { scale, spread, dof, .. } = component;
+            let mut location = component.location;
+            if component.is_sum() {
+                location += spread * stream.normal();
+            }
             *slot = match self.family {
-                Family::StudentT { .. } if component.dof != f64::INFINITY => {
-                    StudentT::new(location, scale, component.dof)
-                        .map_or(f64::NAN, |t| t.draw(stream))
+                Family::StudentT { .. } | Family::NormalPlusStudentT { .. }
+                    if dof != f64::INFINITY =>
+                {
+                    StudentT::new(location, scale, dof).map_or(f64::NAN, |t| t.draw(stream))
                 }
-                Family::Laplace { .. } => {
+                Family::Laplace { .. } | Family::NormalPlusLaplace { .. } => {
                     Laplace::new(location, scale).map_or(f64::NAN, |it| it.draw(stream))
                 }
                 _ => location + scale * stream.normal(),

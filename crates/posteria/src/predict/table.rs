@@ -11,8 +11,9 @@ use crate::draws::Draws;
 /// cache lines.
 const TILE: usize = 16;
 
-/// Numbers that a table should hold at most: 32 MiB.
-const MOST_NUMBERS: usize = 1 << 22;
+/// Numbers that a table should hold at most: 128 MiB. Fewer would save memory, but a model that
+/// has to factorise something for every draw does so again for every table.
+const MOST_NUMBERS: usize = 1 << 24;
 
 /// The predictive distributions of some rows. Holds draws × rows × [`Family::width`] numbers:
 /// take many rows in blocks of [`PredictiveTable::rows_at_once`].
@@ -38,6 +39,9 @@ const MOST_NUMBERS: usize = 1 << 22;
 ///         for (output, input) in outputs.iter_mut().zip(inputs.column(0)) {
 ///             *output = draw[0] * input;
 ///         }
+///     }
+///     fn at_training_rows(&mut self, _draw: &[f64], _parameters: &mut [f64]) {
+///         // It was not fitted to any.
 ///     }
 /// }
 ///

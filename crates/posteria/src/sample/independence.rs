@@ -10,6 +10,10 @@ pub type Independence = MetropolisHastings<FittedStudentT>;
 /// Share of random-walk steps in stages that adapt: enough that a bad early fit, which an
 /// independence proposal alone might never leave, is corrected by the next.
 const ADAPTING_WALK_SHARE: f64 = 0.5;
+/// Guesses that are accepted more rarely than this are poor.
+const POOR_ACCEPTANCE: f64 = 0.3;
+/// Fewest guesses by which to judge.
+const FEWEST_GUESSES: f64 = 20.0;
 
 /// Draws independent of the present position, from a multivariate Student-t with the mean and
 /// the covariance factor L of the positions visited in the latest stage with
@@ -26,6 +30,12 @@ pub struct FittedStudentT {
     dof: f64,
     inflation: f64,
     walk_share: f64,
+    /// Share of the walk where guesses are poor, if it is another.
+    poor_walk_share: Option<f64>,
+    poor: bool,
+    /// Guesses of this stage, and the sum of their acceptances.
+    guesses: f64,
+    acceptances: f64,
     adapting: bool,
     /// Whether the latest proposal was a step of the walk.
     walked: bool,
@@ -44,6 +54,10 @@ impl FittedStudentT {
             dof: 5.0,
             inflation: 1.1,
             walk_share: 0.1,
+            poor_walk_share: None,
+            poor: false,
+            guesses: 0.0,
+            acceptances: 0.0,
             adapting: false,
             walked: true,
             deviation: vec![0.0; widths.len()],
@@ -86,6 +100,18 @@ impl FittedStudentT {
         self
     }
 
+    /// Share of random-walk steps in place of [`FittedStudentT::walk_share`] where fewer than
+    /// 30 % of the guesses were accepted in the last stage that adapted.
+    ///
+    /// # Panics
+    /// If it is not in [0, 1].
+    #[must_use]
+    pub fn walk_share_if_poor(mut self, share: f64) -> Self {
+        assert!((0.0..=1.0).contains(&share), "a share is in [0, 1], got {share}");
+        self.poor_walk_share = Some(share);
+        self
+    }
+
     /// Whether a fit is in use.
     pub fn is_fitted(&self) -> bool {
         self.walk.fit().is_some()
@@ -109,7 +135,11 @@ impl Proposal for FittedStudentT {
     }
 
     fn propose(&mut self, from: &[f64], to: &mut [f64], stream: &mut Stream) {
-        let share = if self.adapting { ADAPTING_WALK_SHARE } else { self.walk_share };
+        let share = match self.poor_walk_share {
+            _ if self.adapting => ADAPTING_WALK_SHARE,
+            Some(share) if self.poor => share,
+            _ => self.walk_share,
+        };
         self.walked = !self.is_fitted() || stream.uniform() < share;
         let Some((mean, factor)) = self.walk.fit().filter(|_| !self.walked) else {
             return self.walk.propose(from, to, stream);
@@ -135,20 +165,34 @@ impl Proposal for FittedStudentT {
         if self.walked {
             self.walk.learn(position, step);
         } else {
+            if self.adapting {
+                self.guesses += 1.0;
+                self.acceptances += step.acceptance;
+            }
             self.walk.collect(position, step.accepted);
         }
     }
 
     fn enter(&mut self, stage: &Stage) {
         self.walk.enter(stage);
+        if self.guesses >= FEWEST_GUESSES {
+            self.poor = self.acceptances < POOR_ACCEPTANCE * self.guesses;
+        }
+        (self.guesses, self.acceptances) = (0.0, 0.0);
         self.adapting = stage.adapt != Adapt::Nothing;
     }
 
     fn memory(&self) -> Vec<f64> {
-        self.walk.memory()
+        let mut memory = vec![f64::from(u8::from(self.poor)), self.guesses, self.acceptances];
+        memory.extend(self.walk.memory());
+        memory
     }
 
     fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
-        self.walk.recall(memory)
+        let foreign = ForeignMemory { owner: "independence Metropolis" };
+        let (own, of_walk) = memory.split_at_checked(3).ok_or(foreign)?;
+        self.poor = own[0] > 0.0;
+        (self.guesses, self.acceptances) = (own[1], own[2]);
+        self.walk.recall(of_walk)
     }
 }

@@ -10,50 +10,50 @@ pub struct ForeignMemory {
 
 /// Takes the parts of a memory in the order in which they were written. Nothing is trusted: a
 /// memory may come from a damaged or forged checkpoint.
-pub(super) struct MemoryReader<'a> {
+pub(crate) struct MemoryReader<'a> {
     owner: &'static str,
     rest: &'a [f64],
 }
 
 impl<'a> MemoryReader<'a> {
-    pub(super) fn new(owner: &'static str, memory: &'a [f64]) -> Self {
+    pub(crate) fn new(owner: &'static str, memory: &'a [f64]) -> Self {
         MemoryReader { owner, rest: memory }
     }
 
-    pub(super) fn foreign(&self) -> ForeignMemory {
+    pub(crate) fn foreign(&self) -> ForeignMemory {
         ForeignMemory { owner: self.owner }
     }
 
     /// The next `count` numbers.
-    pub(super) fn take(&mut self, count: usize) -> Result<&'a [f64], ForeignMemory> {
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [f64], ForeignMemory> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(self.foreign())?;
         self.rest = rest;
         Ok(taken)
     }
 
-    pub(super) fn number(&mut self) -> Result<f64, ForeignMemory> {
+    pub(crate) fn number(&mut self) -> Result<f64, ForeignMemory> {
         Ok(self.take(1)?[0])
     }
 
     /// A count, which was stored as an exact float.
-    pub(super) fn count(&mut self) -> Result<usize, ForeignMemory> {
+    pub(crate) fn count(&mut self) -> Result<usize, ForeignMemory> {
         let value = self.number()?;
         let whole = value >= 0.0 && value.fract().abs() < f64::MIN_POSITIVE;
         if whole { Ok(value as usize) } else { Err(self.foreign()) }
     }
 
-    pub(super) fn flag(&mut self) -> Result<bool, ForeignMemory> {
+    pub(crate) fn flag(&mut self) -> Result<bool, ForeignMemory> {
         Ok(self.count()? != 0)
     }
 
     /// Overwrites `values` with the next numbers.
-    pub(super) fn fill(&mut self, values: &mut [f64]) -> Result<(), ForeignMemory> {
+    pub(crate) fn fill(&mut self, values: &mut [f64]) -> Result<(), ForeignMemory> {
         values.copy_from_slice(self.take(values.len())?);
         Ok(())
     }
 
     /// Ends the reading: nothing may be left over.
-    pub(super) fn finish(self) -> Result<(), ForeignMemory> {
+    pub(crate) fn finish(self) -> Result<(), ForeignMemory> {
         if self.rest.is_empty() { Ok(()) } else { Err(self.foreign()) }
     }
 }

@@ -1,7 +1,7 @@
 //! Exchange states between replicas of a chain at different inverse temperatures.
 
 use super::memory::{ForeignMemory, MemoryReader};
-use super::{Ladder, Stage, Step, Sweep, Update};
+use super::{Ladder, Marginalized, Stage, Step, Sweep, Update};
 use crate::random::Stream;
 use crate::target::Infeasible;
 
@@ -89,12 +89,16 @@ enum Origin {
 ///
 /// A state whose likelihood is not usable, as at β = 0 it may be, is never passed on to a
 /// colder rung.
+///
+/// Where part of the state can be integrated out, exchanges may be decided without it:
+/// [`ReplicaExchange::integrating`].
 pub struct ReplicaExchange<'p, F> {
     name: String,
     ladder: Ladder,
     sweeps: Vec<Sweep<'p>>,
     states: Vec<Vec<f64>>,
     log_likelihood: F,
+    marginal: Option<Box<dyn Marginalized + 'p>>,
     /// ℓ of every rung, after the latest update; -∞ where not usable.
     log_likelihoods: Vec<f64>,
     /// Whether the pairs (1,2), (3,4), … are next.
@@ -130,12 +134,25 @@ impl<'p, F: FnMut(&[f64]) -> Result<f64, Infeasible> + Send> ReplicaExchange<'p,
             sweeps,
             states,
             log_likelihood,
+            marginal: None,
             log_likelihoods: vec![f64::NEG_INFINITY; rungs],
             odd: false,
             origins: initial_origins(rungs),
             counts: ExchangeCounts::new(rungs),
             ladder,
         }
+    }
+
+    /// Decides exchanges with part of the state integrated out, and draws that part anew for
+    /// both rungs when the exchange is made.
+    ///
+    /// With A what remains of a state and π̄_k its density at rung k, the acceptance is
+    /// min(1, π̄_i(A_j) π̄_j(A_i) / (π̄_i(A_i) π̄_j(A_j))): it does not look at the part B that is
+    /// integrated out, so that B still follows its conditional where no exchange is made.
+    #[must_use]
+    pub fn integrating(mut self, marginal: impl Marginalized + 'p) -> Self {
+        self.marginal = Some(Box::new(marginal));
+        self
     }
 
     /// The inverse temperatures.
@@ -180,7 +197,23 @@ impl<'p, F: FnMut(&[f64]) -> Result<f64, Infeasible> + Send> ReplicaExchange<'p,
     }
 
     /// Probability of exchanging rungs `pair` and `pair` + 1.
-    fn acceptance(&self, pair: usize) -> f64 {
+    fn acceptance(&mut self, pair: usize, state: &[f64], step: &mut Step) -> f64 {
+        if let Some(marginal) = &mut self.marginal {
+            let cold = if pair == 0 { state } else { &self.states[pair - 1] };
+            let hot = &self.states[pair];
+            step.evaluations += 4;
+            // Any state without a density at either rung: no exchange, there or back.
+            let log_ratio = marginal.log_density(pair, hot).and_then(|exchanged| {
+                let exchanged = exchanged + marginal.log_density(pair + 1, cold)?;
+                let kept =
+                    marginal.log_density(pair, cold)? + marginal.log_density(pair + 1, hot)?;
+                Ok(exchanged - kept)
+            });
+            return match log_ratio {
+                Ok(log_ratio) if !log_ratio.is_nan() => log_ratio.min(0.0).exp(),
+                _ => 0.0,
+            };
+        }
         let (cold, hot) = (self.log_likelihoods[pair], self.log_likelihoods[pair + 1]);
         // A hot state without a likelihood has no density at the colder rung (and two such
         // states would make the difference NaN).
@@ -190,13 +223,21 @@ impl<'p, F: FnMut(&[f64]) -> Result<f64, Infeasible> + Send> ReplicaExchange<'p,
         ((self.ladder[pair] - self.ladder[pair + 1]) * (hot - cold)).min(0.0).exp()
     }
 
-    fn exchange(&mut self, pair: usize, state: &mut [f64]) {
+    fn exchange(&mut self, pair: usize, state: &mut [f64], stream: &mut Stream) {
         if pair == 0 {
             state.swap_with_slice(&mut self.states[0]);
         } else {
             self.states.swap(pair - 1, pair);
         }
         self.log_likelihoods.swap(pair, pair + 1);
+        if let Some(marginal) = &mut self.marginal {
+            for rung in [pair, pair + 1] {
+                let state = if rung == 0 { &mut *state } else { &mut self.states[rung - 1] };
+                marginal.draw(rung, state, stream);
+                self.log_likelihoods[rung] =
+                    (self.log_likelihood)(state).unwrap_or(f64::NEG_INFINITY);
+            }
+        }
         self.origins.swap(pair, pair + 1);
         let last = self.origins.len() - 1;
         if pair == 0 {
@@ -231,13 +272,13 @@ impl<F: FnMut(&[f64]) -> Result<f64, Infeasible> + Send> Update for ReplicaExcha
         self.odd = !self.odd;
         let (mut proposed, mut sum) = (0.0, 0.0);
         for pair in (first..pairs).step_by(2) {
-            let acceptance = self.acceptance(pair);
+            let acceptance = self.acceptance(pair, state, &mut step);
             proposed += 1.0;
             sum += acceptance;
             self.counts.pairs[pair].proposed += 1;
             if stream.uniform() < acceptance {
                 self.counts.pairs[pair].accepted += 1;
-                self.exchange(pair, state);
+                self.exchange(pair, state, stream);
                 step.accepted |= pair == 0;
             }
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use posteria::data::{EncodedRows, Encoder};
 use posteria::draws::{Dimension, Draws, Layout, WriteError, write_csv};
+use posteria::random::Purpose;
 
 use super::effects::function_names;
 use super::work::Work;
@@ -15,6 +16,9 @@ use crate::file::write_whole;
 const MOST_NUMBERS: usize = 1 << 28;
 /// Draws that one job evaluates.
 const DRAWS: usize = 16;
+
+/// Most rows of a function that has to be drawn at all of them together: 400 MB.
+const MOST_JOINT_ROWS: usize = 5000;
 
 /// Writes f of every row for all draws, or for about `asked` of them.
 pub fn write(
@@ -35,10 +39,17 @@ pub fn write(
             new.inputs.rows()
         )));
     }
+    if work.is_open && new.inputs.rows() > MOST_JOINT_ROWS {
+        return Err(Failure::bad_input(format!(
+            "--draws-out draws the function at all rows of NEW together, which {} rows are too \
+             many for; give at most {MOST_JOINT_ROWS}",
+            new.inputs.rows()
+        )));
+    }
     let layout = layout(work, new, encoder);
     let width = layout.len();
     let total = chains * per_chain;
-    let values = work.run(total.div_ceil(DRAWS), |job| {
+    let values = work.run("functions", total.div_ceil(DRAWS), |job| {
         let mut predictor = work.predictor();
         let numbers = job * DRAWS..total.min((job + 1) * DRAWS);
         let mut values = vec![0.0; numbers.len() * width];
@@ -46,7 +57,10 @@ pub fn write(
             let (chain, index) = (number / per_chain, number % per_chain);
             // Evenly, up to the last draw of the chain.
             let draw = (index + 1) * draws / per_chain - 1;
-            predictor.functions(work.draws.draw(chain, draw), &new.inputs, place);
+            // Named by the draw, so that it does not matter who draws how many.
+            let stream =
+                &mut work.seed.stream(Purpose::Functions, [(chain * draws + draw) as u64, 0]);
+            predictor.draw_functions(work.draws.draw(chain, draw), &new.inputs, stream, place);
         }
         values
     })?;

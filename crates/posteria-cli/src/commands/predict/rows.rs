@@ -64,13 +64,13 @@ pub fn predict_rows(
     let mut rows = Vec::with_capacity(count);
     for first in (0..count).step_by(at_once) {
         let block = new.inputs.rows_in(first..count.min(first + at_once));
-        let parts = work.run(total.div_ceil(DRAWS), |job| {
+        let parts = work.run("predictions", total.div_ceil(DRAWS), |job| {
             let draws = job * DRAWS..total.min((job + 1) * DRAWS);
             PredictiveTable::new(&mut *work.predictor(), work.draws, draws, &block)
         })?;
         let table = PredictiveTable::join(&parts);
         drop(parts);
-        let done = work.run(block.rows().div_ceil(ROWS), |job| {
+        let done = work.run("quantiles", block.rows().div_ceil(ROWS), |job| {
             let here = job * ROWS..block.rows().min((job + 1) * ROWS);
             let row = |row: usize| {
                 let observed = observed.map(|observed| &observed[first + row][..]);

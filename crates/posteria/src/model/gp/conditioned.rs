@@ -1,26 +1,36 @@
 //! Functions at new rows, given the targets or the latent values of one state.
 
-use posteria_linalg::{Cholesky, Matrix, dot};
+use posteria_linalg::{Cholesky, Matrix, dot, matrix_vector, symmetric_rank_k};
 
 use super::marginal::Marginal;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
+use crate::model::residual::Residual;
+use crate::random::Stream;
 use crate::target::Infeasible;
+
+/// Parts of the largest variance that are added in turn to a covariance matrix of functions that
+/// rounding left without a factor.
+const RELATIVE_JITTERS: [f64; 5] = [0.0, 1e-14, 1e-12, 1e-10, 1e-8];
 
 /// The processes of one state, ready to predict.
 ///
 /// Functions of normal targets are integrated out given the targets; all others are predicted
-/// from the latent values at the training rows.
+/// from the latent values at the training rows. Factors are kept until the hyperparameters
+/// change: blocks of rows of one draw share them (of several processes, the last one's).
 pub(super) struct Conditioned<'p> {
     posterior: &'p GpPosterior,
     state: Vec<f64>,
     marginal: Marginal<'p>,
-    /// Factor of K + J²I of the process `factored`.
-    factor: Cholesky,
-    factored: Option<usize>,
     log_parameters: Vec<f64>,
     precisions: Vec<f64>,
-    solved: Vec<f64>,
+    /// Factor of K + J²I, where there are latents, with the log parameters it belongs to.
+    factor: Cholesky,
+    factored: Vec<f64>,
+    /// Diagonal of (K + J²I)⁻¹; empty if not known.
+    inverse_diagonal: Vec<f64>,
+    /// α with E f(x*) = K(x*, X) α.
+    alpha: Vec<f64>,
 }
 
 impl<'p> Conditioned<'p> {
@@ -30,15 +40,17 @@ impl<'p> Conditioned<'p> {
             Observed::Real(residual) => residual.targets.len(),
             _ => 0,
         };
+        let parameters = covariance.parameters().len();
         Conditioned {
             posterior,
             state: Vec::new(),
             marginal: Marginal::new(covariance, inputs, *jitter),
-            factor: Cholesky::identity(inputs.rows()),
-            factored: None,
-            log_parameters: vec![0.0; covariance.parameters().len()],
+            log_parameters: vec![0.0; parameters],
             precisions: vec![0.0; precisions],
-            solved: vec![0.0; inputs.rows()],
+            factor: Cholesky::identity(inputs.rows()),
+            factored: vec![f64::NAN; parameters],
+            inverse_diagonal: Vec::new(),
+            alpha: vec![0.0; inputs.rows()],
         }
     }
 
@@ -46,40 +58,64 @@ impl<'p> Conditioned<'p> {
     pub(super) fn condition(&mut self, state: &[f64]) {
         self.state.clear();
         self.state.extend_from_slice(state);
-        self.factored = None;
-        if let Observed::Real(residual) = &self.posterior.observed
-            && !self.posterior.keeps_latents()
-        {
+        if let Some(residual) = self.integrated() {
             residual.precisions(state, 1.0, &mut self.precisions);
         }
     }
 
+    /// The residual model, if functions are integrated out given the targets.
+    fn integrated(&self) -> Option<&'p Residual> {
+        match &self.posterior.observed {
+            Observed::Real(residual) if !self.posterior.keeps_latents() => Some(residual),
+            _ => None,
+        }
+    }
+
+    /// Finds the parameters of the covariance of function number `function`.
+    fn set(&mut self, function: usize) {
+        let found = self.posterior.processes.iter().find(|p| p.targets.contains(&function));
+        let process = found.expect("every function belongs to a process");
+        process.hyperparameters.write_parameters(&self.state, &mut self.log_parameters);
+    }
+
     /// Makes everything ready for function number `function`.
     fn ready(&mut self, function: usize) -> Result<(), Infeasible> {
+        self.set(function);
+        self.marginal.set(&self.log_parameters);
         let posterior = self.posterior;
         let rows = posterior.row_count();
-        let found = posterior.processes.iter().position(|p| p.targets.contains(&function));
-        let which = found.expect("every function belongs to a process");
-        let process = &posterior.processes[which];
-        process.hyperparameters.write_parameters(&self.state, &mut self.log_parameters);
-        self.marginal.set(&self.log_parameters);
         let range = function * rows..(function + 1) * rows;
-        match &posterior.observed {
-            Observed::Real(residual) if !posterior.keeps_latents() => {
-                self.marginal.factorize(&self.precisions[range.clone()])?;
-                self.marginal.solve(&residual.targets[range], &mut self.solved);
+        if let Some(residual) = self.integrated() {
+            let precisions = &self.precisions[range.clone()];
+            self.marginal.factorize(precisions)?;
+            self.marginal.solve(&residual.targets[range], &mut self.alpha);
+            for (alpha, precision) in self.alpha.iter_mut().zip(precisions) {
+                *alpha *= precision.sqrt();
             }
-            _ => {
-                if self.factored != Some(which) {
-                    self.marginal.factorize_prior(&mut self.factor)?;
-                    self.factored = Some(which);
-                }
-                let first = posterior.latents.start;
-                self.solved.copy_from_slice(&self.state[first + range.start..first + range.end]);
-                self.factor.solve(&mut self.solved);
-            }
+            return Ok(());
         }
+        let pairs = self.factored.iter().zip(&self.log_parameters);
+        if !pairs.into_iter().all(|(a, b)| a.to_bits() == b.to_bits()) {
+            self.factored.fill(f64::NAN);
+            self.inverse_diagonal.clear();
+            self.marginal.factorize_prior(&mut self.factor)?;
+            self.factored.copy_from_slice(&self.log_parameters);
+        }
+        let first = posterior.latents.start;
+        self.alpha.copy_from_slice(&self.state[first + range.start..first + range.end]);
+        self.factor.solve(&mut self.alpha);
         Ok(())
+    }
+
+    /// Columns whose inner products are what is known of the covariances at new rows, by K(x*, X).
+    fn whiten(&self, cross: &Matrix) -> Matrix {
+        if self.integrated().is_some() {
+            return self.marginal.whiten(cross);
+        }
+        let mut columns =
+            Matrix::from_fn(cross.columns(), cross.rows(), |row, new| cross[(new, row)]);
+        self.factor.solve_lower_matrix(&mut columns);
+        columns
     }
 
     /// Means and variances of function number `function` at new rows, jitter included.
@@ -96,16 +132,8 @@ impl<'p> Conditioned<'p> {
         self.ready(function)?;
         let mut cross = Matrix::zeros(inputs.rows(), self.posterior.row_count());
         self.marginal.at(inputs, &mut cross, variances);
-        if !self.posterior.keeps_latents() {
-            self.marginal.predict(&self.solved, &cross, means, variances);
-            return Ok(());
-        }
-        let mut columns =
-            Matrix::from_fn(cross.columns(), cross.rows(), |row, new| cross[(new, row)]);
-        for (new, mean) in means.iter_mut().enumerate() {
-            *mean = dot(columns.column(new), &self.solved);
-        }
-        self.factor.solve_lower_matrix(&mut columns);
+        matrix_vector(&cross, &self.alpha, means);
+        let columns = self.whiten(&cross);
         for (new, variance) in variances.iter_mut().enumerate() {
             let column = columns.column(new);
             // Rounding must not make a variance negative.
@@ -117,11 +145,140 @@ impl<'p> Conditioned<'p> {
     /// Means of all functions at new rows, f·n + i; not a number where they cannot be found.
     pub(super) fn means(&mut self, inputs: &Matrix, means: &mut [f64]) {
         let rows = inputs.rows();
-        let mut variances = vec![0.0; rows];
+        let mut cross = Matrix::zeros(rows, self.posterior.row_count());
+        let mut diagonal = vec![0.0; rows];
         for (function, means) in means.chunks_mut(rows.max(1)).enumerate() {
-            if self.predict(function, inputs, means, &mut variances).is_err() {
+            if self.ready(function).is_err() {
                 means.fill(f64::NAN);
+                continue;
             }
+            self.marginal.at(inputs, &mut cross, &mut diagonal);
+            matrix_vector(&cross, &self.alpha, means);
         }
     }
+
+    /// A joint draw of function number `function` at new rows, jitter included: mean plus the
+    /// factor of the covariance times normal draws. Cubic in the number of new rows.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if a covariance cannot be factorised.
+    pub(super) fn draw(
+        &mut self,
+        function: usize,
+        inputs: &Matrix,
+        stream: &mut Stream,
+        values: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        self.ready(function)?;
+        let (rows, new) = (self.posterior.row_count(), inputs.rows());
+        let (mut cross, mut diagonal) = (Matrix::zeros(new, rows), vec![0.0; new]);
+        self.marginal.at(inputs, &mut cross, &mut diagonal);
+        let mut means = vec![0.0; new];
+        matrix_vector(&cross, &self.alpha, &mut means);
+        let columns = self.whiten(&cross);
+        let (mut covariances, mut known) = (Matrix::zeros(new, new), Matrix::zeros(new, new));
+        self.fill(inputs, &mut covariances);
+        symmetric_rank_k(&columns, &mut known);
+        for column in 0..new {
+            let pairs = covariances.column_mut(column).iter_mut().zip(known.column(column));
+            pairs.for_each(|(value, known)| *value -= known);
+        }
+        let largest = diagonal.iter().fold(0.0_f64, |most, variance| most.max(*variance));
+        draw_normal(&mut covariances, largest, stream, values)?;
+        values.iter_mut().zip(&means).for_each(|(value, mean)| *value += mean);
+        Ok(())
+    }
+
+    /// As [`Conditioned::draw`], before anything was observed.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the covariance cannot be factorised.
+    pub(super) fn draw_prior(
+        &mut self,
+        function: usize,
+        inputs: &Matrix,
+        stream: &mut Stream,
+        values: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        self.set(function);
+        let new = inputs.rows();
+        let mut covariances = Matrix::zeros(new, new);
+        self.fill(inputs, &mut covariances);
+        let largest = (0..new).fold(0.0_f64, |most, row| most.max(covariances[(row, row)]));
+        draw_normal(&mut covariances, largest, stream, values)
+    }
+
+    /// Covariances of a function at new rows, jitter included; the lower half.
+    fn fill(&self, inputs: &Matrix, covariances: &mut Matrix) {
+        let GpPosterior { covariance, jitter, .. } = self.posterior;
+        let mut evaluator = covariance.evaluator(inputs);
+        evaluator.set(&self.log_parameters);
+        evaluator.fill(covariances);
+        (0..inputs.rows()).for_each(|row| covariances[(row, row)] += jitter * jitter);
+    }
+
+    /// Means and variances of function number `function` at every training row given all *other*
+    /// rows, jitter included.
+    ///
+    /// Given normal targets y ~ N(0, C): y_i has mean y_i - α_i/c̄_ii and variance 1/c̄_ii, with
+    /// c̄ = C⁻¹ and α = C⁻¹y, of which the residual's own part is taken away; given latents f the
+    /// same of f with K + J²I in place of C [Sundararajan & Keerthi 2001].
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the covariance cannot be factorised.
+    pub(super) fn leave_one_out(
+        &mut self,
+        function: usize,
+        means: &mut [f64],
+        variances: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        self.ready(function)?;
+        let rows = self.posterior.row_count();
+        let range = function * rows..(function + 1) * rows;
+        if let Some(residual) = self.integrated() {
+            self.marginal.invert_diagonal();
+            let (targets, precisions) = (&residual.targets[range.clone()], &self.precisions[range]);
+            for row in 0..rows {
+                // C⁻¹ = W^½ B⁻¹ W^½.
+                let (inverse, precision) = (self.marginal.inverse_diagonal(row), precisions[row]);
+                means[row] = targets[row] - self.alpha[row] / (precision * inverse);
+                variances[row] = ((inverse.recip() - 1.0) / precision).max(0.0);
+            }
+            return Ok(());
+        }
+        if self.inverse_diagonal.is_empty() {
+            self.inverse_diagonal.resize(rows, 0.0);
+            let mut room = Matrix::zeros(rows, rows);
+            self.factor.inverse_diagonal(&mut room, &mut self.inverse_diagonal);
+        }
+        let first = self.posterior.latents.start + range.start;
+        for (row, inverse) in self.inverse_diagonal.iter().enumerate() {
+            means[row] = self.state[first + row] - self.alpha[row] / inverse;
+            variances[row] = inverse.recip();
+        }
+        Ok(())
+    }
+}
+
+/// A draw of normal values with mean 0; `covariances` holds the lower half, `largest` is the
+/// largest variance that it is a difference of.
+fn draw_normal(
+    covariances: &mut Matrix,
+    largest: f64,
+    stream: &mut Stream,
+    values: &mut [f64],
+) -> Result<(), Infeasible> {
+    let mut failure = Infeasible::NotFinite;
+    for relative in RELATIVE_JITTERS {
+        (0..values.len()).for_each(|row| covariances[(row, row)] += relative * largest);
+        match Cholesky::new(covariances) {
+            Ok(factor) => {
+                stream.fill_normal(values);
+                factor.multiply_lower(values);
+                return Ok(());
+            }
+            Err(error) => failure = Infeasible::NotPositiveDefinite { pivot: error.pivot },
+        }
+    }
+    Err(failure)
 }

@@ -1,4 +1,4 @@
-//! Turn a state into a draw on the user's scale with the log likelihood of every row.
+//! Turn a state with latent values into a draw with the log likelihood of every row.
 
 use posteria_linalg::Cholesky;
 
@@ -13,7 +13,7 @@ use crate::model::residual::ResidualLikelihood;
 use crate::target::{Infeasible, Terms};
 
 /// Evaluates states of one chain.
-pub(super) struct GpEvaluator<'p> {
+pub(super) struct LatentEvaluator<'p> {
     posterior: &'p GpPosterior,
     real: ResidualLikelihood,
     marginal: Marginal<'p>,
@@ -26,12 +26,12 @@ pub(super) struct GpEvaluator<'p> {
     test_functions: Vec<f64>,
 }
 
-impl<'p> GpEvaluator<'p> {
+impl<'p> LatentEvaluator<'p> {
     pub(super) fn new(posterior: &'p GpPosterior) -> Self {
         let functions = posterior.observed.functions();
         let GpPosterior { covariance, inputs, jitter, test, .. } = posterior;
         let test_rows = test.as_ref().map_or(0, |test| test.inputs.rows());
-        GpEvaluator {
+        LatentEvaluator {
             posterior,
             real: ResidualLikelihood::new(functions),
             marginal: Marginal::new(covariance, inputs, *jitter),
@@ -115,7 +115,7 @@ impl<'p> GpEvaluator<'p> {
     }
 }
 
-impl Evaluator for GpEvaluator<'_> {
+impl Evaluator for LatentEvaluator<'_> {
     fn evaluate(
         &mut self,
         state: &[f64],

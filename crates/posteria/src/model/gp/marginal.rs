@@ -8,7 +8,7 @@
 //! [Rasmussen & Williams 2006, §3.4.3]. The eigenvalues of B are at least 1 whatever W, so that
 //! rows without any weight, as at inverse temperature 0, need no special care.
 
-use posteria_linalg::{Cholesky, Matrix, dot};
+use posteria_linalg::{Cholesky, Matrix};
 
 use super::covariance::{Covariance, Evaluator};
 use crate::random::Stream;
@@ -26,8 +26,12 @@ pub(super) struct Marginal<'p> {
     roots: Vec<f64>,
     /// Factor of B.
     factor: Cholesky,
-    /// B⁻¹, the lower triangle; also room for B.
+    /// B⁻¹, the lower triangle.
     inverse: Matrix,
+    /// Room for the inverse of the factor.
+    inverse_lower: Matrix,
+    /// The diagonal of B⁻¹.
+    diagonal: Vec<f64>,
     /// Whether `roots` and `prior` are those of `factor`.
     factorized: bool,
 }
@@ -42,7 +46,9 @@ impl<'p> Marginal<'p> {
             prior: Matrix::zeros(rows, rows),
             roots: vec![f64::NAN; rows],
             factor: Cholesky::identity(rows),
-            inverse: Matrix::zeros(rows, rows),
+            inverse: Matrix::zeros(0, 0),
+            inverse_lower: Matrix::zeros(0, 0),
+            diagonal: Vec::new(),
             factorized: false,
         }
     }
@@ -76,16 +82,17 @@ impl<'p> Marginal<'p> {
             return Ok(());
         }
         self.factorized = false;
+        let matrix = self.factor.matrix_mut();
         for (index, root) in self.roots.iter().enumerate() {
             let from = &self.prior.column(index)[index..];
-            let to = &mut self.inverse.column_mut(index)[index..];
+            let to = &mut matrix.column_mut(index)[index..];
             for ((to, from), other) in to.iter_mut().zip(from).zip(&self.roots[index..]) {
                 *to = root * other * from;
             }
             to[0] += 1.0;
         }
         self.factor
-            .factorize(&self.inverse)
+            .refactorize()
             .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
         self.factorized = true;
         Ok(())
@@ -109,12 +116,32 @@ impl<'p> Marginal<'p> {
 
     /// Finds B⁻¹ for [`Marginal::gradient`] and [`Marginal::inverse_diagonal`].
     pub(super) fn invert(&mut self) {
-        self.factor.inverse(&mut self.inverse);
+        self.make_room();
+        self.factor.inverse_half(&mut self.inverse_lower, &mut self.inverse);
+        for (row, slot) in self.diagonal.iter_mut().enumerate() {
+            *slot = self.inverse[(row, row)];
+        }
+    }
+
+    /// Inverses take as much room as the factors, and not everybody needs them.
+    fn make_room(&mut self) {
+        let rows = self.roots.len();
+        if self.inverse_lower.rows() != rows {
+            self.inverse = Matrix::zeros(rows, rows);
+            self.inverse_lower = Matrix::zeros(rows, rows);
+            self.diagonal.resize(rows, 0.0);
+        }
+    }
+
+    /// Finds only the diagonal of B⁻¹, for [`Marginal::inverse_diagonal`].
+    pub(super) fn invert_diagonal(&mut self) {
+        self.make_room();
+        self.factor.inverse_diagonal(&mut self.inverse_lower, &mut self.diagonal);
     }
 
     /// (B⁻¹)_ii, after [`Marginal::invert`].
     pub(super) fn inverse_diagonal(&self, row: usize) -> f64 {
-        self.inverse[(row, row)]
+        self.diagonal[row]
     }
 
     /// Derivatives of Σ_t (-½ log |B| - ½ y_tᵀ W^½ B⁻¹ W^½ y_t) with respect to the log parameters
@@ -191,27 +218,14 @@ impl<'p> Marginal<'p> {
         diagonal.iter_mut().for_each(|variance| *variance += self.jitter_variance);
     }
 
-    /// Means and variances at new rows given targets, before any residual: `solved` is b,
-    /// `cross` K(x*, X), `diagonal` holds prior variances and becomes posterior ones.
-    pub(super) fn predict(
-        &self,
-        solved: &[f64],
-        cross: &Matrix,
-        means: &mut [f64],
-        diagonal: &mut [f64],
-    ) {
+    /// Turns K(x*, X) into L⁻¹ W^½ K(X, x*), L the factor of B: its columns have the square
+    /// lengths that targets take from the variances at x*, and inner products alike.
+    pub(super) fn whiten(&self, cross: &Matrix) -> Matrix {
         let mut scaled = Matrix::from_fn(self.roots.len(), cross.rows(), |row, new| {
             self.roots[row] * cross[(new, row)]
         });
-        for (new, mean) in means.iter_mut().enumerate() {
-            *mean = dot(scaled.column(new), solved);
-        }
         self.factor.solve_lower_matrix(&mut scaled);
-        for (new, variance) in diagonal.iter_mut().enumerate() {
-            let column = scaled.column(new);
-            // Rounding must not make a variance negative.
-            *variance = (*variance - dot(column, column)).max(0.0);
-        }
+        scaled
     }
 }
 

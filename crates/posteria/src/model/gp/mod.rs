@@ -15,14 +15,23 @@
 //! Real targets are normal given one latent number per row, whatever the residual family, so
 //! hyperparameters and residual scales move with the functions integrated out: trajectories of
 //! their logarithms with a dense metric, and for a few of them guesses from a Student-t
-//! distribution fitted in warm-up. The functions are then drawn exactly.
+//! distribution fitted in warm-up. The functions are then drawn exactly, unless residuals are
+//! normal and nothing depends on them.
+//!
+//! The functions of classes are part of the state. A normal site per row, found by Laplace's
+//! method in warm-up, stands for its likelihood: trajectories of the functions are exact for the
+//! sites, and hyperparameters move together with the functions, along what the sites say. The
+//! target is the exact one whatever the sites.
 
 mod conditioned;
 pub mod covariance;
 mod error;
 mod evaluator;
 mod hyperparameters;
+mod integrated;
+mod latent;
 mod layout;
+mod logistic_normal;
 mod marginal;
 mod neighbours;
 mod observed;
@@ -30,7 +39,10 @@ mod posterior;
 mod predictor;
 mod process;
 mod regression;
+mod response;
 mod scale_prior;
+mod softmax_normal;
+mod source;
 mod spec;
 mod start;
 mod sweep;

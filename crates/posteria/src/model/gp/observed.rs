@@ -2,7 +2,7 @@
 
 use crate::density::special::{log_normal_cdf, log_sum_exp, log1p_exp, logistic, normal_cdf};
 use crate::model::residual::Residual;
-use crate::model::spec::Link;
+use crate::model::spec::{Link, ResidualFamily};
 
 /// What was observed.
 #[derive(Clone, Debug)]
@@ -16,6 +16,14 @@ pub(super) enum Observed {
 }
 
 impl Observed {
+    /// Whether the functions at the rows are sampled: with normal residuals they need not be.
+    pub(super) fn needs_latents(&self) -> bool {
+        match self {
+            Observed::Real(residual) => residual.family != ResidualFamily::Normal,
+            _ => true,
+        }
+    }
+
     /// Number of latent functions.
     pub(super) fn functions(&self) -> usize {
         match self {

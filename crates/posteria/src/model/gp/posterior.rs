@@ -5,8 +5,9 @@ use std::ops::Range;
 use posteria_linalg::Matrix;
 
 use super::covariance::{Covariance, Factor, Function};
-use super::evaluator::GpEvaluator;
+use super::evaluator::LatentEvaluator;
 use super::hyperparameters::Hyperparameters;
+use super::integrated::IntegratedEvaluator;
 use super::layout::layout;
 use super::neighbours::{NeighbourEvaluator, Neighbours};
 use super::observed::{Contrasts, Observed};
@@ -17,7 +18,7 @@ use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
 use crate::model::residual::Residual;
-use crate::model::spec::{MeanChoice, Processes, ResidualFamily, Sharing};
+use crate::model::spec::{KernelChoice, MeanChoice, Processes, Sharing};
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
@@ -34,11 +35,18 @@ const FITTED_ROWS: usize = 100;
 /// hyperparameters of the covariance function, the scales above them, and the residual model as
 /// for networks. `fitted` is the function, or the class probabilities, at up to 100 training rows,
 /// evenly spaced; `training_error` (and `test_error`) is the root mean square error of this draw's
-/// function, or its share of wrongly classified rows. `latents`, the function at all rows on the
-/// standardised scale, is kept where predictions need it: unless residuals are normal.
+/// function, or its share of wrongly classified rows.
 ///
-/// Log likelihoods are densities of the targets in the user's unit given the function at their
-/// row; the log prior is that of log hyperparameters and of the latent values.
+/// With normal residuals the functions are integrated out for good: `fitted` is their mean given
+/// the targets, the log likelihood is log p(y | θ), the log prior that of the log
+/// hyperparameters θ, and what is kept for row i is log p(y_i | y_-i, θ), the log density of its
+/// target given all others. (So importance sampling from these numbers gives leave-one-out
+/// densities without conditioning on the function [Vehtari 2001, §3.2.2].) With neighbours, row i
+/// has log p(y_i | y_N(i), θ).
+///
+/// Otherwise `latents`, the functions at all rows on the standardised scale, are sampled too:
+/// log likelihoods are those given the function at their row, and the log prior holds the
+/// density of the latents. Densities are of the targets in the user's unit.
 pub struct GpPosterior {
     pub(super) inputs: Matrix,
     pub(super) covariance: Covariance,
@@ -125,6 +133,10 @@ impl GaussianProcess {
             let what = "neighbours in [model] for a target that is a class".into();
             return Err(ModelError::NotAvailable { what });
         }
+        if data.task != Task::Regression && self.moves.kernel == KernelChoice::Nuts {
+            let what = "kernel = \"nuts\" in [sampling] for a target that is a class".into();
+            return Err(ModelError::NotAvailable { what });
+        }
         let test = match test {
             None => None,
             Some(test) => {
@@ -134,14 +146,13 @@ impl GaussianProcess {
         };
         let rows = data.rows();
         let kept = rows.min(FITTED_ROWS);
+        let latents = if observed.needs_latents() { rows * observed.functions() } else { 0 };
         let mut posterior = GpPosterior {
             inputs: data.inputs.clone(),
             covariance,
             jitter: self.jitter(data.task),
             processes,
-            // With neighbours the functions are integrated out for good.
-            latents: next..next
-                + if self.neighbours.is_some() { 0 } else { rows * observed.functions() },
+            latents: next..next + latents,
             observed,
             target_scaling: data.target_scaling.clone(),
             input_scaling: data.input_scaling.clone(),
@@ -180,12 +191,9 @@ impl GpPosterior {
         self.inputs.rows()
     }
 
-    /// Whether draws hold the latent values: predictions of a normal target need none.
+    /// Whether states and draws hold the latent values.
     pub(super) fn keeps_latents(&self) -> bool {
-        match &self.observed {
-            Observed::Real(residual) => residual.family != ResidualFamily::Normal,
-            _ => true,
-        }
+        self.observed.needs_latents()
     }
 }
 
@@ -219,22 +227,15 @@ impl Posterior for GpPosterior {
             (Observed::Real(residual), Some(neighbours)) => {
                 Box::new(NeighbourEvaluator::new(self, residual, neighbours))
             }
-            _ => Box::new(GpEvaluator::new(self)),
+            (Observed::Real(residual), None) if !self.keeps_latents() => {
+                Box::new(IntegratedEvaluator::new(self, residual))
+            }
+            _ => Box::new(LatentEvaluator::new(self)),
         }
     }
 
     fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
-        // Functions at all rows are what neighbours are there to avoid.
-        if self.neighbours.is_some() {
-            return None;
-        }
-        let mut state = start::from_prior(self, stream)?;
-        if let Observed::Real(residual) = &self.observed {
-            residual.draw_case_variances(&mut state, stream);
-        }
-        let mut draw = vec![0.0; self.layout.len()];
-        GpEvaluator::new(self).draw(&state, &mut draw);
-        Some(draw)
+        start::draw_prior(self, stream)
     }
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {

@@ -4,17 +4,24 @@ use std::ops::Range;
 
 use posteria_linalg::Matrix;
 
-use super::conditioned::Conditioned;
 use super::layout;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
+use super::response::{Functions, Response};
+use super::source::Source;
 use crate::draws::Layout;
 use crate::predict::{Family, Predictor};
+use crate::random::Stream;
 
 /// Evaluates draws of a Gaussian process at new rows.
+///
+/// Given a draw a function is normal at every row, f* ~ N(m, v) with the plain formulas
+/// m = kᵀC⁻¹y and v = c(x*, x*) - kᵀC⁻¹k [MCMCstuff manual §4.1], or with the latent values in place
+/// of the targets; what the target follows includes v.
 pub(super) struct GpPredictor<'p> {
     posterior: &'p GpPosterior,
-    conditioned: Conditioned<'p>,
+    source: Source<'p>,
+    response: Response<'p>,
     state: Vec<f64>,
     /// Where residual scales and latents are in a draw.
     scales: Range<usize>,
@@ -28,7 +35,8 @@ impl<'p> GpPredictor<'p> {
         let range = |name: &str| layout.variable(name).map_or(0..0, |variable| variable.range());
         GpPredictor {
             posterior,
-            conditioned: Conditioned::new(posterior),
+            source: Source::new(posterior),
+            response: Response::new(posterior, layout),
             state: vec![0.0; posterior.latents.end],
             scales: range("residual_scale"),
             latents: range("latents"),
@@ -41,12 +49,8 @@ impl<'p> GpPredictor<'p> {
     fn condition(&mut self, draw: &[f64]) {
         layout::read(self.posterior, draw, &mut self.state);
         if let Observed::Real(residual) = &self.posterior.observed {
-            residual.read(
-                draw,
-                self.scales.clone(),
-                &self.posterior.target_scaling,
-                &mut self.state,
-            );
+            let scaling = &self.posterior.target_scaling;
+            residual.read(draw, self.scales.clone(), scaling, &mut self.state);
         }
         let rows = self.posterior.row_count();
         let functions = self.posterior.observed.functions();
@@ -54,63 +58,102 @@ impl<'p> GpPredictor<'p> {
             let (row, function) = (index / functions, index % functions);
             self.state[self.posterior.latents.start + function * rows + row] = *value;
         }
-        self.conditioned.condition(&self.state);
+        self.source.condition(&self.state);
     }
 
-    /// Means and variances of all functions, f·n + i.
-    fn forward(&mut self, draw: &[f64], inputs: &Matrix) {
-        self.condition(draw);
-        let rows = inputs.rows();
+    /// Room for means and variances of all functions at `rows` rows, f·n + i.
+    fn resize(&mut self, rows: usize) -> usize {
         let functions = self.posterior.observed.functions();
         self.means.resize(rows * functions, 0.0);
         self.variances.resize(rows * functions, 0.0);
-        for function in 0..functions {
-            let range = function * rows..(function + 1) * rows;
-            let means = &mut self.means[range.clone()];
-            let variances = &mut self.variances[range];
-            // A draw that was kept had a covariance that could be factorised.
-            if self.conditioned.predict(function, inputs, means, variances).is_err() {
-                means.fill(f64::NAN);
-            }
-        }
+        functions
     }
 }
 
 impl Predictor for GpPredictor<'_> {
     fn family(&self) -> Family {
-        let functions = self.posterior.observed.functions();
-        match &self.posterior.observed {
-            Observed::Real(_) => Family::Normal { outputs: functions },
-            Observed::Binary { .. } => Family::Bernoulli,
-            Observed::Multiclass { .. } => Family::Categorical { classes: functions + 1 },
-        }
+        self.response.family()
     }
 
     fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
-        self.forward(draw, inputs);
+        self.condition(draw);
         let rows = inputs.rows();
-        let width = self.family().width();
-        for (row, parameters) in parameters.chunks_mut(width).enumerate() {
-            for (target, slot) in parameters.chunks_mut(2).enumerate() {
-                let scaling = &self.posterior.target_scaling[target];
-                let scale = draw[self.scales.start + target];
-                slot[0] = scaling.invert(self.means[target * rows + row]);
-                let variance = self.variances[target * rows + row] * scaling.scale.powi(2);
-                slot[1] = (variance + scale * scale).sqrt();
+        for function in 0..self.resize(rows) {
+            let range = function * rows..(function + 1) * rows;
+            let means = &mut self.means[range.clone()];
+            let variances = &mut self.variances[range];
+            // A draw that was kept had a covariance that could be factorised.
+            if self.source.predict(function, inputs, means, variances).is_err() {
+                means.fill(f64::NAN);
+                variances.fill(f64::NAN);
             }
         }
+        let functions = Functions { means: &self.means, variances: &self.variances };
+        self.response.write(draw, inputs, &functions, parameters);
     }
 
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
-        self.forward(draw, inputs);
+        self.condition(draw);
+        self.resize(inputs.rows());
+        self.source.means(inputs, &mut self.means);
+        self.response.show(inputs.rows(), &self.means, outputs);
+    }
+
+    fn draw_functions(
+        &mut self,
+        draw: &[f64],
+        inputs: &Matrix,
+        stream: &mut Stream,
+        outputs: &mut [f64],
+    ) {
+        self.condition(draw);
         let rows = inputs.rows();
-        let count = self.posterior.observed.functions();
-        for (row, outputs) in outputs.chunks_mut(count).enumerate() {
-            for (function, slot) in outputs.iter_mut().enumerate() {
-                let value = self.means[function * rows + row];
-                *slot =
-                    self.posterior.target_scaling.get(function).map_or(value, |s| s.invert(value));
+        for function in 0..self.resize(rows) {
+            let values = &mut self.means[function * rows..(function + 1) * rows];
+            if self.source.draw(function, inputs, stream, values).is_err() {
+                values.fill(f64::NAN);
             }
         }
+        self.response.show(rows, &self.means, outputs);
+    }
+
+    fn draw_prior_functions(
+        &mut self,
+        draw: &[f64],
+        inputs: &Matrix,
+        stream: &mut Stream,
+        outputs: &mut [f64],
+    ) {
+        self.condition(draw);
+        let rows = inputs.rows();
+        for function in 0..self.resize(rows) {
+            let values = &mut self.means[function * rows..(function + 1) * rows];
+            if self.source.draw_prior(function, inputs, stream, values).is_err() {
+                values.fill(f64::NAN);
+            }
+        }
+        self.response.show(rows, &self.means, outputs);
+    }
+
+    fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
+        let posterior = self.posterior;
+        self.at(draw, &posterior.inputs, parameters);
+    }
+
+    fn leave_one_out(&mut self, draw: &[f64], parameters: &mut [f64]) {
+        self.condition(draw);
+        let posterior = self.posterior;
+        let rows = posterior.row_count();
+        for function in 0..self.resize(rows) {
+            let range = function * rows..(function + 1) * rows;
+            let means = &mut self.means[range.clone()];
+            let variances = &mut self.variances[range];
+            if self.source.leave_one_out(function, &posterior.inputs, means, variances).is_err() {
+                means.fill(f64::NAN);
+                variances.fill(f64::NAN);
+            }
+        }
+        let functions = Functions { means: &self.means, variances: &self.variances };
+        self.response.write(draw, &posterior.inputs, &functions, parameters);
     }
 }

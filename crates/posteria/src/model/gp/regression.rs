@@ -141,6 +141,10 @@ impl<'p> RegressionConditional<'p> {
         if beta <= 0.0 {
             return Ok(value);
         }
+        // Of functions that are integrated out for good, p(y | θ) is raised to β; else the
+        // likelihood given the functions.
+        let integrated = residual.family == ResidualFamily::Normal;
+        let (power, beta) = if integrated { (beta, 1.0) } else { (1.0, beta) };
         residual.precisions(state, beta, &mut self.precisions);
         let given = Given {
             state,
@@ -153,16 +157,16 @@ impl<'p> RegressionConditional<'p> {
             let mut add = gradient.as_deref_mut().map(|gradient| {
                 |slot: usize, derivative: f64| {
                     if let Some(index) = index_of[slot] {
-                        gradient[index] += derivative;
+                        gradient[index] += power * derivative;
                     }
                 }
             });
             let add = add.as_mut().map(|add| add as &mut dyn FnMut(usize, f64));
-            value += part.log_likelihood(&given, add)?;
+            value += power * part.log_likelihood(&given, add)?;
         }
-        if residual.family == ResidualFamily::Normal {
+        if integrated {
             let targets: usize = self.parts.iter().map(|part| part.process.targets.len()).sum();
-            value -= beta * LOG_SQRT_2PI * (targets * residual.rows) as f64;
+            value -= power * LOG_SQRT_2PI * (targets * residual.rows) as f64;
         }
         Ok(value)
     }

@@ -210,6 +210,14 @@ impl Moves {
                 "real targets, whose latents are drawn exactly",
             );
         }
+        let class = spec.model.task.is_some_and(|task| task != Task::Regression);
+        if class && kernel == KernelChoice::Nuts {
+            return conflict("sampling", "kernel = \"nuts\"", "a target that is a class");
+        }
+        let about_prior = sampling.latents.is_some_and(|latents| latents != LatentsChoice::Auto);
+        if class && kernel == KernelChoice::Hmc && about_prior {
+            return conflict("sampling", "kernel = \"hmc\"", "latents other than \"auto\"");
+        }
         Ok(Moves {
             kernel,
             leapfrog_steps: sampling.leapfrog_steps,

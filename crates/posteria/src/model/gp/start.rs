@@ -1,10 +1,13 @@
 //! Choose where the chains of a Gaussian process start.
 
-use posteria_linalg::Cholesky;
+use posteria_linalg::{Cholesky, Matrix};
 
+use super::evaluator::LatentEvaluator;
+use super::latent;
 use super::marginal::Marginal;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
+use crate::model::Posterior;
 use crate::model::spec::StartChoice;
 use crate::random::Stream;
 
@@ -17,15 +20,19 @@ pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
     drawn.unwrap_or_else(|| dispersed(posterior, stream))
 }
 
-/// Moderate hyperparameters; functions at zero, since chains draw them first.
+/// Moderate hyperparameters; functions of classes near their mode, others at zero, since chains
+/// draw them first.
 fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
     let mut state = vec![0.0; posterior.latents.end];
     for process in &posterior.processes {
         process.hyperparameters.start(&mut state, stream);
     }
-    if let Observed::Real(residual) = &posterior.observed {
-        residual.draw_prior(&mut state, stream);
-        residual.start(&mut state, stream);
+    match &posterior.observed {
+        Observed::Real(residual) => {
+            residual.draw_prior(&mut state, stream);
+            residual.start(&mut state, stream);
+        }
+        _ => latent::start(posterior, &mut state, stream),
     }
     state
 }
@@ -36,7 +43,7 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }
-    if posterior.neighbours.is_some() {
+    if !posterior.keeps_latents() {
         for process in &posterior.processes {
             process.hyperparameters.draw_prior(&mut state, stream);
         }
@@ -60,4 +67,43 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
         }
     }
     Some(state)
+}
+
+/// A draw of everything from the prior, functions at the rows that draws keep included; `None`
+/// if their covariance cannot be factorised.
+pub(super) fn draw_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option<Vec<f64>> {
+    let mut state = from_prior(posterior, stream)?;
+    let mut draw = vec![0.0; posterior.layout().len()];
+    let Observed::Real(residual) = &posterior.observed else {
+        LatentEvaluator::new(posterior).draw(&state, &mut draw);
+        return Some(draw);
+    };
+    residual.draw_case_variances(&mut state, stream);
+    if posterior.keeps_latents() {
+        LatentEvaluator::new(posterior).draw(&state, &mut draw);
+        return Some(draw);
+    }
+    let rows = &posterior.fitted_rows;
+    let mut covariance = posterior.covariance.evaluator(&posterior.inputs);
+    let mut matrix = Matrix::zeros(rows.len(), rows.len());
+    let mut functions = vec![0.0; rows.len() * residual.outputs];
+    for process in &posterior.processes {
+        let mut log_parameters = vec![0.0; process.hyperparameters.parameters()];
+        process.hyperparameters.write_parameters(&state, &mut log_parameters);
+        covariance.set(&log_parameters);
+        covariance.fill_rows(rows, &mut matrix);
+        for row in 0..rows.len() {
+            matrix[(row, row)] += posterior.jitter * posterior.jitter;
+        }
+        let factor = Cholesky::new(&matrix).ok()?;
+        for target in process.targets.clone() {
+            let function = &mut functions[target * rows.len()..(target + 1) * rows.len()];
+            stream.fill_normal(function);
+            factor.multiply_lower(function);
+        }
+    }
+    // A test error would need functions at the test rows too.
+    let test = vec![f64::NAN; posterior.test.as_ref().map_or(0, |test| test.answers.len())];
+    posterior.write_integrated(residual, &state, (&functions, &test), &mut draw);
+    Some(draw)
 }

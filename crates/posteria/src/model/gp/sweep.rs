@@ -1,32 +1,42 @@
 //! Compose the sweep of a Gaussian process from its kernels.
 
+use super::latent;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::regression::RegressionConditional;
 use super::spec::Moves;
 use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
 use crate::model::residual::Residual;
-use crate::model::spec::{KernelChoice, ResidualFamily, ResidualSharing};
+use crate::model::spec::{KernelChoice, ResidualSharing};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
-use crate::sample::{Block, FittedStudentT, Kernel, MetropolisHastings, Sequence, Sweep, Update};
+use crate::sample::{
+    Block, FittedStudentT, Kernel, MetropolisHastings, Occasional, Sequence, Sweep, Update,
+};
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
-const STEPS: usize = 3;
+const STEPS: usize = 5;
+/// Leapfrog steps where most moves are guesses.
+const STEPS_BESIDE_GUESSES: usize = 3;
 /// Acceptance of trajectories.
 const ACCEPTANCE: f64 = 0.8;
 /// Every trajectory's step is jittered by this much.
 const JITTER: f64 = 0.15;
 /// Most hyperparameters that independence proposals can guess at once.
 const GUESSED: usize = 6;
-/// Independence proposals after each trajectory: a value costs a third of a gradient.
-const GUESSES: usize = 8;
+/// Independence proposals per sweep: a value costs a third of a gradient.
+const GUESSES: usize = 4;
+/// Where there are guesses, a trajectory is made in one of so many sweeps.
+const TRAJECTORY_PERIOD: usize = 4;
 /// First width of proposals of log hyperparameters.
 const WIDTH: f64 = 0.3;
 
 pub(super) fn sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<'_> {
     let mut updates: Vec<Box<dyn Update + '_>> = Vec::new();
-    if let Observed::Real(residual) = &posterior.observed {
-        regression(posterior, residual, inverse_temperature, &mut updates);
+    match &posterior.observed {
+        Observed::Real(residual) => {
+            regression(posterior, residual, inverse_temperature, &mut updates);
+        }
+        _ => updates.extend(latent::updates(posterior, inverse_temperature)),
     }
     if posterior.processes.iter().any(|process| process.hyperparameters.has_sampled_dof()) {
         updates.push(Box::new(DofsUpdate { processes: posterior.processes.clone() }));
@@ -34,8 +44,8 @@ pub(super) fn sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<
     Sweep::new(updates)
 }
 
-/// Hyperparameters with the functions integrated out, then the functions, then what the residual
-/// model has beside its scales.
+/// Hyperparameters with the functions integrated out; unless residuals are normal, then the
+/// functions, then the residual model.
 fn regression<'p>(
     posterior: &'p GpPosterior,
     residual: &'p Residual,
@@ -59,11 +69,8 @@ fn regression<'p>(
         let kernel = hyperparameter_kernel(&posterior.moves, slots.len());
         updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
     }
-    if posterior.neighbours.is_some() {
-        return;
-    }
-    updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
-    if residual.family != ResidualFamily::Normal {
+    if posterior.keeps_latents() {
+        updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
         let latents = posterior.latents.clone();
         updates.push(Box::new(ResidualUpdate::new(residual, latents, beta)));
     }
@@ -75,8 +82,10 @@ pub(super) fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel
     if moves.kernel == KernelChoice::Nuts {
         return Box::new(Nuts::new(dim, NutsOptions { metric, ..NutsOptions::default() }));
     }
+    let guesses = moves.kernel == KernelChoice::Auto && dim <= GUESSED;
+    let usual = if guesses { STEPS_BESIDE_GUESSES } else { STEPS };
     let options = HmcOptions {
-        leapfrog_steps: moves.leapfrog_steps.unwrap_or(STEPS),
+        leapfrog_steps: moves.leapfrog_steps.unwrap_or(usual),
         leapfrog_jitter: 0.0,
         step_jitter: JITTER,
         target_acceptance: ACCEPTANCE,
@@ -84,9 +93,10 @@ pub(super) fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel
         ..HmcOptions::default()
     };
     let hmc: Box<dyn Kernel> = Box::new(Hmc::new(dim, options));
-    if moves.kernel == KernelChoice::Hmc || dim > GUESSED {
+    if !guesses {
         return hmc;
     }
     let guesses = MetropolisHastings::new(FittedStudentT::new(&vec![WIDTH; dim]));
-    Box::new(Sequence::new(vec![hmc, Box::new(guesses.repeats(GUESSES))]))
+    let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD);
+    Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses.repeats(GUESSES))]))
 }

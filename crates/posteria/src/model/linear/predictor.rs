@@ -48,6 +48,14 @@ impl Predictor for LinearPredictor<'_> {
         self.outputs = outputs;
     }
 
+    fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
+        let x = &self.posterior.x;
+        // The inputs come last, after an intercept's column.
+        let first = x.columns() - self.posterior.user.inputs();
+        let inputs = Matrix::from_fn(x.rows(), x.columns() - first, |i, k| x[(i, first + k)]);
+        self.at(draw, &inputs, parameters);
+    }
+
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
         let height = self.posterior.user.line(draw, &mut self.slopes);
         matrix_vector(inputs, &self.slopes, outputs);

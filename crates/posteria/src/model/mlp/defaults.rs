@@ -1,6 +1,7 @@
 //! The values that a specification of a network leaves out [Vehtari 2001, §2.2].
 
-use crate::model::spec::{PriorSpec, Sharing, WidthRule};
+use crate::data::Task;
+use crate::model::spec::{Dof, PriorSpec, Sharing, WidthRule};
 
 /// Number of hidden units.
 pub(super) const HIDDEN: usize = 10;
@@ -14,9 +15,17 @@ pub(super) const DOF: f64 = 0.5;
 pub(super) const TOP_DOF: f64 = 1.0;
 /// Degrees of freedom of weights with Student's t.
 pub(super) const WEIGHT_DOF: f64 = 4.0;
-/// Standard deviation of the output bias: vague, as that of a linear model's intercept, because
-/// large output weights need a bias to balance them.
-pub(super) const OUTPUT_BIAS: f64 = 10.0;
+/// Standard deviation scale and degrees of freedom of the hidden biases. A unit's centre is at
+/// -b/w: over standardised inputs biases of about the size of the weights, 1, put it anywhere
+/// among the rows. A scale far below 1 says that all units are centred at the mean of the
+/// inputs, and makes the answer depend on where their origin is.
+const HIDDEN_BIAS: (f64, f64) = (1.0, 4.0);
+/// Standard deviation of the output bias of real targets: large output weights need a bias to
+/// balance them, and it is integrated out, so that vagueness costs nothing [Neal 1996].
+const OUTPUT_BIAS: f64 = 100.0;
+/// Standard deviation of the output bias of classes: vague, as that of a linear model's
+/// intercept. Logits beyond ±10 are certainties.
+const OUTPUT_BIAS_OF_CLASSES: f64 = 10.0;
 
 /// The groups of weights, in the order of the flat weight vector.
 pub(super) const GROUPS: [&str; 5] =
@@ -33,9 +42,19 @@ pub(super) fn group(index: usize) -> PriorSpec {
             top_dof: Some(TOP_DOF),
             ..PriorSpec::default()
         },
-        3 => PriorSpec { fixed: Some(OUTPUT_BIAS), ..PriorSpec::default() },
+        1 => PriorSpec {
+            scale: Some(HIDDEN_BIAS.0),
+            dof: Some(Dof::Known(HIDDEN_BIAS.1)),
+            ..PriorSpec::default()
+        },
+        3 => PriorSpec { fixed: Some(output_bias(Task::Regression)), ..PriorSpec::default() },
         _ => PriorSpec::default(),
     }
+}
+
+/// Standard deviation of an output bias that the specification does not mention.
+pub(super) fn output_bias(task: Task) -> f64 {
+    if task == Task::Regression { OUTPUT_BIAS } else { OUTPUT_BIAS_OF_CLASSES }
 }
 
 /// The scaling by fan-in of a group that does not say.

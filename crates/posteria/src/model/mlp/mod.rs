@@ -34,6 +34,7 @@ pub mod network;
 mod observed;
 mod posterior;
 mod predictor;
+mod rungs;
 mod scale_block;
 mod spec;
 mod start;

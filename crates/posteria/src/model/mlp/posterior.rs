@@ -88,8 +88,8 @@ impl Mlp {
             outputs,
             direct: self.direct,
         };
-        let hierarchy = Hierarchy::new(self, &shape).map_err(|_| ModelError::NotAvailable {
-            what: "a prior of such extreme numbers".into(),
+        let hierarchy = Hierarchy::new(&self.for_task(data.task), &shape).map_err(|_| {
+            ModelError::NotAvailable { what: "a prior of such extreme numbers".into() }
         })?;
         let mut state_len = hierarchy.len;
         let observed = match &data.targets {

@@ -37,15 +37,24 @@ impl<'p> MlpPredictor<'p> {
     }
 
     /// Standardised outputs o·n + i.
-    fn forward(&mut self, draw: &[f64], inputs: &Matrix) {
+    fn forward(&mut self, draw: &[f64], rows: &Rows) {
         let shape = self.posterior.shape;
-        let rows = Rows::new(inputs);
-        self.outputs.resize(inputs.rows() * shape.outputs, 0.0);
-        Network::new(shape, &rows).outputs(&draw[..shape.len()], &mut self.outputs);
+        self.outputs.resize(rows.len() * shape.outputs, 0.0);
+        Network::new(shape, rows).outputs(&draw[..shape.len()], &mut self.outputs);
     }
 
-    fn real(&self, residual: &Residual, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
-        let (rows, outputs) = (inputs.rows(), residual.outputs);
+    /// Writes the parameters of every row.
+    fn at_rows(&mut self, draw: &[f64], rows: &Rows, parameters: &mut [f64]) {
+        self.forward(draw, rows);
+        let posterior = self.posterior;
+        match &posterior.observed {
+            Observed::Real(residual) => self.real(residual, draw, rows, parameters),
+            _ => self.by_row(rows.len(), parameters),
+        }
+    }
+
+    fn real(&self, residual: &Residual, draw: &[f64], inputs: &Rows, parameters: &mut [f64]) {
+        let (rows, outputs) = (inputs.len(), residual.outputs);
         let width = self.family().width();
         let scaling = &self.posterior.target_scaling;
         if let Noise::Covariance { .. } = residual.noise {
@@ -75,7 +84,7 @@ impl<'p> MlpPredictor<'p> {
         let each = width / outputs;
         let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
         for (row, parameters) in parameters.chunks_mut(width).enumerate() {
-            let group = residual.by.as_ref().map(|by| by.group(|k| inputs[(row, k)]));
+            let group = residual.by.as_ref().map(|by| by.group(|k| inputs.double().value(row, k)));
             for (output, slot) in parameters.chunks_mut(each).enumerate() {
                 slot[0] = scaling[output].invert(self.outputs[output * rows + row]);
                 let (scale, group_dof) = match group {
@@ -117,16 +126,16 @@ impl Predictor for MlpPredictor<'_> {
     }
 
     fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
-        self.forward(draw, inputs);
+        self.at_rows(draw, &Rows::new(inputs), parameters);
+    }
+
+    fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
         let posterior = self.posterior;
-        match &posterior.observed {
-            Observed::Real(residual) => self.real(residual, draw, inputs, parameters),
-            _ => self.by_row(inputs.rows(), parameters),
-        }
+        self.at_rows(draw, &posterior.rows, parameters);
     }
 
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
-        self.forward(draw, inputs);
+        self.forward(draw, &Rows::new(inputs));
         self.by_row(inputs.rows(), outputs);
         let count = self.posterior.shape.outputs;
         for row in outputs.chunks_mut(count) {

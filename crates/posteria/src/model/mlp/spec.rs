@@ -21,6 +21,8 @@ pub struct Mlp {
     pub(super) direct: bool,
     /// Input weights, hidden bias, output weights, output bias, direct weights.
     pub(super) groups: [GroupPrior; 5],
+    /// Whether the output bias has the prior of [`defaults::output_bias`].
+    silent_bias: bool,
     pub(super) residual: ResidualPrior,
     pub(super) sampling: Moves,
 }
@@ -64,8 +66,8 @@ impl Mlp {
     /// | `prior.GROUP.family` | `"normal"` | `"normal"`, `"laplace"`, `"student-t"` |
     /// | `prior.GROUP.weight_dof` | 4 | degrees of freedom of Student-t weights |
     /// | `prior.GROUP.sharing` | see below | `"common"`, or `"per-input"` (ARD) |
-    /// | `prior.GROUP.scale` | 0.05 | standard deviation scale of the top level |
-    /// | `prior.GROUP.dof` | 0.5 | degrees of freedom of the level of the weights' scales |
+    /// | `prior.GROUP.scale` | see below | standard deviation scale of the top level |
+    /// | `prior.GROUP.dof` | see below | degrees of freedom of the level of the weights' scales |
     /// | `prior.GROUP.top_dof` | 1 with ARD | degrees of freedom of the level above; absent: none |
     /// | `prior.GROUP.width_scaled` | see below | `"fbm"`, `"mcmcstuff"`, `false` |
     /// | `prior.GROUP.fixed` | | a known standard deviation in place of all these |
@@ -80,8 +82,10 @@ impl Mlp {
     /// | `sampling.inference` | `"mcmc"` | or `"committee"` of `draws` early-stopped networks |
     ///
     /// GROUP is `input_weights` (per input, width scaled), `hidden_bias`, `output_weights`
-    /// (width scaled), `output_bias` (`fixed = 10`) or `direct_weights` (per input). The values
-    /// are those of [Vehtari 2001, §2.2] on the standardised scale, with a vaguer output bias.
+    /// (width scaled), `output_bias` or `direct_weights` (per input), with `scale = 0.05` and
+    /// `dof = 0.5`: the values of [Vehtari 2001, §2.2] on the standardised scale. Biases differ:
+    /// hidden ones have `scale = 1` and `dof = 4`, so that units may be centred anywhere among
+    /// the rows, output ones `fixed = 100` (10 for classes).
     ///
     /// # Errors
     /// [`SpecError`].
@@ -127,14 +131,25 @@ impl Mlp {
         {
             return conflict("residual", "sharing", "output weights that are not normal");
         }
-        Ok(Mlp {
+        let model = Mlp {
             task: spec.model.task,
             hidden,
             direct,
             groups,
+            silent_bias: !spec.prior.contains_key(GROUPS[3]),
             residual,
             sampling: Moves::new(&spec.sampling)?,
-        })
+        };
+        Ok(model.for_task(spec.model.task.unwrap_or(Task::Regression)))
+    }
+
+    /// The model with the defaults that depend on what the targets are.
+    pub(super) fn for_task(&self, task: Task) -> Mlp {
+        let mut model = self.clone();
+        if self.silent_bias {
+            model.groups[3].scale = GroupScale::Fixed(defaults::output_bias(task));
+        }
+        model
     }
 
     /// Writes every default that applies to `task` into `spec`.
@@ -145,10 +160,11 @@ impl Mlp {
         spec.model.task = Some(task);
         spec.model.hidden = Some(self.hidden);
         spec.model.direct = Some(self.direct);
+        let groups = self.for_task(task).groups;
         for (index, name) in GROUPS.iter().enumerate() {
             if present(index, self.hidden, self.direct) {
                 let prior = spec.prior.entry((*name).into()).or_default();
-                *prior = completed(prior, &self.groups[index]);
+                *prior = completed(prior, &groups[index]);
             }
         }
         if task == Task::Regression {
@@ -218,8 +234,10 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
         let scale = GroupScale::Fixed(positive(&section, "fixed", fixed)?);
         return Ok(GroupPrior { family, sharing: Sharing::Common, scale });
     }
-    let scale = positive(&section, "scale", prior.scale.unwrap_or(defaults::SCALE))?;
-    let dof = prior.dof.clone().unwrap_or(Dof::Known(defaults::DOF));
+    let scale = prior.scale.or(default.scale).unwrap_or(defaults::SCALE);
+    let scale = positive(&section, "scale", scale)?;
+    let dof = prior.dof.as_ref().or(default.dof.as_ref());
+    let dof = dof.cloned().unwrap_or(Dof::Known(defaults::DOF));
     let dof = dof_choice(&section, "dof", &dof, &GROUP_DOFS)?;
     if dof == DofChoice::Continuous {
         return continuous("dof");
@@ -255,5 +273,37 @@ fn completed(given: &PriorSpec, checked: &GroupPrior) -> PriorSpec {
             width_scaled: Some(width.map_or(WidthScaled::Switch(false), WidthScaled::By)),
             ..base
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silent_biases_have_the_defaults_of_their_task() {
+        for (task, expected) in
+            [(Task::Regression, 100.0), (Task::Binary, 10.0), (Task::Multiclass, 10.0)]
+        {
+            let mut spec = Spec::from_toml("[model]\nkind = 'mlp'").unwrap();
+            let silent = Mlp::new(&spec).unwrap();
+            assert_eq!(silent.for_task(task).groups[3].scale, GroupScale::Fixed(expected));
+            spec.complete(task).unwrap();
+            assert_eq!(spec.prior["output_bias"].fixed, Some(expected), "{task:?}");
+            assert_eq!(spec.prior["hidden_bias"].scale, Some(1.0));
+            assert_eq!(spec.prior["hidden_bias"].dof, Some(Dof::Known(4.0)));
+        }
+    }
+
+    #[test]
+    fn given_biases_keep_what_is_given() {
+        let text = "[model]\nkind = 'mlp'\n[prior.hidden_bias]\ndof = 2.0\n\
+                    [prior.output_bias]\nfixed = 3.0";
+        let model = Mlp::new(&Spec::from_toml(text).unwrap()).unwrap().for_task(Task::Binary);
+        assert_eq!(model.groups[3].scale, GroupScale::Fixed(3.0));
+        let GroupScale::Sampled { scale, dof, .. } = &model.groups[1].scale else {
+            panic!("a scale that is sampled")
+        };
+        assert_eq!((Some(*scale), dof), (Some(1.0), &DofChoice::Known(2.0)));
     }
 }

@@ -3,6 +3,7 @@
 use super::collapsed::Collapsed;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
+use super::rungs::Rungs;
 use super::scale_block::ScaleBlock;
 use super::start::start;
 use super::updates::{ResidualUpdate, ScalesUpdate};
@@ -36,6 +37,9 @@ const COLLAPSED: usize = 6;
 const COLLAPSED_STEPS: usize = 12;
 /// Most leapfrog steps that warm-up may find.
 const MOST_STEPS: usize = 400;
+/// The same with hotter replicas: these carry a state far, so that many exchanges between short
+/// trajectories are worth more than long ones.
+const MOST_STEPS_OF_REPLICAS: usize = 24;
 /// Groups of single relevances are moved one by one up to this many inputs.
 const SINGLE_SCALES: usize = 12;
 /// Hidden units proposed anew in every sweep.
@@ -52,11 +56,23 @@ const HOTTEST: f64 = 0.15;
 /// One pass over all blocks of the state, with hotter replicas if they are asked for.
 pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
     let mut updates = plain(posterior, beta);
-    let count = posterior.moves.temperatures;
     // Replicas belong to the posterior itself; a sweep at another temperature is one of them.
-    if count < 2 || beta < 1.0 {
-        return Sweep::new(updates);
+    if posterior.moves.temperatures > 1 && beta >= 1.0 {
+        // First, so that latent κ are drawn anew for the temperature they end at.
+        updates.insert(0, exchange(posterior));
     }
+    match (&posterior.observed, posterior.moves.kernel) {
+        // Replicas take part in every round: the more exchanges the better.
+        (Observed::Real(_), KernelChoice::Auto) => {
+            Sweep::new(vec![Box::new(Repeated::new("everything", COLLAPSED, updates))])
+        }
+        _ => Sweep::new(updates),
+    }
+}
+
+/// Exchanges with hotter replicas.
+pub(super) fn exchange(posterior: &MlpPosterior) -> Box<dyn Update + '_> {
+    let count = posterior.moves.temperatures;
     let ratio = HOTTEST.powf(1.0 / (count - 1) as f64);
     let ladder = Ladder::geometric(ratio, count).expect("a ratio between 0 and 1");
     let sweeps = ladder[1..].iter().map(|beta| Sweep::new(plain(posterior, *beta))).collect();
@@ -69,13 +85,24 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
     let log_likelihood = move |state: &[f64]| {
         evaluator.evaluate(state, &mut draw, &mut rows).map(|terms| terms.log_likelihood)
     };
+    let rungs = match &posterior.observed {
+        Observed::Real(residual) if residual.is_normal_with_scales() => {
+            let rung = |beta: &f64| {
+                let network = (posterior.shape, &posterior.rows);
+                Collapsed::new(network, &posterior.hierarchy, residual, *beta)
+            };
+            Some(Rungs::new(ladder.iter().map(rung).collect()))
+        }
+        _ => None,
+    };
     let exchange = ReplicaExchange::new("exchange", ladder, sweeps, states, log_likelihood);
-    // First, so that latent κ are drawn anew for the temperature they end at.
-    updates.insert(0, Box::new(exchange));
-    Sweep::new(updates)
+    match rungs {
+        Some(rungs) => Box::new(exchange.integrating(rungs)),
+        None => Box::new(exchange),
+    }
 }
 
-/// The updates of one pass over all blocks of the state.
+/// The updates of one round over all blocks of the state.
 fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>> {
     let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
     let network = (posterior.shape, &posterior.rows);
@@ -95,7 +122,6 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>
             let kernel = collapsed_kernel(posterior, &coordinates);
             updates.push(Box::new(Reparametrized::new("weights", coordinates, kernel)));
             updates.push(scales(posterior));
-            return vec![Box::new(Repeated::new("everything", COLLAPSED, updates))];
         }
         (_, KernelChoice::Auto) => {
             let options = HmcOptions {
@@ -201,7 +227,11 @@ fn collapsed_kernel(posterior: &MlpPosterior, coordinates: &Collapsed<'_>) -> Se
     let hidden = posterior.shape.output_weights().start;
     let (leapfrog_steps, tune_length) = match posterior.moves.leapfrog_steps {
         Some(steps) => (steps, None),
-        None => (COLLAPSED_STEPS, Some(COLLAPSED_STEPS..=MOST_STEPS)),
+        None => {
+            let alone = posterior.moves.temperatures == 1;
+            let most = if alone { MOST_STEPS } else { MOST_STEPS_OF_REPLICAS };
+            (COLLAPSED_STEPS, Some(COLLAPSED_STEPS..=most))
+        }
     };
     let options = HmcOptions {
         step_size: 0.02,

@@ -217,6 +217,11 @@ impl Residual {
         Ok(())
     }
 
+    /// Whether the residuals are normal given scales alone, without κ or covariances.
+    pub(in crate::model) fn is_normal_with_scales(&self) -> bool {
+        self.cases.is_none() && matches!(self.noise, Noise::Scales { .. })
+    }
+
     /// log σ of the residual at o·n + i.
     pub(in crate::model) fn log_scale(&self, state: &[f64], residual: usize) -> f64 {
         match &self.noise {

@@ -74,8 +74,9 @@ fn densities_are_normalised_and_are_the_slope_of_the_distribution_function() {
         let predictive = Predictive::new(family, &parameters);
         for output in 0..family.outputs() {
             let density = |y: f64| predictive.log_density_of(output, y).exp();
-            // The kinks of Laplace densities cost the rule some digits.
-            let tolerance = if matches!(family, Family::Laplace { .. }) { 1e-3 } else { 1e-8 };
+            // The kinks of Laplace densities, or nearly kinks, cost the rule some digits.
+            let kinks = matches!(family, Family::Laplace { .. } | Family::NormalPlusLaplace { .. });
+            let tolerance = if kinks { 1e-3 } else { 1e-8 };
             let centre = predictive.quantile(output, 0.5);
             assert_relative(integral(centre, 1.0, density), 1.0, tolerance);
             for y in [-2.3, 0.4, 5.1] {

@@ -91,6 +91,10 @@ impl Predictor for Odds {
             *output = (0..3).map(|k| draw[k] * inputs[(row, k)]).sum();
         }
     }
+
+    fn at_training_rows(&mut self, _draw: &[f64], _parameters: &mut [f64]) {
+        unreachable!("fitted to no rows")
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod densities;
 mod effects;
 mod quantiles;
+mod sums;
 mod tables;
 
 use super::Family;
@@ -32,6 +33,20 @@ fn parameters(family: Family, draws: usize, stream: &mut Stream) -> Vec<f64> {
                     parameters.extend([2.0 * stream.normal(), (0.4 * stream.normal()).exp(), dof]);
                 }
             }
+            Family::NormalPlusStudentT { outputs } => {
+                for output in 0..outputs {
+                    let dof = 2.5 + 20.0 * stream.uniform();
+                    let spread = if output == 1 { 0.0 } else { (0.7 * stream.normal()).exp() };
+                    let scale = (0.4 * stream.normal()).exp();
+                    parameters.extend([2.0 * stream.normal(), spread, scale, dof]);
+                }
+            }
+            Family::NormalPlusLaplace { outputs } => {
+                for _ in 0..outputs {
+                    let [spread, scale] = [0.7, 0.4].map(|sd| (sd * stream.normal()).exp());
+                    parameters.extend([2.0 * stream.normal(), spread, scale]);
+                }
+            }
             Family::MultivariateNormal { outputs } => {
                 parameters.extend((0..outputs).map(|_| 2.0 * stream.normal()));
                 for row in 0..outputs {
@@ -48,11 +63,13 @@ fn parameters(family: Family, draws: usize, stream: &mut Stream) -> Vec<f64> {
     parameters
 }
 
-fn every_family() -> [Family; 7] {
+fn every_family() -> [Family; 9] {
     [
         NORMAL,
         STUDENT_T,
         LAPLACE,
+        Family::NormalPlusStudentT { outputs: 2 },
+        Family::NormalPlusLaplace { outputs: 1 },
         Family::Normal { outputs: 2 },
         Family::MultivariateNormal { outputs: 3 },
         Family::Bernoulli,

@@ -26,6 +26,10 @@ impl Predictor for Curve {
             *output = draw[0] * inputs[(row, 0)] + draw[1] * inputs[(row, 1)].powi(2);
         }
     }
+
+    fn at_training_rows(&mut self, _draw: &[f64], _parameters: &mut [f64]) {
+        unreachable!("fitted to no rows")
+    }
 }
 
 pub(super) fn draws(chains: usize, count: usize, components: usize) -> Draws {

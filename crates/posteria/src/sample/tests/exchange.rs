@@ -4,8 +4,10 @@ use super::chain::{Chain, stage, sweep_of};
 use super::monte_carlo::{assert_mean, assert_normal};
 use super::targets::Product;
 use crate::density::special::log_add_exp;
+use crate::random::Stream;
 use crate::sample::{
-    Adapt, Ladder, MetropolisHastings, RandomWalk, ReplicaExchange, Stage, Sweep, Update,
+    Adapt, Ladder, Marginalized, MetropolisHastings, RandomWalk, ReplicaExchange, Stage, Step,
+    Sweep, Update,
 };
 use crate::target::{Infeasible, Tempered};
 
@@ -135,4 +137,81 @@ fn a_prior_replica_wanders_where_there_is_no_likelihood_and_never_exchanges_from
     // Exchanged exactly when the prior's state is positive; a single pair every time.
     assert_eq!(exchange.counts().pairs[0].proposed, 60_000);
     assert!((exchange.counts().pairs[0].rate() - 0.5).abs() < 0.02);
+}
+
+/// Independent a ~ N(0, 1) and b ~ N(0, ½²) with one observation of a + b, of variance 1/25.
+const SEEN: f64 = 1.5;
+const SECOND: f64 = 0.25;
+const NOISE: f64 = 0.04;
+
+/// b is integrated out: at β the observation of a has variance ½² + 1/(25β).
+struct WithoutSecond(Ladder);
+
+impl Marginalized for WithoutSecond {
+    fn log_density(&mut self, rung: usize, state: &[f64]) -> Result<f64, Infeasible> {
+        let variance = SECOND + NOISE / self.0[rung];
+        Ok(-0.5 * (state[0].powi(2) + (SEEN - state[0]).powi(2) / variance))
+    }
+
+    fn draw(&mut self, rung: usize, state: &mut [f64], stream: &mut Stream) {
+        let weight = self.0[rung] / NOISE;
+        let precision = SECOND.recip() + weight;
+        state[1] = weight * (SEEN - state[0]) / precision + stream.normal() / precision.sqrt();
+    }
+}
+
+/// Draws a and b anew at one rung.
+struct DrawBoth {
+    ladder: Ladder,
+    rung: usize,
+}
+
+impl Update for DrawBoth {
+    fn name(&self) -> &str {
+        "both"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        let total = 1.0 + SECOND + NOISE / self.ladder[self.rung];
+        state[0] = SEEN / total + stream.normal() * (1.0 - total.recip()).sqrt();
+        WithoutSecond(self.ladder.clone()).draw(self.rung, state, stream);
+        Step::default()
+    }
+}
+
+#[test]
+fn exchanges_with_a_part_integrated_out_leave_every_rung_its_own_posterior() {
+    let ladder = Ladder::new(vec![1.0, 0.3, 0.05]).expect("a decreasing ladder");
+    // Only the hottest rung moves by itself: whatever the others are, exchanges have made them.
+    let hottest = Box::new(DrawBoth { ladder: ladder.clone(), rung: 2 });
+    let sweeps = vec![Sweep::new(vec![]), Sweep::new(vec![hottest])];
+    let log_likelihood = |x: &[f64]| Ok(-0.5 * (SEEN - x[0] - x[1]).powi(2) / NOISE);
+    let states = vec![vec![0.0; 2]; 2];
+    let mut exchange =
+        ReplicaExchange::new("exchange", ladder.clone(), sweeps, states, log_likelihood)
+            .integrating(WithoutSecond(ladder.clone()));
+    let mut chain = Chain::new(Sweep::new(vec![]), &[0.0; 2], vec![], 43);
+    let mut draws = vec![Vec::new(); 3];
+    for pass in 0..60_500 {
+        exchange.update(&mut chain.state, &mut chain.stream);
+        if pass < 500 {
+            continue;
+        }
+        draws[0].push(chain.state.clone());
+        for (draws, state) in draws[1..].iter_mut().zip(exchange.states()) {
+            draws.push(state.clone());
+        }
+    }
+    for (draws, beta) in draws.iter().zip(ladder.iter()) {
+        let (noise, total) = (NOISE / beta, 1.0 + SECOND + NOISE / beta);
+        // Mean and variance of a, b and their sum.
+        let moments = |share: f64| (share * SEEN / total, (share - share * share / total).sqrt());
+        assert_normal(&format!("a, β = {beta}"), draws, moments(1.0), |x| x[0]);
+        assert_normal(&format!("b, β = {beta}"), draws, moments(SECOND), |x| x[1]);
+        let sum = moments(1.0 + SECOND);
+        assert!((sum.1.powi(2) - (1.0 + SECOND) * noise / total).abs() < 1e-12);
+        assert_normal(&format!("a + b, β = {beta}"), draws, sum, |x| x[0] + x[1]);
+    }
+    let counts = exchange.counts();
+    assert!(counts.pairs.iter().all(|pair| pair.rate() > 0.5), "{counts:?}");
 }

@@ -22,8 +22,6 @@ impl Form for Constant {
 
     fn values(&self, _: &mut [f64]) {}
 
-    fn slopes(&self, _: &mut [f64], _: &mut [f64], _: &mut [f64]) {}
-
     fn sums(&self) -> usize {
         0
     }

@@ -1,12 +1,14 @@
 //! Evaluate a covariance function and its derivatives at given points.
 
-use std::ops::Range;
+use posteria_linalg::{Buffer, Matrix, Points, add_scaled, multiply_by, sum_products};
 
-use posteria_linalg::{Buffer, Matrix, Pairs, Points, add_scaled, dot, multiply_by};
-
-use super::Covariance;
-use super::form::{Form, Weighted};
+use super::factor_state::{Among, FactorState, length};
 use super::tiles::{Piece, TILE, Tiles};
+use super::{Covariance, Function};
+
+/// Values of so many points are kept for their derivatives: up to a megabyte for each factor. Of
+/// more points they are computed again, which is faster than to fetch them from slow memory.
+const KEPT_ROWS: usize = 512;
 
 /// Evaluates a [`Covariance`] at the rows of a matrix of points (the training rows), and between
 /// them and others. Owns its buffers; works tile by tile in the fastest cache.
@@ -21,61 +23,48 @@ pub struct Evaluator<'a> {
     tile: Buffer<f64>,
     /// Weights of a tile.
     weights: Buffer<f64>,
+    ones: Buffer<f64>,
     /// Weights of a column, padded to full vectors.
     column: Vec<f64>,
     variances: Vec<f64>,
+    /// Whether the factors keep the values of all tiles, and whether they hold them now.
+    keep: bool,
+    kept: bool,
 }
 
 struct TermState {
     magnitude: Option<usize>,
     /// η².
     square: f64,
+    /// Whether the term is the same for all pairs.
+    constant: bool,
     factors: Vec<FactorState>,
     /// Σ weight × product of the factors.
     total: f64,
 }
 
-struct FactorState {
-    form: Box<dyn Form>,
-    parameters: Range<usize>,
-    /// Features of the training rows, of some of them, and of new points.
-    training: Points,
-    some: Points,
-    new: Points,
-    other: Vec<f64>,
-    values: Buffer<f64>,
-    slopes: Buffer<f64>,
-    others: Buffer<f64>,
-    sums: Vec<f64>,
-    totals: Vec<f64>,
-    gradient: Vec<f64>,
-}
-
-/// Which points a tile has in its rows and columns.
-#[derive(Clone, Copy, PartialEq)]
-enum Among {
-    Training,
-    Some,
-    NewAndTraining,
-    SomeAndNew,
-}
-
 impl<'a> Evaluator<'a> {
     pub(super) fn new(covariance: &Covariance, points: &'a Matrix) -> Self {
         let rows = points.rows();
+        let keep = rows <= KEPT_ROWS;
+        let room = if keep { Tiles::lower_len(rows).max(TILE) } else { TILE };
         let terms = covariance.terms.iter().map(|term| TermState {
             magnitude: term.magnitude,
             square: 1.0,
+            constant: term.factors.iter().all(|(f, _)| f.function == Function::Constant),
             factors: term
                 .factors
                 .iter()
                 .map(|(factor, parameters)| {
-                    FactorState::new(factor.form(), parameters.clone(), rows)
+                    FactorState::new(factor.form(), parameters.clone(), rows, room)
                 })
                 .collect(),
             total: 0.0,
         });
+        let mut ones = Buffer::new(TILE);
+        ones.fill(1.0);
         let mut evaluator = Evaluator {
+            ones,
             points,
             terms: terms.collect(),
             pieces: Vec::with_capacity(TILE / Points::LANES),
@@ -83,6 +72,8 @@ impl<'a> Evaluator<'a> {
             weights: Buffer::new(TILE),
             column: vec![0.0; rows.next_multiple_of(Points::LANES)],
             variances: Vec::new(),
+            keep,
+            kept: false,
         };
         evaluator.set(&vec![0.0; covariance.parameters.len()]);
         evaluator
@@ -94,6 +85,7 @@ impl<'a> Evaluator<'a> {
     /// # Panics
     /// If there are too few.
     pub fn set(&mut self, log_parameters: &[f64]) {
+        self.kept = false;
         for term in &mut self.terms {
             term.square = term.magnitude.map_or(1.0, |index| (2.0 * log_parameters[index]).exp());
             for factor in &mut term.factors {
@@ -110,6 +102,7 @@ impl<'a> Evaluator<'a> {
     /// If `out` is not square with one row per point.
     pub fn fill(&mut self, out: &mut Matrix) {
         self.fill_lower(Among::Training, self.points.rows(), out);
+        self.kept = self.keep;
     }
 
     /// As [`Evaluator::fill`], among the listed training rows only; `out` has one row for each.
@@ -129,6 +122,7 @@ impl<'a> Evaluator<'a> {
     pub fn gradient(&mut self, column: &mut dyn FnMut(usize, &mut [f64]), gradient: &mut [f64]) {
         gradient.fill(0.0);
         self.add_gradient(Among::Training, self.points.rows(), column, gradient);
+        self.kept = self.keep;
     }
 
     /// Adds to `gradient` what [`Evaluator::gradient`] would write among the listed training rows
@@ -174,7 +168,7 @@ impl<'a> Evaluator<'a> {
         let rows = out.rows();
         let mut tiles = Tiles::rectangle(rows, out.columns());
         while tiles.next(&mut self.pieces) > 0 {
-            self.evaluate(among);
+            self.evaluate(among, 0);
             for piece in &self.pieces {
                 let end = (piece.start + piece.len).min(rows);
                 let values = &self.tile[piece.offset..][..end - piece.start];
@@ -219,9 +213,11 @@ impl<'a> Evaluator<'a> {
 
     fn fill_lower(&mut self, among: Among, rows: usize, out: &mut Matrix) {
         assert!(out.rows() == rows && out.columns() == rows, "a {rows} x {rows} matrix");
-        let mut tiles = Tiles::lower(rows);
+        let (mut tiles, mut at) = (Tiles::lower(rows), 0);
+        let step = self.step(among);
         while tiles.next(&mut self.pieces) > 0 {
-            self.evaluate(among);
+            self.evaluate(among, at);
+            at += step;
             for piece in &self.pieces {
                 let (start, end) = piece.wanted(rows);
                 let values = &self.tile[piece.offset + start - piece.start..][..end - start];
@@ -230,21 +226,33 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Covariances of the pieces at hand.
-    fn evaluate(&mut self, among: Among) {
+    /// How far apart the values of neighbouring tiles lie: 0 where only one tile is kept.
+    fn step(&self, among: Among) -> usize {
+        if self.keep && among == Among::Training { TILE } else { 0 }
+    }
+
+    /// Covariances of the pieces at hand, whose factors have their values at `at`.
+    fn evaluate(&mut self, among: Among, at: usize) {
+        self.kept = false;
         let len = length(&self.pieces);
         let tile = &mut self.tile[..len];
-        tile.fill(0.0);
-        for term in &mut self.terms {
+        let constants = self.terms.iter().filter(|term| term.constant);
+        tile.fill(constants.map(|term| term.square).sum());
+        for term in self.terms.iter_mut().filter(|term| !term.constant) {
             for factor in &mut term.factors {
-                factor.compare(&self.pieces, among);
-                factor.form.values(&mut factor.values[..len]);
+                factor.evaluate(&self.pieces, among, at);
             }
-            let (first, rest) = term.factors.split_first_mut().expect("a factor in every term");
+            let (first, rest) = term.factors.split_first().expect("a factor in every term");
+            if rest.is_empty() {
+                add_scaled(tile, term.square, &first.values[at..at + len]);
+                continue;
+            }
+            let product = &mut self.weights[..len];
+            product.copy_from_slice(&first.values[at..at + len]);
             for factor in rest {
-                multiply_by(&mut first.values[..len], &factor.values[..len]);
+                multiply_by(product, &factor.values[at..at + len]);
             }
-            add_scaled(tile, term.square, &first.values[..len]);
+            add_scaled(tile, term.square, product);
         }
     }
 
@@ -265,7 +273,10 @@ impl<'a> Evaluator<'a> {
         }
         // The weights of the whole are twice those of the lower half, but for the diagonal.
         self.column[rows..padded].fill(0.0);
-        let mut tiles = Tiles::lower(rows);
+        let (mut tiles, mut at) = (Tiles::lower(rows), 0);
+        let step = self.step(among);
+        let kept = self.kept && among == Among::Training;
+        self.kept = kept;
         while tiles.next(&mut self.pieces) > 0 {
             for piece in &self.pieces {
                 if piece.start <= piece.column {
@@ -276,7 +287,8 @@ impl<'a> Evaluator<'a> {
                 let weights = &self.column[piece.start..piece.start + piece.len];
                 self.weights[piece.offset..piece.offset + piece.len].copy_from_slice(weights);
             }
-            self.accumulate(among);
+            self.accumulate(among, at);
+            at += step;
         }
         for term in &mut self.terms {
             if let Some(index) = term.magnitude {
@@ -288,21 +300,24 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Adds the pieces at hand to the sums that make up derivatives.
-    fn accumulate(&mut self, among: Among) {
+    /// Adds the pieces at hand, whose factors have their values at `at`, to the sums that make up
+    /// derivatives.
+    fn accumulate(&mut self, among: Among, at: usize) {
         let len = length(&self.pieces);
         let weights = &self.weights[..len];
         for term in &mut self.terms {
+            if term.constant {
+                term.total += sum_products(weights, &self.ones[..len]);
+                continue;
+            }
             for factor in &mut term.factors {
-                factor.compare_for_slopes(&self.pieces, among);
-                let FactorState { form, values, slopes, others, .. } = factor;
-                form.slopes(&mut values[..len], &mut slopes[..len], &mut others[..len]);
+                factor.evaluate_slopes(&self.pieces, among, at, self.kept);
             }
             if let [factor] = &mut term.factors[..] {
                 if term.magnitude.is_some() {
-                    term.total += dot(weights, &factor.values[..len]);
+                    term.total += sum_products(weights, &factor.values[at..at + len]);
                 }
-                factor.accumulate(&self.pieces, among, weights);
+                factor.accumulate(&self.pieces, among, weights, at);
                 continue;
             }
             let product = &mut self.tile[..len];
@@ -311,95 +326,15 @@ impl<'a> Evaluator<'a> {
                 product.copy_from_slice(weights);
                 for (other, factor) in term.factors.iter().enumerate() {
                     if other != index {
-                        multiply_by(product, &factor.values[..len]);
+                        multiply_by(product, &factor.values[at..at + len]);
                     }
                 }
                 let factor = &mut term.factors[index];
                 if index == 0 {
-                    term.total += dot(product, &factor.values[..len]);
+                    term.total += sum_products(product, &factor.values[at..at + len]);
                 }
-                factor.accumulate(&self.pieces, among, product);
+                factor.accumulate(&self.pieces, among, product, at);
             }
         }
-    }
-}
-
-fn length(pieces: &[Piece]) -> usize {
-    pieces.last().map_or(0, |piece| piece.offset + piece.len)
-}
-
-impl FactorState {
-    fn new(form: Box<dyn Form>, parameters: Range<usize>, rows: usize) -> Self {
-        let (features, sums) = (form.features(), form.sums());
-        FactorState {
-            training: Points::new(rows, features),
-            some: Points::new(0, features),
-            new: Points::new(0, features),
-            other: vec![0.0; features],
-            values: Buffer::new(TILE),
-            slopes: Buffer::new(TILE),
-            others: Buffer::new(TILE),
-            sums: vec![0.0; sums * Points::LANES],
-            totals: vec![0.0; sums],
-            gradient: vec![0.0; parameters.len()],
-            form,
-            parameters,
-        }
-    }
-
-    /// Calls `f` with every piece: its pairs, and where it lies.
-    fn each(
-        (training, some, new): (&Points, &Points, &Points),
-        other: &mut [f64],
-        pieces: &[Piece],
-        among: Among,
-        mut f: impl FnMut(Pairs<'_>, Range<usize>),
-    ) {
-        let (rows, columns) = match among {
-            Among::Training => (training, training),
-            Among::Some => (some, some),
-            Among::NewAndTraining => (new, training),
-            Among::SomeAndNew => (some, new),
-        };
-        for piece in pieces {
-            columns.read_row(piece.column, other);
-            let pairs = rows.pairs(piece.start..piece.start + piece.len, other);
-            f(pairs, piece.offset..piece.offset + piece.len);
-        }
-    }
-
-    fn compare(&mut self, pieces: &[Piece], among: Among) {
-        let FactorState { form, training, some, new, other, values, .. } = self;
-        Self::each((training, some, new), other, pieces, among, |pairs, range| {
-            form.compare(pairs, &mut values[range]);
-        });
-    }
-
-    fn compare_for_slopes(&mut self, pieces: &[Piece], among: Among) {
-        let FactorState { form, training, some, new, other, values, slopes, others, .. } = self;
-        Self::each((training, some, new), other, pieces, among, |pairs, range| {
-            let (values, slopes) = (&mut values[range.clone()], &mut slopes[range.clone()]);
-            form.compare_for_slopes(pairs, values, slopes, &mut others[range]);
-        });
-    }
-
-    fn accumulate(&mut self, pieces: &[Piece], among: Among, weights: &[f64]) {
-        let FactorState { form, training, some, new, other, slopes, others, sums, .. } = self;
-        Self::each((training, some, new), other, pieces, among, |pairs, range| {
-            let weighted = Weighted {
-                weights: &weights[range.clone()],
-                slopes: &slopes[range.clone()],
-                others: &others[range],
-            };
-            form.accumulate(pairs, weighted, sums);
-        });
-    }
-
-    /// Adds `scale` × what the sums make up.
-    fn add_gradient(&mut self, scale: f64, gradient: &mut [f64]) {
-        Pairs::totals(&self.sums, &mut self.totals);
-        self.gradient.fill(0.0);
-        self.form.add_gradient(&self.totals, &mut self.gradient);
-        add_scaled(&mut gradient[self.parameters.clone()], scale, &self.gradient);
     }
 }

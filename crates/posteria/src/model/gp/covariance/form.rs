@@ -45,8 +45,17 @@ pub(super) trait Form: Send {
         self.compare(pairs, values);
     }
 
+    /// Whether the slopes of pairs are their values: then [`Form::accumulate`] gets those of
+    /// [`Form::values`], and [`Form::slopes`] is never called.
+    fn slopes_are_values(&self) -> bool {
+        true
+    }
+
     /// Comparisons become values, and what [`Form::accumulate`] needs beside them.
-    fn slopes(&self, values: &mut [f64], slopes: &mut [f64], others: &mut [f64]);
+    fn slopes(&self, values: &mut [f64], slopes: &mut [f64], others: &mut [f64]) {
+        let _ = (slopes, others);
+        self.values(values);
+    }
 
     /// Number of sums over pairs.
     fn sums(&self) -> usize;

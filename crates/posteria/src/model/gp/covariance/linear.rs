@@ -37,8 +37,6 @@ impl Form for Linear {
 
     fn values(&self, _: &mut [f64]) {}
 
-    fn slopes(&self, _: &mut [f64], _: &mut [f64], _: &mut [f64]) {}
-
     fn sums(&self) -> usize {
         self.features()
     }

@@ -5,6 +5,7 @@ mod error;
 mod evaluator;
 mod exponential;
 mod factor;
+mod factor_state;
 mod form;
 mod linear;
 mod matern_3_2;

@@ -9,7 +9,7 @@ use super::form::{Form, Weighted, scale};
 use super::relevances::Relevances;
 
 /// (2/π) asin(2s / √(D D')), s = b² + Σ_k ρ_k² x_k x'_k, D = 1 + 2s(x, x), with the standard
-/// deviation b of the bias of a hidden unit [Williams 1998, eq. 11].
+/// deviation b of the bias of a hidden unit [Williams 1998].
 ///
 /// With z = (b, ρ_1 x_1, …) and Δ = D D' - 4s²,
 /// ∂k/∂log ρ_k = (8/π) Δ^(-½) (z_k z'_k - s z_k²/D - s z'_k²/D'), and the same for log b.
@@ -68,6 +68,10 @@ impl Form for NeuralNetwork {
         others: &mut [f64],
     ) {
         pairs.arcsine_arguments_with_slopes(values, slopes, others);
+    }
+
+    fn slopes_are_values(&self) -> bool {
+        false
     }
 
     fn slopes(&self, values: &mut [f64], _: &mut [f64], _: &mut [f64]) {

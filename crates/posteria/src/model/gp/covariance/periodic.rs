@@ -8,7 +8,7 @@ use super::Factor;
 use super::form::{Form, Weighted, scale};
 use super::relevances::Relevances;
 
-/// exp(-Σ_k u_k²), u_k = ρ_k sin θ_k, θ_k = π(x_k - x'_k)/p_k [MacKay 2003, §45.4, without its
+/// exp(-Σ_k u_k²), u_k = ρ_k sin θ_k, θ_k = π(x_k - x'_k)/p_k [MacKay 2003, chapter 45, without its
 /// factor ½].
 ///
 /// ∂k/∂log ρ_k = -2 k u_k², ∂k/∂log p_k = 2 k u_k ρ_k cos(θ_k) θ_k. Features are the sine, the
@@ -57,11 +57,6 @@ impl Form for Periodic {
 
     fn values(&self, values: &mut [f64]) {
         decay::squared_exponential(values);
-    }
-
-    fn slopes(&self, values: &mut [f64], slopes: &mut [f64], _: &mut [f64]) {
-        decay::squared_exponential(values);
-        slopes.copy_from_slice(values);
     }
 
     fn sums(&self) -> usize {

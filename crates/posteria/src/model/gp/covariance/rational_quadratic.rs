@@ -43,6 +43,10 @@ impl Form for RationalQuadratic {
         decay::rational_quadratic(values, self.shape);
     }
 
+    fn slopes_are_values(&self) -> bool {
+        false
+    }
+
     fn slopes(&self, values: &mut [f64], slopes: &mut [f64], others: &mut [f64]) {
         decay::rational_quadratic_with_slopes(values, self.shape, slopes, others);
     }

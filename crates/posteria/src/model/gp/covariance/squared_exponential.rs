@@ -9,13 +9,13 @@ pub(super) struct SquaredExponential;
 
 impl Decay for SquaredExponential {
     const RATE: f64 = 2.0;
+    const SLOPES_ARE_VALUES: bool = true;
 
     fn values(values: &mut [f64]) {
         decay::squared_exponential(values);
     }
 
-    fn slopes(values: &mut [f64], slopes: &mut [f64]) {
+    fn slopes(values: &mut [f64], _: &mut [f64]) {
         decay::squared_exponential(values);
-        slopes.copy_from_slice(values);
     }
 }

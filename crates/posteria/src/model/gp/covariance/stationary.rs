@@ -13,10 +13,13 @@ pub(super) trait Decay: Send {
     /// ∂k/∂log ρ_k = -`RATE` · slope · ρ_k² (x_k - x'_k)².
     const RATE: f64;
 
+    /// Whether slopes are the correlations themselves.
+    const SLOPES_ARE_VALUES: bool = false;
+
     /// r² become correlations.
     fn values(values: &mut [f64]);
 
-    /// r² become correlations; slopes are written beside them.
+    /// r² become correlations; slopes are written beside them unless they are the same.
     fn slopes(values: &mut [f64], slopes: &mut [f64]);
 }
 
@@ -51,6 +54,10 @@ impl<D: Decay> Form for Stationary<D> {
 
     fn values(&self, values: &mut [f64]) {
         D::values(values);
+    }
+
+    fn slopes_are_values(&self) -> bool {
+        D::SLOPES_ARE_VALUES
     }
 
     fn slopes(&self, values: &mut [f64], slopes: &mut [f64], _: &mut [f64]) {

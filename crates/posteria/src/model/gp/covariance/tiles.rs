@@ -44,6 +44,12 @@ impl Tiles {
         Tiles { lower: true, ..Tiles::rectangle(rows, rows) }
     }
 
+    /// Number of pairs of the lower half of a matrix, in all its tiles; all but the last are full.
+    pub(super) fn lower_len(rows: usize) -> usize {
+        let tiles = Tiles::lower(rows);
+        (0..rows).map(|column| tiles.padded_rows - tiles.first(column)).sum()
+    }
+
     /// The first row, of full vectors, of a column.
     fn first(&self, column: usize) -> usize {
         if self.lower { column - column % Points::LANES } else { 0 }
@@ -80,18 +86,22 @@ mod tests {
                     if lower { Tiles::lower(rows) } else { Tiles::rectangle(rows, columns) };
                 let mut seen = vec![0; rows * columns];
                 let mut pieces = Vec::new();
+                let mut total = 0;
                 loop {
+                    // Only the last is not full.
                     let len = tiles.next(&mut pieces);
+                    assert!(len == 0 || total % TILE == 0);
+                    total += len;
                     if len == 0 {
                         break;
                     }
-                    assert!(len <= TILE);
                     for piece in &pieces {
                         for row in piece.start..(piece.start + piece.len).min(rows) {
                             seen[piece.column * rows + row] += 1;
                         }
                     }
                 }
+                assert!(!lower || total == Tiles::lower_len(rows));
                 for column in 0..columns {
                     for row in 0..rows {
                         let before = lower && row < column;

@@ -4,7 +4,6 @@ use posteria_linalg::Matrix;
 
 use super::{NeighbourMarginal, NeighbourPredictor, Neighbours};
 use crate::model::Evaluator;
-use crate::model::gp::layout;
 use crate::model::gp::posterior::GpPosterior;
 use crate::model::residual::Residual;
 use crate::target::{Infeasible, Terms};
@@ -67,32 +66,6 @@ impl<'p> NeighbourEvaluator<'p> {
         }
         Ok(())
     }
-
-    fn write(&self, state: &[f64], draw: &mut [f64]) {
-        let posterior = self.posterior;
-        let mut next = 0;
-        let mut push = |value: f64| {
-            draw[next] = value;
-            next += 1;
-        };
-        layout::write(posterior, state, &mut push);
-        self.residual.write(state, &posterior.target_scaling, &mut push);
-        let kept = posterior.fitted_rows.len();
-        for row in 0..kept {
-            for (target, scaling) in posterior.target_scaling.iter().enumerate() {
-                push(scaling.invert(self.fitted[target * kept + row]));
-            }
-        }
-        let rows = self.residual.rows;
-        let answer = |index: usize| {
-            posterior.answers[index / kept * rows + posterior.fitted_rows[index % kept]]
-        };
-        let answers: Vec<f64> = (0..self.fitted.len()).map(answer).collect();
-        push(posterior.error(&self.fitted, &answers));
-        if let Some(test) = &posterior.test {
-            push(posterior.error(&self.test, &test.answers));
-        }
-    }
 }
 
 impl Evaluator for NeighbourEvaluator<'_> {
@@ -103,14 +76,11 @@ impl Evaluator for NeighbourEvaluator<'_> {
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible> {
         let (posterior, residual) = (self.posterior, self.residual);
-        let mut log_prior = residual.log_prior(state);
+        let log_prior = posterior.log_prior_of_scales(residual, state)?;
         residual.precisions(state, 1.0, &mut self.precisions);
         log_likelihood.fill(0.0);
         for process in &posterior.processes {
             let hyperparameters = &process.hyperparameters;
-            let of_scales = hyperparameters.log_prior(state, |_, _| {});
-            log_prior += of_scales.ok_or(Infeasible::OutsideSupport)?;
-            log_prior += hyperparameters.log_prior_of_dofs(state);
             hyperparameters.write_parameters(state, &mut self.log_parameters);
             self.marginal.set(&self.log_parameters);
             self.predictor.set(&self.log_parameters);
@@ -149,7 +119,8 @@ impl Evaluator for NeighbourEvaluator<'_> {
                 }
             }
         }
-        self.write(state, draw);
+        let functions = (&self.fitted[..], &self.test[..]);
+        posterior.write_integrated(residual, state, functions, draw);
         let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
         if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
             Ok(terms)

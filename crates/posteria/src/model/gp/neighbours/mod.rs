@@ -6,12 +6,14 @@
 //! The order is random but fixed, so that the neighbours of most rows surround them on all
 //! scales; distances are Euclidean on the standardised scale.
 
+mod conditioned;
 mod density;
 mod evaluator;
 mod predict;
 #[cfg(test)]
 mod tests;
 
+pub(super) use conditioned::NeighbourConditioned;
 pub(super) use density::{Derivatives, NeighbourMarginal};
 pub(super) use evaluator::NeighbourEvaluator;
 pub(super) use predict::NeighbourPredictor;
@@ -29,7 +31,7 @@ pub(super) struct Neighbours {
     /// For every row: its neighbours, then the row itself.
     sets: Vec<Vec<usize>>,
     /// Most neighbours of a row.
-    most: usize,
+    pub(super) most: usize,
 }
 
 impl Neighbours {

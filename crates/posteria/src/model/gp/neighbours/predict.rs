@@ -38,6 +38,16 @@ impl<'p> NeighbourPredictor<'p> {
         self.covariance.set(log_parameters);
     }
 
+    /// The nearest of the first `count` training rows, nearest first.
+    pub(in crate::model::gp) fn nearest(
+        &mut self,
+        point: &[f64],
+        count: usize,
+    ) -> impl Iterator<Item = usize> + '_ {
+        self.points.nearest(point, 0..count, self.most, &mut self.nearest);
+        self.nearest.iter().map(|(_, row)| *row)
+    }
+
     /// Mean and variance, jitter included, of the function at a point given the targets of its
     /// nearest training rows, the row `without` left out.
     ///

@@ -142,3 +142,36 @@ fn chains_and_draws_agree_with_the_exact_ones() {
     // Five errors: 6e-7 by chance.
     assert!((exact - near).abs() < 5.0 * (a + b).sqrt(), "{exact} {near} {}", (a + b).sqrt());
 }
+
+/// With all rows as neighbours predictions are the exact ones, new rows and rows left out alike.
+#[test]
+fn predictions_from_all_neighbours_are_exact() {
+    let data = data(24, &[&wave]);
+    let (exact, near) = (posterior("", &data), posterior("neighbours = 23", &data));
+    let mut stream = Seed(6).stream(Purpose::Data, [0, 0]);
+    let state = near.start(&mut stream);
+    let (mut draw, mut rows) = (vec![0.0; near.layout().len()], vec![0.0; 24]);
+    near.evaluator().evaluate(&state, &mut draw, &mut rows).unwrap();
+    let new = Matrix::from_fn(5, 2, |row, column| 0.4 * row as f64 - 0.9 * column as f64);
+    let (mut a, mut b) = (exact.predictor().unwrap(), near.predictor().unwrap());
+    let assert_same = |found: &[f64], expected: &[f64]| {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-8 * (1.0 + expected.abs()), "{found} {expected}");
+        }
+    };
+    let (mut expected, mut found) = (vec![0.0; 10], vec![0.0; 10]);
+    a.at(&draw, &new, &mut expected);
+    b.at(&draw, &new, &mut found);
+    assert_same(&found, &expected);
+    let (mut expected, mut found) = (vec![0.0; 48], vec![0.0; 48]);
+    a.leave_one_out(&draw, &mut expected);
+    b.leave_one_out(&draw, &mut found);
+    assert_same(&found, &expected);
+    // Joint draws use the same normal numbers, so they are the same functions.
+    let (mut expected, mut found) = (vec![0.0; 5], vec![0.0; 5]);
+    a.draw_functions(&draw, &new, &mut Seed(7).stream(Purpose::Data, [0, 0]), &mut expected);
+    b.draw_functions(&draw, &new, &mut Seed(7).stream(Purpose::Data, [0, 0]), &mut found);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{found} {expected}");
+    }
+}

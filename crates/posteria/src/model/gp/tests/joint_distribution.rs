@@ -56,7 +56,7 @@ const KERNELS: [&str; 3] =
     ["", "[sampling]\nkernel = 'hmc'\nleapfrog_steps = 2", "[sampling]\nkernel = 'nuts'"];
 
 /// Numbers that are standard normal, independently, under the joint distribution.
-fn scores(posterior: &GpPosterior, state: &[f64], targets: &[f64], table: &mut Scores) {
+fn scores(posterior: &GpPosterior, state: &[f64], table: &mut Scores) {
     let rows = posterior.row_count();
     let mut marginal = Marginal::new(&posterior.covariance, &posterior.inputs, posterior.jitter);
     let mut factor = Cholesky::identity(rows);
@@ -97,7 +97,7 @@ fn scores(posterior: &GpPosterior, state: &[f64], targets: &[f64], table: &mut S
         process.hyperparameters.write_parameters(state, &mut logs);
         marginal.set(&logs);
         marginal.factorize_prior(&mut factor).unwrap();
-        for target in process.targets.clone() {
+        for target in process.targets.clone().filter(|_| posterior.keeps_latents()) {
             let first = posterior.latents.start + target * rows;
             let mut whitened = state[first..first + rows].to_vec();
             factor.solve_lower(&mut whitened);
@@ -116,12 +116,6 @@ fn scores(posterior: &GpPosterior, state: &[f64], targets: &[f64], table: &mut S
         ResidualDof::Grid { slot, grid } => table.push_grid(state[*slot], grid.dofs()),
         ResidualDof::Continuous { slot, prior } => table.push(z_of_level(prior.cdf(state[*slot]))),
     }
-    if !targets.is_empty() && residual.family == ResidualFamily::Normal {
-        for (index, target) in targets.iter().enumerate() {
-            let f = state[posterior.latents.start + index];
-            table.push((target - f) * (-residual.log_scale(state, index)).exp());
-        }
-    }
     table.end_row();
 }
 
@@ -129,6 +123,10 @@ fn scores(posterior: &GpPosterior, state: &[f64], targets: &[f64], table: &mut S
 fn draw_targets(posterior: &GpPosterior, state: &mut [f64], stream: &mut Stream) -> Vec<f64> {
     let Observed::Real(residual) = &posterior.observed else { unreachable!() };
     let dof = residual.dof.value(state);
+    let functions = match posterior.keeps_latents() {
+        true => state[posterior.latents.clone()].to_vec(),
+        false => draw_functions(posterior, state, stream),
+    };
     (0..residual.targets.len())
         .map(|index| {
             let kappa = match residual.family {
@@ -140,22 +138,60 @@ fn draw_targets(posterior: &GpPosterior, state: &mut [f64], stream: &mut Stream)
                 state[cases.start + index] = kappa;
             }
             let scale = residual.log_scale(state, index).exp() / kappa.sqrt();
-            state[posterior.latents.start + index] + scale * stream.normal()
+            functions[index] + scale * stream.normal()
         })
         .collect()
 }
 
-fn tuned(posterior: &GpPosterior, beta: f64, state: &[f64], stream: &mut Stream) -> Vec<Vec<f64>> {
-    let mut sweep = posterior.sweep(beta);
-    let mut state = state.to_vec();
-    for adapt in [Adapt::StepSize, Adapt::Metric, Adapt::Metric] {
-        sweep.enter(&Stage { adapt, ..Stage::default() });
-        (0..60).for_each(|_| {
-            sweep.pass(&mut state, stream);
-        });
+/// Functions at all rows given hyperparameters, where states hold none.
+fn draw_functions(posterior: &GpPosterior, state: &[f64], stream: &mut Stream) -> Vec<f64> {
+    let rows = posterior.row_count();
+    let mut marginal = Marginal::new(&posterior.covariance, &posterior.inputs, posterior.jitter);
+    let mut factor = Cholesky::identity(rows);
+    let mut functions = Vec::new();
+    for process in &posterior.processes {
+        let mut logs = vec![0.0; process.hyperparameters.parameters()];
+        process.hyperparameters.write_parameters(state, &mut logs);
+        marginal.set(&logs);
+        marginal.factorize_prior(&mut factor).unwrap();
+        for _ in process.targets.clone() {
+            let mut function = vec![0.0; rows];
+            stream.fill_normal(&mut function);
+            factor.multiply_lower(&mut function);
+            functions.extend(function);
+        }
     }
-    sweep.enter(&Stage::default());
-    sweep.memory()
+    functions
+}
+
+/// The memory of a sweep that has adapted to many tables, one after the other.
+fn tuned(
+    state: &[f64],
+    beta: f64,
+    stream: &mut Stream,
+    mut next: impl FnMut(&mut [f64], &mut Stream) -> GpPosterior,
+) -> Vec<Vec<f64>> {
+    let mut state = state.to_vec();
+    let mut memory: Option<Vec<Vec<f64>>> = None;
+    let mut last = Stage::default();
+    for adapt in [Adapt::StepSize, Adapt::Metric, Adapt::Metric, Adapt::StepSize, Adapt::Nothing] {
+        let stage = Stage { adapt, ..Stage::default() };
+        for pass in 0..80 {
+            let posterior = next(&mut state, stream);
+            let mut sweep = posterior.sweep(beta);
+            sweep.enter(if pass == 0 { &last } else { &stage });
+            if let Some(memory) = &memory {
+                sweep.recall(memory).unwrap();
+            }
+            if pass == 0 {
+                sweep.enter(&stage);
+            }
+            sweep.pass(&mut state, stream);
+            memory = Some(sweep.memory());
+        }
+        last = stage;
+    }
+    memory.unwrap()
 }
 
 fn check(case: usize, kernel: usize) {
@@ -167,9 +203,10 @@ fn check(case: usize, kernel: usize) {
     let empty = posterior(&text, &with_targets(&data, &vec![0.0; 5 * targets]));
     let mut stream = Seed(1999).stream(Purpose::Data, [case as u64, kernel as u64]);
     let mut state = start::from_prior(&empty, &mut stream).unwrap();
-    let first = draw_targets(&empty, &mut state, &mut stream);
-    let mut memory =
-        tuned(&posterior(&text, &with_targets(&data, &first)), 1.0, &state, &mut stream);
+    let mut memory = tuned(&state, 1.0, &mut stream, |state, stream| {
+        let targets = draw_targets(&empty, state, stream);
+        posterior(&text, &with_targets(&data, &targets))
+    });
     let mut table = Scores::default();
     for _ in 0..TRANSITIONS {
         let targets = draw_targets(&empty, &mut state, &mut stream);
@@ -179,7 +216,7 @@ fn check(case: usize, kernel: usize) {
         sweep.recall(&memory).unwrap();
         sweep.pass(&mut state, &mut stream);
         memory = sweep.memory();
-        scores(&posterior, &state, &targets, &mut table);
+        scores(&posterior, &state, &mut table);
     }
     table.assert_standard_normal(&format!("{model} {residual} {}", KERNELS[kernel]));
 }
@@ -204,17 +241,19 @@ fn without_likelihood_chains_return_the_prior() {
         let text = format!("{model}\n{PRIORS}{residual}");
         let far = |a: f64, b: f64| 1e3 * a - b;
         let functions: Vec<&dyn Fn(f64, f64) -> f64> = vec![&far; targets];
-        let posterior = posterior(&text, &data(5, &functions));
+        let data = data(5, &functions);
+        let posterior = posterior(&text, &data);
         let mut stream = Seed(1999).stream(Purpose::Data, [case as u64, 10]);
         let mut state = start::from_prior(&posterior, &mut stream).unwrap();
-        let memory = tuned(&posterior, 0.0, &state, &mut stream);
+        let again = |_: &mut [f64], _: &mut Stream| super::posterior(&text, &data);
+        let memory = tuned(&state, 0.0, &mut stream, again);
         let mut sweep = posterior.sweep(0.0);
         sweep.enter(&Stage::default());
         sweep.recall(&memory).unwrap();
         let mut table = Scores::default();
         for _ in 0..TRANSITIONS {
             sweep.pass(&mut state, &mut stream);
-            scores(&posterior, &state, &[], &mut table);
+            scores(&posterior, &state, &mut table);
         }
         table.assert_standard_normal(&format!("{model} {residual}"));
     }

@@ -1,6 +1,10 @@
 //! What a Gaussian process must be, shown on small data.
 
+mod calibration_classes;
+pub(super) mod classes;
 mod joint_distribution;
+mod leave_one_out;
+mod prediction;
 mod regression;
 pub(super) mod scores;
 

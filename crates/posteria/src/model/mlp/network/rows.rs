@@ -105,7 +105,7 @@ impl<T: Real> Tiles<T> {
     }
 
     /// One input of one row.
-    fn value(&self, row: usize, input: usize) -> T {
+    pub(in crate::model::mlp) fn value(&self, row: usize, input: usize) -> T {
         assert!(row < self.rows && input < self.inputs, "no input {input} of row {row}");
         let tile = self.tile(row / self.size);
         tile.panel[input * tile.rows + row - tile.range.start]

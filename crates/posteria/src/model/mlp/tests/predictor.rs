@@ -25,6 +25,9 @@ fn the_density_of_a_prediction_at_a_training_row_is_its_likelihood() {
         let (family, rows) = (predictor.family(), posterior.rows());
         let mut parameters = vec![f64::NAN; rows * family.width()];
         predictor.at(&found.draw, &world.inputs, &mut parameters);
+        let mut of_training_rows = vec![f64::NAN; parameters.len()];
+        predictor.leave_one_out(&found.draw, &mut of_training_rows);
+        assert_eq!(of_training_rows, parameters, "{}", world.target.name);
         let mut functions = vec![f64::NAN; rows * family.functions()];
         predictor.functions(&found.draw, &world.inputs, &mut functions);
         let outputs = world.outputs(&state[..posterior.shape.len()]);

@@ -28,6 +28,7 @@ fn functions(world: &World, posterior: &MlpPosterior, state: &[f64]) -> Vec<f64>
 fn weighted_means(
     world: &World,
     posterior: &MlpPosterior,
+    beta: f64,
     stream: &mut Stream,
 ) -> (Vec<(f64, f64)>, f64) {
     let mut draws = Vec::with_capacity(DRAWS);
@@ -35,7 +36,7 @@ fn weighted_means(
         let state = from_prior(posterior, stream);
         let log_likelihood =
             reference::log_density(&world.target_factors(posterior, &state, false));
-        draws.push((BETA * log_likelihood, functions(world, posterior, &state)));
+        draws.push((beta * log_likelihood, functions(world, posterior, &state)));
     }
     let largest = draws.iter().fold(f64::NEG_INFINITY, |most, (log, _)| most.max(*log));
     let weights: Vec<f64> = draws.iter().map(|(log, _)| (log - largest).exp()).collect();
@@ -70,7 +71,7 @@ fn chains_at_half_the_inverse_temperature_agree_with_importance_weights() {
             _ => world.draw_targets(&empty, &state, &mut stream),
         };
         let posterior = world.posterior(&targets);
-        let (expected, effective) = weighted_means(&world, &posterior, &mut stream);
+        let (expected, effective) = weighted_means(&world, &posterior, BETA, &mut stream);
         assert!(effective > 500.0, "{}: {effective} effective draws", target.name);
         let mut sweep = posterior.sweep(BETA);
         tune(&mut sweep, &state, 200, &mut stream);
@@ -79,6 +80,40 @@ fn chains_at_half_the_inverse_temperature_agree_with_importance_weights() {
         }
         let mut table = Table::default();
         for _ in 0..PASSES {
+            sweep.pass(&mut state, &mut stream);
+            table.push(&functions(&world, &posterior, &state));
+        }
+        for (function, (column, (mean, error))) in table.0.iter().zip(&expected).enumerate() {
+            let z = z_score(column, *mean, *error);
+            assert!(z.abs() < FAR, "{}: function {function} is {z} errors off", target.name);
+        }
+    }
+}
+
+#[test]
+fn exchanges_with_hotter_replicas_alone_lead_to_the_posterior() {
+    // Normal residuals exchange with the output weights integrated out, the others with them.
+    let several = TARGETS.into_iter().find(|target| target.name == "normal, per target");
+    // (Latent κ are not among what is compared, nor drawn anew by an exchange.)
+    let targets = [cases::NORMAL, several.expect("a known case"), cases::STUDENT_T];
+    for (index, target) in targets.into_iter().enumerate() {
+        let mut stream = stream(90 + index as u64);
+        let priors = cases::priors(&target, index + 1);
+        let mut world =
+            World::new(target, (2, index == 0), &priors, "leapfrog_steps = 4\ntemperatures = 3");
+        // As many targets in all: the prior must reach their likelihood.
+        let rows = if target.link == Link::Several { 2 } else { 4 };
+        world.inputs = inputs(rows, 2, &mut stream);
+        let mut state = from_prior(&world.empty(), &mut stream);
+        let targets: Vec<f64> = (0..world.target_count()).map(|_| 0.8 * stream.normal()).collect();
+        let posterior = world.posterior(&targets);
+        let (expected, effective) = weighted_means(&world, &posterior, 1.0, &mut stream);
+        assert!(effective > 500.0, "{}: {effective} effective draws", target.name);
+        // The cold state is moved by exchanges only, so that nothing mends what they do wrong.
+        let mut sweep = Sweep::new(vec![crate::model::mlp::sweep::exchange(&posterior)]);
+        tune(&mut sweep, &state, 500, &mut stream);
+        let mut table = Table::default();
+        for _ in 0..5 * PASSES {
             sweep.pass(&mut state, &mut stream);
             table.push(&functions(&world, &posterior, &state));
         }

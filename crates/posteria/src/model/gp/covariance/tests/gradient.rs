@@ -80,6 +80,36 @@ fn gradients_are_those_of_the_formulas() {
 }
 
 #[test]
+fn gradients_do_not_depend_on_what_was_asked_before() {
+    for (index, covariance) in all().iter().enumerate() {
+        let (n, inputs) = (19, covariance.inputs());
+        let (points, new) = (normals(n, inputs, 1), normals(4, inputs, 2));
+        let w = weights(n, 3);
+        let mut column = |j: usize, out: &mut [f64]| out.copy_from_slice(&w.column(j)[j..]);
+        let logs = log_parameters(covariance, index as u64);
+        let mut evaluator = covariance.evaluator(&points);
+        let mut out = Matrix::zeros(n, n);
+        let mut gradients = vec![vec![0.0; logs.len()]; 6];
+        // Values of other parameters must not be taken for those of these.
+        evaluator.fill(&mut out);
+        evaluator.set(&logs);
+        evaluator.gradient(&mut column, &mut gradients[0]);
+        evaluator.gradient(&mut column, &mut gradients[1]);
+        evaluator.fill(&mut out);
+        evaluator.gradient(&mut column, &mut gradients[2]);
+        evaluator.cross(&new, &mut Matrix::zeros(4, n));
+        evaluator.gradient(&mut column, &mut gradients[3]);
+        evaluator.fill_rows(&[3, 1], &mut Matrix::zeros(2, 2));
+        evaluator.gradient(&mut column, &mut gradients[4]);
+        evaluator.gradient_rows(&[5, 0], &mut |_, out| out.fill(1.0), &mut vec![0.0; logs.len()]);
+        evaluator.gradient(&mut column, &mut gradients[5]);
+        for other in &gradients[1..] {
+            assert_eq!(*other, gradients[0], "{}", name(covariance));
+        }
+    }
+}
+
+#[test]
 fn gradients_of_many_rows_are_sums_of_those_of_pairs() {
     // More rows than a tile has pairs: every piece must be summed once.
     let factors = vec![factor(Function::RationalQuadratic, &[0, 1], Sharing::PerInput)];

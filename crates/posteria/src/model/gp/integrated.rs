@@ -1,0 +1,153 @@
+//! Turn a state without latent values into a draw: functions are integrated out for good.
+
+use super::conditioned::Conditioned;
+use super::layout;
+use super::marginal::Marginal;
+use super::posterior::GpPosterior;
+use crate::density::special::LOG_SQRT_2PI;
+use crate::model::Evaluator;
+use crate::model::residual::Residual;
+use crate::target::{Infeasible, Terms};
+
+impl GpPosterior {
+    /// Writes a draw whose functions have these means at the rows that draws keep and at test
+    /// rows, target by target.
+    pub(super) fn write_integrated(
+        &self,
+        residual: &Residual,
+        state: &[f64],
+        (fitted, test): (&[f64], &[f64]),
+        draw: &mut [f64],
+    ) {
+        let mut next = 0;
+        let mut push = |value: f64| {
+            draw[next] = value;
+            next += 1;
+        };
+        layout::write(self, state, &mut push);
+        residual.write(state, &self.target_scaling, &mut push);
+        let kept = self.fitted_rows.len();
+        for row in 0..kept {
+            for (target, scaling) in self.target_scaling.iter().enumerate() {
+                push(scaling.invert(fitted[target * kept + row]));
+            }
+        }
+        let answer = |index: usize| {
+            self.answers[index / kept * residual.rows + self.fitted_rows[index % kept]]
+        };
+        let answers: Vec<f64> = (0..fitted.len()).map(answer).collect();
+        push(self.error(fitted, &answers));
+        if let Some(rows) = &self.test {
+            push(self.error(test, &rows.answers));
+        }
+    }
+
+    /// Log prior of everything in a state without latent values.
+    pub(super) fn log_prior_of_scales(
+        &self,
+        residual: &Residual,
+        state: &[f64],
+    ) -> Result<f64, Infeasible> {
+        let mut value = residual.log_prior(state);
+        for process in &self.processes {
+            let hyperparameters = &process.hyperparameters;
+            let of_scales = hyperparameters.log_prior(state, |_, _| {});
+            value += of_scales.ok_or(Infeasible::OutsideSupport)?;
+            value += hyperparameters.log_prior_of_dofs(state);
+        }
+        Ok(value)
+    }
+}
+
+/// Evaluates states of one chain.
+pub(super) struct IntegratedEvaluator<'p> {
+    posterior: &'p GpPosterior,
+    residual: &'p Residual,
+    marginal: Marginal<'p>,
+    log_parameters: Vec<f64>,
+    precisions: Vec<f64>,
+    solved: Vec<f64>,
+    fitted: Vec<f64>,
+    test: Option<Conditioned<'p>>,
+    test_means: Vec<f64>,
+}
+
+impl<'p> IntegratedEvaluator<'p> {
+    pub(super) fn new(posterior: &'p GpPosterior, residual: &'p Residual) -> Self {
+        let GpPosterior { covariance, inputs, jitter, fitted_rows, test, .. } = posterior;
+        let test_rows = test.as_ref().map_or(0, |test| test.inputs.rows());
+        IntegratedEvaluator {
+            posterior,
+            residual,
+            marginal: Marginal::new(covariance, inputs, *jitter),
+            log_parameters: vec![0.0; covariance.parameters().len()],
+            precisions: vec![0.0; residual.targets.len()],
+            solved: vec![0.0; inputs.rows()],
+            fitted: vec![0.0; fitted_rows.len() * residual.outputs],
+            test: test.as_ref().map(|_| Conditioned::new(posterior)),
+            test_means: vec![0.0; test_rows * residual.outputs],
+        }
+    }
+
+    /// Log likelihood of one target in the user's unit; adds to that of every row.
+    fn target(&mut self, target: usize, log_likelihood: &mut [f64]) -> Result<f64, Infeasible> {
+        let (posterior, rows) = (self.posterior, self.residual.rows);
+        let range = target * rows..(target + 1) * rows;
+        let precisions = &self.precisions[range.clone()];
+        let targets = &self.residual.targets[range];
+        let log_unit = posterior.target_scaling[target].scale.ln();
+        self.marginal.factorize(precisions)?;
+        let square = self.marginal.solve(targets, &mut self.solved);
+        let mut value = self.marginal.log_volume() - 0.5 * square;
+        self.marginal.invert_diagonal();
+        for (row, (slot, precision)) in log_likelihood.iter_mut().zip(precisions).enumerate() {
+            let constant = 0.5 * precision.ln() - LOG_SQRT_2PI - log_unit;
+            value += constant;
+            // With C̄ = C⁻¹ = W^½ B⁻¹ W^½ and q = C⁻¹y the target has mean y_i - q_i/C̄_ii and
+            // variance 1/C̄_ii given all others [Vehtari 2001, eq. 3.19, with its sign put right].
+            let (inverse, b) = (self.marginal.inverse_diagonal(row), self.solved[row]);
+            *slot += constant + 0.5 * inverse.ln() - 0.5 * b * b / inverse;
+        }
+        let kept = posterior.fitted_rows.len();
+        let fitted = &mut self.fitted[target * kept..(target + 1) * kept];
+        for (slot, &row) in fitted.iter_mut().zip(&posterior.fitted_rows) {
+            // E[f] = y - W⁻¹ q.
+            *slot = targets[row] - self.solved[row] / precisions[row].sqrt();
+        }
+        Ok(value)
+    }
+}
+
+impl Evaluator for IntegratedEvaluator<'_> {
+    fn evaluate(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        log_likelihood: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        let posterior = self.posterior;
+        let log_prior = posterior.log_prior_of_scales(self.residual, state)?;
+        self.residual.precisions(state, 1.0, &mut self.precisions);
+        log_likelihood.fill(0.0);
+        let mut value = 0.0;
+        for process in &posterior.processes {
+            process.hyperparameters.write_parameters(state, &mut self.log_parameters);
+            self.marginal.set(&self.log_parameters);
+            for target in process.targets.clone() {
+                value += self.target(target, log_likelihood)?;
+            }
+        }
+        if let (Some(conditioned), Some(test)) = (&mut self.test, &posterior.test) {
+            conditioned.condition(state);
+            conditioned.means(&test.inputs, &mut self.test_means);
+        }
+        let functions = (&self.fitted[..], &self.test_means[..]);
+        posterior.write_integrated(self.residual, state, functions, draw);
+        let terms = Terms { log_prior, log_likelihood: value };
+        if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
+            Ok(terms)
+        } else {
+            Err(Infeasible::NotFinite)
+        }
+    }
+}

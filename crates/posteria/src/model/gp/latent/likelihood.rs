@@ -1,0 +1,193 @@
+//! The likelihood of classes given latent values, with slopes and curvatures.
+
+use super::super::observed::{Observed, log_probability};
+use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf, logistic};
+use crate::model::spec::Link;
+
+/// The log likelihood Σ log p(y_i | f_i) of classes, f at j·n + i.
+pub(in crate::model::gp) struct Likelihood<'p> {
+    observed: &'p Observed,
+    rows: usize,
+    functions: usize,
+    /// Q_cj of the contrasts at c·F + j.
+    weights: Vec<f64>,
+    /// Room for one row: class functions or probabilities, and their mean of Q.
+    classes: Vec<f64>,
+    means: Vec<f64>,
+}
+
+impl<'p> Likelihood<'p> {
+    pub(in crate::model::gp) fn new(observed: &'p Observed, rows: usize) -> Self {
+        let functions = observed.functions();
+        let weights = match observed {
+            Observed::Multiclass { contrasts, .. } => (0..contrasts.classes)
+                .flat_map(|class| (0..functions).map(move |j| contrasts.weight(class, j)))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let (classes, means) = (vec![0.0; functions + 1], vec![0.0; functions]);
+        Likelihood { observed, rows, functions, weights, classes, means }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(super) fn functions(&self) -> usize {
+        self.functions
+    }
+
+    /// The log likelihood.
+    pub(in crate::model::gp) fn value(&mut self, latents: &[f64]) -> f64 {
+        match self.observed {
+            Observed::Binary { signs, link } => {
+                let rows = signs.iter().zip(latents);
+                rows.map(|(sign, latent)| log_probability(*link, *sign, *latent)).sum()
+            }
+            Observed::Multiclass { codes, .. } => {
+                let rows = codes.iter().enumerate();
+                rows.map(|(row, code)| self.softmax(latents, row, *code as usize)).sum()
+            }
+            Observed::Real(_) => unreachable!("real targets are no classes"),
+        }
+    }
+
+    /// The log likelihood; its derivatives go into `gradient`.
+    pub(in crate::model::gp) fn gradient(&mut self, latents: &[f64], gradient: &mut [f64]) -> f64 {
+        self.evaluate(latents, gradient, None)
+    }
+
+    /// The log likelihood, its derivatives and minus its second derivatives: entry j, k of the
+    /// block of row i is at (j·F + k)·n + i.
+    pub(in crate::model::gp) fn curvature(
+        &mut self,
+        latents: &[f64],
+        gradient: &mut [f64],
+        curvature: &mut [f64],
+    ) -> f64 {
+        self.evaluate(latents, gradient, Some(curvature))
+    }
+
+    fn evaluate(
+        &mut self,
+        latents: &[f64],
+        gradient: &mut [f64],
+        mut curvature: Option<&mut [f64]>,
+    ) -> f64 {
+        let mut value = 0.0;
+        match self.observed {
+            Observed::Binary { signs, link } => {
+                for (row, (sign, latent)) in signs.iter().zip(latents).enumerate() {
+                    let terms = binary(*link, *sign, *latent);
+                    value += terms.value;
+                    gradient[row] = terms.slope;
+                    if let Some(curvature) = curvature.as_deref_mut() {
+                        curvature[row] = terms.curvature;
+                    }
+                }
+            }
+            Observed::Multiclass { codes, .. } => {
+                for (row, code) in codes.iter().enumerate() {
+                    let code = *code as usize;
+                    let log_probability = self.softmax(latents, row, code);
+                    value += log_probability;
+                    self.slopes(row, code, gradient);
+                    if let Some(curvature) = curvature.as_deref_mut() {
+                        self.blocks(row, curvature);
+                    }
+                }
+            }
+            Observed::Real(_) => unreachable!("real targets are no classes"),
+        }
+        value
+    }
+
+    /// The log probability of class `code`; `classes` has all probabilities.
+    fn softmax(&mut self, latents: &[f64], row: usize, code: usize) -> f64 {
+        let mut largest = f64::NEG_INFINITY;
+        for (class, weights) in self.weights.chunks_exact(self.functions).enumerate() {
+            let terms = weights.iter().enumerate();
+            let value = terms.map(|(j, weight)| weight * latents[j * self.rows + row]).sum();
+            self.classes[class] = value;
+            largest = value.max(largest);
+        }
+        let observed = self.classes[code] - largest;
+        let mut total = 0.0;
+        for class in &mut self.classes {
+            *class = (*class - largest).exp();
+            total += *class;
+        }
+        self.classes.iter_mut().for_each(|class| *class /= total);
+        observed - total.ln()
+    }
+
+    /// Q_yj - Σ_c π_c Q_cj, from the probabilities in `classes`; `means` keeps the sums.
+    fn slopes(&mut self, row: usize, code: usize, gradient: &mut [f64]) {
+        let functions = self.functions;
+        for j in 0..functions {
+            let terms = self.classes.iter().enumerate();
+            let mean: f64 = terms.map(|(c, p)| p * self.weights[c * functions + j]).sum();
+            self.means[j] = mean;
+            // Of the difference to every class, lest a sure row's slope be lost in rounding.
+            let own = self.weights[code * functions + j];
+            let terms = self.classes.iter().enumerate();
+            gradient[j * self.rows + row] =
+                terms.map(|(c, p)| p * (own - self.weights[c * functions + j])).sum();
+        }
+    }
+
+    /// Σ_c π_c (Q_cj - mean_j)(Q_ck - mean_k).
+    fn blocks(&mut self, row: usize, curvature: &mut [f64]) {
+        let functions = self.functions;
+        for j in 0..functions {
+            for k in 0..=j {
+                let terms = self.classes.iter().enumerate();
+                let entry = terms
+                    .map(|(c, p)| {
+                        let weights = &self.weights[c * functions..(c + 1) * functions];
+                        p * (weights[j] - self.means[j]) * (weights[k] - self.means[k])
+                    })
+                    .sum();
+                curvature[(j * functions + k) * self.rows + row] = entry;
+                curvature[(k * functions + j) * self.rows + row] = entry;
+            }
+        }
+    }
+}
+
+/// The terms of one row of two classes.
+struct Binary {
+    value: f64,
+    slope: f64,
+    /// Minus the second derivative.
+    curvature: f64,
+}
+
+fn binary(link: Link, sign: f64, latent: f64) -> Binary {
+    let t = sign * latent;
+    let value = log_probability(link, sign, latent);
+    match link {
+        Link::Logit => {
+            let other = logistic(-t);
+            Binary { value, slope: sign * other, curvature: other * logistic(t) }
+        }
+        Link::Probit => {
+            let (ratio, excess) = mills(t);
+            Binary { value, slope: sign * ratio, curvature: ratio * excess }
+        }
+    }
+}
+
+/// r = φ(t)/Φ(t) and r + t, both to many digits wherever t is.
+pub(super) fn mills(t: f64) -> (f64, f64) {
+    // Below this the series is exact to a double, and r and -t agree in their first digits.
+    const SERIES_BELOW: f64 = -30.0;
+    if t >= SERIES_BELOW {
+        let ratio = (-0.5 * t * t - LOG_SQRT_2PI - log_normal_cdf(t)).exp();
+        return (ratio, ratio + t);
+    }
+    // Φ(t) = φ(t)/|t| (1 - s), s = q - 3q² + 15q³ - …, q = 1/t² [Abramowitz and Stegun 26.2.12].
+    let q = 1.0 / (t * t);
+    let s = q * (1.0 - 3.0 * q * (1.0 - 5.0 * q * (1.0 - 7.0 * q * (1.0 - 9.0 * q))));
+    (-t / (1.0 - s), -t * s / (1.0 - s))
+}

@@ -1,0 +1,169 @@
+//! What targets follow, given normal functions at their rows.
+
+use std::ops::Range;
+
+use posteria_linalg::Matrix;
+
+use super::logistic_normal::log_odds;
+use super::observed::Observed;
+use super::posterior::GpPosterior;
+use super::softmax_normal::SoftmaxNormal;
+use crate::density::special::log_normal_cdf;
+use crate::draws::Layout;
+use crate::model::residual::Residual;
+use crate::model::spec::{Link, ResidualFamily};
+use crate::predict::Family;
+
+/// Adds residuals to functions, or averages the link over them.
+pub(super) struct Response<'p> {
+    posterior: &'p GpPosterior,
+    /// Where scales, common scales and degrees of freedom of residuals are in a draw.
+    scales: Range<usize>,
+    above: Range<usize>,
+    dof: Option<usize>,
+    softmax: SoftmaxNormal,
+    contrasts: Vec<f64>,
+    classes: Vec<f64>,
+}
+
+/// Means and variances of all functions at some rows, f·n + i, on the standardised scale.
+pub(super) struct Functions<'a> {
+    pub(super) means: &'a [f64],
+    pub(super) variances: &'a [f64],
+}
+
+impl<'p> Response<'p> {
+    pub(super) fn new(posterior: &'p GpPosterior, layout: &Layout) -> Self {
+        let range = |name: &str| layout.variable(name).map_or(0..0, |variable| variable.range());
+        let functions = posterior.observed.functions();
+        Response {
+            posterior,
+            scales: range("residual_scale"),
+            above: range("residual_scale_above"),
+            dof: layout.variable("residual_dof").map(|variable| variable.offset),
+            softmax: SoftmaxNormal::default(),
+            contrasts: vec![0.0; functions],
+            classes: vec![0.0; functions + 1],
+        }
+    }
+
+    /// Normal residuals with separate scales count as Student's t: the scale of a group that no
+    /// training row belongs to has its prior. (Of t and Laplace residuals such a row has the
+    /// common scale.)
+    pub(super) fn family(&self) -> Family {
+        let outputs = self.posterior.observed.functions();
+        match &self.posterior.observed {
+            Observed::Real(residual) => match residual.family {
+                ResidualFamily::Normal if residual.by.is_none() => Family::Normal { outputs },
+                ResidualFamily::Laplace => Family::NormalPlusLaplace { outputs },
+                _ => Family::NormalPlusStudentT { outputs },
+            },
+            Observed::Binary { .. } => Family::Bernoulli,
+            Observed::Multiclass { .. } => Family::Categorical { classes: outputs + 1 },
+        }
+    }
+
+    /// Writes the parameters of every row of `inputs`.
+    pub(super) fn write(
+        &mut self,
+        draw: &[f64],
+        inputs: &Matrix,
+        functions: &Functions<'_>,
+        parameters: &mut [f64],
+    ) {
+        let posterior = self.posterior;
+        let Functions { means, variances } = *functions;
+        match &posterior.observed {
+            Observed::Real(residual) => self.real(residual, draw, inputs, functions, parameters),
+            Observed::Binary { link, .. } => {
+                for ((slot, mean), variance) in parameters.iter_mut().zip(means).zip(variances) {
+                    *slot = log_odds(*link, *mean, *variance);
+                }
+            }
+            Observed::Multiclass { contrasts, .. } => {
+                let rows = inputs.rows();
+                for (row, slots) in parameters.chunks_mut(contrasts.classes).enumerate() {
+                    for (j, value) in self.contrasts.iter_mut().enumerate() {
+                        *value = means[j * rows + row];
+                    }
+                    contrasts.expand(&self.contrasts, &mut self.classes);
+                    // Contrasts share one process, hence one variance.
+                    self.softmax.log_probabilities(&self.classes, variances[row], slots);
+                }
+            }
+        }
+    }
+
+    fn real(
+        &self,
+        residual: &Residual,
+        draw: &[f64],
+        inputs: &Matrix,
+        functions: &Functions<'_>,
+        parameters: &mut [f64],
+    ) {
+        let (rows, family) = (inputs.rows(), self.family());
+        let each = family.width() / residual.outputs;
+        let dof = match self.dof {
+            Some(slot) => draw[slot],
+            None => residual.dof.value(&[]),
+        };
+        let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
+        for (row, parameters) in parameters.chunks_mut(family.width()).enumerate() {
+            let group = residual.by.as_ref().map(|by| by.group(|k| inputs[(row, k)]));
+            for (target, slot) in parameters.chunks_mut(each).enumerate() {
+                let scaling = &self.posterior.target_scaling[target];
+                let (scale, group_dof) = match group {
+                    None => (draw[self.scales.start + target], f64::INFINITY),
+                    Some(Some(group)) => {
+                        (draw[self.scales.start + target * groups + group], f64::INFINITY)
+                    }
+                    // Values that no training row had: the scale is not known, its prior is.
+                    Some(None) => (draw[self.above.start + target], residual.group_dof()),
+                };
+                let spread = functions.variances[target * rows + row].sqrt() * scaling.scale;
+                slot[0] = scaling.invert(functions.means[target * rows + row]);
+                if let Family::Normal { .. } = family {
+                    slot[1] = spread.hypot(scale);
+                    continue;
+                }
+                slot[1] = spread;
+                slot[2] = scale;
+                if each == 4 {
+                    slot[3] = match residual.family {
+                        ResidualFamily::Normal => group_dof,
+                        _ => dof,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Turns functions f·n + i at `rows` rows into what is shown of them: real ones in the
+    /// target's unit, log odds, the outputs of a softmax; those of a row next to each other.
+    pub(super) fn show(&mut self, rows: usize, functions: &[f64], outputs: &mut [f64]) {
+        let posterior = self.posterior;
+        let count = self.family().functions();
+        for (row, outputs) in outputs.chunks_mut(count).enumerate() {
+            match &posterior.observed {
+                Observed::Real(_) => {
+                    let scalings = posterior.target_scaling.iter().enumerate();
+                    for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {
+                        *slot = scaling.invert(functions[target * rows + row]);
+                    }
+                }
+                Observed::Binary { link: Link::Logit, .. } => outputs[0] = functions[row],
+                Observed::Binary { link: Link::Probit, .. } => {
+                    let f = functions[row];
+                    outputs[0] = log_normal_cdf(f) - log_normal_cdf(-f);
+                }
+                Observed::Multiclass { contrasts, .. } => {
+                    for (j, value) in self.contrasts.iter_mut().enumerate() {
+                        *value = functions[j * rows + row];
+                    }
+                    contrasts.expand(&self.contrasts, outputs);
+                }
+            }
+        }
+    }
+}

@@ -34,10 +34,14 @@ pub struct Study {
 }
 
 impl Study {
-    fn condition(&self, table: &Table) -> Result<(Encoder, Conditioned)> {
+    /// What the columns of a table are.
+    pub fn roles(&self) -> Roles {
         let targets = self.targets.iter().map(ToString::to_string).collect();
-        let roles = Roles { targets, task: Some(self.task), ..Roles::default() };
-        let encoding = Encoder::fit(table, &roles).running()?;
+        Roles { targets, task: Some(self.task), ..Roles::default() }
+    }
+
+    fn condition(&self, table: &Table) -> Result<(Encoder, Conditioned)> {
+        let encoding = Encoder::fit(table, &self.roles()).running()?;
         let posterior = condition(&self.spec, &encoding.dataset, None)?;
         Ok((encoding.encoder, posterior))
     }

@@ -55,10 +55,7 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
             (latents, latents.len() / rows)
         }
     };
-    let shown = match data.task {
-        Task::Regression | Task::Multiclass => fitted.range().step_by(answers),
-        Task::Binary => fitted.range().step_by(1),
-    };
+    let shown = fitted.range().step_by(answers);
     let scale = layout.variable("residual_scale").filter(|_| by.is_none()).map(|v| v.offset);
     let mut drawn = Drawn { functions: Vec::new(), deviations: Vec::new(), scales: Vec::new() };
     for index in 0..MEASURED {

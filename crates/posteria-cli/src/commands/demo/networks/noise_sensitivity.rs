@@ -158,7 +158,7 @@ fn on_table(noise: Noise, [kind, index]: [usize; 2], settings: &Settings) -> Res
 
 /// What the committee predicts at the rows of `grid`.
 fn committee_outputs(training: &DataTable, grid: &DataTable, seed: Seed) -> Result<Vec<f64>> {
-    let encoding = Encoder::fit(training, &DESIGN.roles()).running()?;
+    let encoding = Encoder::fit(training, &DESIGN.study().roles()).running()?;
     let rows = encoding.encoder.encode(grid, Missing::Error).running()?;
     let data: &Dataset = &encoding.dataset;
     let mut stream = seed.stream(Purpose::Folds, [0, 0]);

@@ -17,6 +17,7 @@ Examples:
   posteria demo                                       a tour with built-in data
   posteria fit houses.csv --target price --model linear --out runs/houses
   posteria fit houses.csv --target price --model mlp --out runs/network
+  posteria fit houses.csv --target price --model gp --out runs/process
   posteria summary runs/houses
   posteria diagnose runs/houses
   posteria predict runs/houses new.csv --out predictions.csv

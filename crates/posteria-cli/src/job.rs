@@ -1,15 +1,14 @@
 //! Say what is meant: flags and specification file merged, checked, typed.
 
+mod merge;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use posteria::data::Task;
-use posteria::model::spec::{
-    KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily, SamplingSpec, Sharing, Spec,
-    SpecError, StartChoice,
-};
+use posteria::model::spec::{ModelKind, Spec, SpecError};
 
+use self::merge::merge;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 
@@ -92,127 +91,9 @@ fn beside(spec: Option<&Path>, path: &Path) -> PathBuf {
     }
 }
 
-fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
-    if !flags.target.is_empty() {
-        spec.data.target.clone_from(&flags.target);
-    }
-    if !flags.inputs.is_empty() {
-        spec.data.inputs = Some(flags.inputs.clone());
-    }
-    if let Some(group) = &flags.group {
-        spec.data.group = Some(group.clone());
-    }
-    if let Some(missing) = flags.missing {
-        spec.data.missing = match missing {
-            args::Missing::Error => MissingPolicy::Error,
-            args::Missing::Drop => MissingPolicy::Drop,
-        };
-    }
-    if flags.no_standardize {
-        spec.data.standardize = false;
-    }
-    if flags.header || flags.no_header {
-        spec.data.header = Some(flags.header);
-    }
-    if let Some(kind) = flags.model {
-        spec.model.kind = match kind {
-            args::ModelKind::Linear => ModelKind::Linear,
-            args::ModelKind::Mlp => ModelKind::Mlp,
-            args::ModelKind::Gp => ModelKind::Gp,
-            args::ModelKind::Mixture => ModelKind::Mixture,
-            args::ModelKind::Pca => ModelKind::Pca,
-        };
-    }
-    if let Some(hidden) = flags.hidden {
-        spec.model.hidden = Some(hidden);
-        if flags.model.is_none() && flags.spec.is_none() {
-            spec.model.kind = ModelKind::Mlp;
-        }
-    }
-    if let Some(test) = &flags.test {
-        spec.data.test = Some(test.display().to_string());
-    }
-    if let Some(task) = flags.task {
-        spec.model.task = Some(match task {
-            args::Task::Regression => Task::Regression,
-            args::Task::Binary => Task::Binary,
-            args::Task::Multiclass => Task::Multiclass,
-        });
-    }
-    if let Some(relevance) = flags.relevance {
-        let group = if spec.model.kind == ModelKind::Mlp { "input_weights" } else { "weights" };
-        let weights: &mut PriorSpec = spec.prior.entry(group.into()).or_default();
-        weights.sharing = Some(match relevance {
-            args::Relevance::PerInput => Sharing::PerInput,
-            args::Relevance::Common => Sharing::Common,
-        });
-    }
-    if let Some(residual) = flags.residual {
-        spec.residual.get_or_insert_default().family = Some(match residual {
-            args::Residual::Normal => ResidualFamily::Normal,
-            args::Residual::StudentT => ResidualFamily::StudentT,
-            args::Residual::Laplace => ResidualFamily::Laplace,
-            args::Residual::PerCase => ResidualFamily::PerCase,
-        });
-    }
-    if !flags.residual_by.is_empty() {
-        spec.residual.get_or_insert_default().by = Some(flags.residual_by.clone());
-    }
-    merge_sampling(spec, flags, seed);
-}
-
-fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
-    let sampling = &mut spec.sampling;
-    // The numbers of the file are those of its own method.
-    match (flags.inference, sampling.is_committee()) {
-        (Some(args::Inference::Committee), false) => {
-            *sampling = SamplingSpec::committee(sampling.seed);
-        }
-        (Some(args::Inference::Mcmc), true) => {
-            *sampling = SamplingSpec { seed: sampling.seed, ..SamplingSpec::default() };
-        }
-        _ => {}
-    }
-    if let Some(kernel) = flags.kernel {
-        sampling.kernel = Some(match kernel {
-            args::Kernel::Auto => KernelChoice::Auto,
-            args::Kernel::Hmc => KernelChoice::Hmc,
-            args::Kernel::Nuts => KernelChoice::Nuts,
-        });
-        if kernel != args::Kernel::Hmc {
-            // They belong to the kernel that the flag replaces.
-            (sampling.window, sampling.persistence) = (None, None);
-        }
-        if kernel == args::Kernel::Nuts {
-            sampling.leapfrog_steps = None;
-        }
-    }
-    if let Some(start) = flags.start {
-        sampling.start = Some(match start {
-            args::Start::Dispersed => StartChoice::Dispersed,
-            args::Start::EarlyStopping => StartChoice::EarlyStopping,
-            args::Start::Prior => StartChoice::Prior,
-        });
-    }
-    if let Some(temperatures) = flags.temperatures {
-        sampling.temperatures = Some(temperatures.get());
-    }
-    let counts = [
-        (flags.chains.map(|n| n.get()), &mut sampling.chains),
-        (flags.warmup, &mut sampling.warmup),
-        (flags.draws.map(|n| n.get()), &mut sampling.draws),
-        (flags.thin.map(|n| n.get()), &mut sampling.thin),
-    ];
-    for (flag, value) in counts {
-        *value = flag.unwrap_or(*value);
-    }
-    sampling.seed = seed.unwrap_or(sampling.seed);
-}
-
 /// Names the flags of models that this version does not have, instead of ignoring them.
 fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
     let asked = [
-        ("--covariance", flags.covariance.is_some()),
         ("--inference laplace", flags.inference == Some(args::Inference::Laplace)),
         ("--inference variational", flags.inference == Some(args::Inference::Variational)),
         ("--fold", flags.fold.is_some()),
@@ -221,8 +102,8 @@ fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
     match asked.into_iter().find(|(_, asked)| *asked) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::bad_input(format!(
-            "{flag} is not available in this version, which samples linear models and \
-             neural networks; omit it"
+            "{flag} is not available in this version, which samples linear models, neural \
+             networks and Gaussian processes; omit it"
         ))),
     }
 }
@@ -241,6 +122,9 @@ fn no_data(flags: &args::Fit) -> Failure {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use posteria::model::spec::{
+        KernelChoice, MissingPolicy, ResidualFamily, SamplingSpec, Sharing, StartChoice,
+    };
 
     use super::*;
     use crate::args::{Cli, Command};
@@ -313,6 +197,52 @@ mod tests {
     }
 
     #[test]
+    fn flags_of_processes_fill_the_specification() {
+        let spec = |rest: &str| {
+            job(&format!("posteria fit d.csv --target y --out r {rest}")).expect("a job").spec
+        };
+        let process = spec(
+            "--model gp --covariance se(a)*periodic+linear --relevance common --residual-by g \
+             --test t.csv --kernel nuts --start prior",
+        );
+        assert_eq!(process.model.kind, ModelKind::Gp);
+        assert_eq!(process.model.covariance.expect("text"), ["se(a)*periodic+linear"]);
+        assert_eq!(process.prior["relevance"].sharing, Some(Sharing::Common));
+        assert_eq!(process.data.test.as_deref(), Some("t.csv"));
+        assert_eq!(process.sampling.start, Some(StartChoice::Prior));
+        let counts = |spec: Spec| (spec.sampling.warmup, spec.sampling.draws, spec.model.kind);
+        assert_eq!(counts(spec("--covariance se")), (500, 500, ModelKind::Gp));
+        assert_eq!(counts(spec("--neighbours 20 --draws 7")), (500, 7, ModelKind::Gp));
+        assert_eq!(counts(spec("--model mlp")), (1000, 1000, ModelKind::Mlp));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("m.toml");
+        fs::write(&file, "[data]\ntarget = 'y'\n[sampling]\ndraws = 70\n").expect("written");
+        let line = format!("posteria fit d.csv --spec {} --out r", file.display());
+        assert_eq!(counts(job(&line).expect("a job").spec), (1000, 70, ModelKind::Linear));
+        // Another model than the file's has its own usual numbers where the file has the usual.
+        let gp = job(&format!("{line} --model gp")).expect("a job").spec;
+        assert_eq!(counts(gp), (500, 70, ModelKind::Gp));
+    }
+
+    #[test]
+    fn flags_that_a_process_does_not_have_are_refused() {
+        let fit = "posteria fit d.csv --target y --out r";
+        for (rest, words) in [
+            ("--model gp --hidden 3", ["hidden in [model]", "kind = \"gp\""]),
+            ("--model gp --temperatures 3", ["temperatures in [sampling]", "kind = \"gp\""]),
+            ("--model gp --start early-stopping", ["early-stopping", "kind = \"gp\""]),
+            ("--model gp --inference committee", ["neural networks", "--model mlp"]),
+            ("--model mlp --covariance se", ["covariance in [model]", "other than kind = \"gp\""]),
+            ("--model linear --neighbours 3", ["neighbours", "other than kind = \"gp\""]),
+            ("--model gp --neighbours 9 --residual laplace", ["neighbours", "other than normal"]),
+            ("--covariance matern", ["column 1: 'matern'", "known: squared-exponential, matern-"]),
+        ] {
+            let said = refusal(&format!("{fit} {rest}"));
+            assert!(words.iter().all(|word| said.contains(word)), "{rest}: {said}");
+        }
+    }
+
+    #[test]
     fn another_kernel_leaves_the_keys_of_the_old_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("m.toml");
@@ -357,7 +287,7 @@ mod tests {
         assert!(refusal("posteria fit --target y --out r").contains("posteria fit DATA"));
         assert!(refusal("posteria fit d.csv --out r").contains("--target"));
         assert!(refusal("posteria fit d.csv --target y").contains("--out"));
-        for flag in ["--covariance linear", "--inference laplace", "--chain 1"] {
+        for flag in ["--inference variational", "--inference laplace", "--chain 1"] {
             let said = refusal(&format!("posteria fit d.csv --target y --out r {flag}"));
             assert!(said.contains("not available in this version"), "{said}");
         }

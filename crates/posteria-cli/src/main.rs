@@ -11,6 +11,7 @@ mod output;
 mod prepare;
 mod progress;
 mod sampling;
+mod size;
 mod text;
 mod words;
 

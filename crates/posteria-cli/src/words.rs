@@ -1,8 +1,10 @@
 //! Say in words what a specification means.
 
+mod gp;
 mod linear;
 mod mlp;
 mod prior;
+mod residual;
 
 use posteria::data::{Dataset, Targets, Task};
 use posteria::model::spec::ModelKind;
@@ -56,6 +58,7 @@ impl Words {
         };
         let mut priors = match spec.model.kind {
             ModelKind::Mlp => mlp::parts(spec, data, prepared.posterior.layout()),
+            ModelKind::Gp => gp::parts(spec, data, prepared.posterior.layout()),
             _ => linear::parts(spec, data),
         };
         let words = if spec.data.standardize {

@@ -12,6 +12,8 @@ Examples:
   posteria fit houses.csv --target price --model mlp --hidden 8 --dry-run
   posteria fit houses.csv --target price --model mlp --residual student-t --out runs/network
   posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
+  posteria fit houses.csv --target price --model gp --out runs/process
+  posteria fit co2.csv --target ppm --covariance \"periodic(month)*se(year)+linear\" --out runs/co2
   posteria fit houses.csv --target price --model mlp --inference committee --out runs/committee
   posteria fit --spec model.toml --out runs/model
   posteria fit --spec runs/houses/spec.toml --out runs/again      repeats a run bit for bit
@@ -44,7 +46,7 @@ pub struct Fit {
     pub spec: Option<PathBuf>,
 
     /// Print the model and its priors in words, and functions drawn from the prior of a neural
-    /// network; sample nothing
+    /// network or a Gaussian process; sample nothing
     #[arg(long)]
     pub dry_run: bool,
 
@@ -60,9 +62,9 @@ pub struct Fit {
     #[arg(long, value_name = "COL", help_heading = DATA)]
     pub group: Option<String>,
 
-    /// Table of test rows, with the target, whose error a neural network records with every draw
+    /// Table of test rows, with the target, whose error is recorded with every draw (mlp, gp)
     ///
-    /// The rows are not used for the fit. The error is the root mean square error of the network
+    /// The rows are not used for the fit. The error is the root mean square error of the function
     /// of each draw, or its share of wrongly classified rows; averaging the predictions of all
     /// draws does better.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
@@ -99,7 +101,23 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub hidden: Option<usize>,
 
-    /// Whether every input has a prior scale of its own [default: common; mlp: per-input]
+    /// Covariance function of a Gaussian process [default: squared-exponential]
+    ///
+    /// A sum (+) of products (*) of squared-exponential (se), matern-3/2, matern-5/2, exponential,
+    /// rational-quadratic (rq), periodic, linear, constant and neural-network (nn); in brackets
+    /// after a name the inputs it depends on, without them all. Implies --model gp.
+    #[arg(long, value_name = "NAME[+NAME…]", help_heading = MODEL)]
+    pub covariance: Option<String>,
+
+    /// Nearest-neighbour approximation of a Gaussian process, for many rows
+    ///
+    /// Every row depends on the N nearest of the rows before it in place of all of them, so that
+    /// time and memory grow with the number of rows and not with its cube and square. 30 is
+    /// usual; real targets with normal residuals only. Implies --model gp.
+    #[arg(long, value_name = "N", help_heading = MODEL)]
+    pub neighbours: Option<NonZero<usize>>,
+
+    /// Whether every input has a prior scale of its own [default: common; mlp, gp: per-input]
     #[arg(long, value_enum, value_name = "SHARING", help_heading = MODEL)]
     pub relevance: Option<Relevance>,
 
@@ -107,7 +125,7 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "FAMILY", help_heading = RESIDUAL)]
     pub residual: Option<Residual>,
 
-    /// Columns whose values have a residual scale of their own (mlp)
+    /// Columns whose values have a residual scale of their own (mlp, gp)
     ///
     /// Rows that agree in all these columns share a residual scale; the scales have a common
     /// prior. The columns must be inputs with few different values, such as a laboratory or an
@@ -119,12 +137,12 @@ pub struct Fit {
     #[arg(long, value_name = "N", aliases = ["num-chains", "num_chains"], help_heading = SAMPLING)]
     pub chains: Option<NonZero<usize>>,
 
-    /// Sweeps of warm-up per chain, discarded [default: 1000]
+    /// Sweeps of warm-up per chain, discarded [default: 1000; gp: 500]
     #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
     pub warmup: Option<usize>,
 
-    /// Draws kept per chain [default: 1000], or members of a committee [default: 10]
+    /// Draws kept per chain [default: 1000; gp: 500], or members of a committee [default: 10]
     #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
@@ -133,11 +151,12 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub thin: Option<NonZero<usize>>,
 
-    /// What moves the weights of a neural network [default: auto]
+    /// What moves the weights of a neural network, or the hyperparameters of a Gaussian process
+    /// [default: auto]
     #[arg(long, value_enum, value_name = "KERNEL", help_heading = SAMPLING)]
     pub kernel: Option<Kernel>,
 
-    /// Where the chains of a neural network start [default: dispersed]
+    /// Where the chains of a neural network or a Gaussian process start [default: dispersed]
     #[arg(long, value_enum, value_name = "PLACE", help_heading = SAMPLING)]
     pub start: Option<Start>,
 
@@ -147,10 +166,6 @@ pub struct Fit {
     /// likelihood counts less, find the way between; each costs as much as the chain itself.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub temperatures: Option<NonZero<usize>>,
-
-    /// Covariance functions of a Gaussian process
-    #[arg(long, hide = true)]
-    pub covariance: Option<String>,
 
     /// How the posterior is found [default: mcmc]
     #[arg(long, value_enum, value_name = "METHOD")]
@@ -172,7 +187,7 @@ pub enum ModelKind {
     Linear,
     /// A neural network with one hidden layer
     Mlp,
-    #[value(hide = true)]
+    /// A Gaussian process: a smooth function without a formula
     Gp,
     #[value(hide = true)]
     Mixture,
@@ -205,11 +220,11 @@ pub enum Missing {
 pub enum Residual {
     /// Normal with one variance
     Normal,
-    /// Student's t with unknown degrees of freedom (mlp)
+    /// Student's t with unknown degrees of freedom (mlp, gp)
     StudentT,
-    /// Laplace (mlp)
+    /// Laplace (mlp, gp)
     Laplace,
-    /// Normal with a variance of its own for every row (mlp)
+    /// Normal with a variance of its own for every row (mlp, gp)
     PerCase,
 }
 
@@ -222,24 +237,23 @@ pub enum Relevance {
     Common,
 }
 
-/// What moves the weights of a neural network.
+/// What moves the weights of a neural network, or the hyperparameters of a Gaussian process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kernel {
-    /// What was found best: output weights of real targets integrated out, mixed trajectories for
-    /// classes
+    /// What was found best for the model and its targets
     Auto,
-    /// Hybrid Monte Carlo on the weights given their scales
+    /// Hybrid Monte Carlo: on the weights given their scales, or on the hyperparameters
     Hmc,
-    /// No-U-Turn trajectories on the weights given their scales
+    /// No-U-Turn trajectories: on the weights given their scales, or on the hyperparameters
     Nuts,
 }
 
-/// Where the chains of a neural network start.
+/// Where chains start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Start {
-    /// Small random weights, different for every chain
+    /// Small random weights, or moderate hyperparameters, different for every chain
     Dispersed,
-    /// Weights trained with early stopping on a random half of the rows
+    /// Weights trained with early stopping on a random half of the rows (mlp)
     EarlyStopping,
     /// A draw from the prior
     Prior,

@@ -1,9 +1,13 @@
 //! Take a tour, or repeat a published demonstration beside its figures.
 
 mod cost;
+mod estimate;
 mod networks;
 mod neuron;
+mod picture;
+mod processes;
 mod samplers;
+mod study;
 mod tour;
 
 use serde::Serialize;
@@ -22,7 +26,7 @@ struct Entry {
     run: fn(&Settings) -> Result<Demonstration>,
 }
 
-const ENTRIES: [Entry; 8] = [
+const ENTRIES: [Entry; 12] = [
     Entry {
         name: "samplers",
         title: "what an independent draw costs: Gibbs, Metropolis, Langevin, hybrid Monte Carlo",
@@ -62,6 +66,26 @@ const ENTRIES: [Entry; 8] = [
         name: "relevance",
         title: "the relevance of an input is its nonlinearity, not its importance",
         run: relevance::run,
+    },
+    Entry {
+        name: "surface-gp",
+        title: "a Gaussian process learns the surface of two inputs",
+        run: processes::surface::run,
+    },
+    Entry {
+        name: "two-class-gp",
+        title: "a Gaussian process tells two overlapping classes apart, nearly as well as can be",
+        run: processes::two_class::run,
+    },
+    Entry {
+        name: "outliers-gp",
+        title: "Student-t residuals of a Gaussian process keep outliers from bending the curve",
+        run: processes::outliers::run,
+    },
+    Entry {
+        name: "robot-arm",
+        title: "a network and a Gaussian process learn where the hand of a robot arm is",
+        run: processes::robot_arm::run,
     },
 ];
 

@@ -14,13 +14,14 @@ use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::prepare::{Prepared, prepare};
 use crate::sampling::{FitReport, begin, open, options, sample, store_failure};
-use crate::text;
 use crate::words::Words;
+use crate::{size, text};
 
 /// Runs `posteria fit`.
 pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
     let job = FitJob::new(flags, context.seed)?;
     let prepared = prepare(job.spec, &job.data)?;
+    size::check(&prepared, &prepared.plan, context)?;
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
         prepared.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
@@ -76,8 +77,9 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
         ));
         return FitReport::new(&prepared, path, &draws, 0.0).print(context);
     }
+    let plan = Plan { draws: wanted, ..prepared.plan.clone() };
+    size::check(&prepared, &plan, context)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
-    let plan = Plan { draws: wanted, ..prepared.plan.clone() };
     sample(&prepared, &plan, (path, writer), &interrupt, context)?.print(context)
 }

@@ -6,6 +6,8 @@ use posteria::diagnose::{
     Summary, SummaryOptions, VariableSummary, divergences, energy_fractions, summarize,
 };
 use posteria::draws::{Draws, Statistics};
+use posteria::model::spec::{ModelKind, Spec};
+use posteria_store::Run;
 use serde::Serialize;
 
 use self::sections::Sections;
@@ -23,7 +25,7 @@ pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
     let draws = foreign::draws_of(&run, context)?;
     match foreign::is_committee(&run) {
         true => show_members(&draws, context),
-        false => show_posterior(&draws, arguments.all, context),
+        false => show_posterior(&draws, &About::new(&run), arguments.all, context),
     }
 }
 
@@ -57,9 +59,25 @@ fn show_members(draws: &Draws, context: &Context) -> Result<()> {
     })
 }
 
+/// What draws are of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct About {
+    kind: ModelKind,
+    /// Of a Gaussian process.
+    jitter: Option<f64>,
+}
+
+impl About {
+    fn new(run: &Run) -> Self {
+        // A specification that cannot be read is another command's trouble.
+        let model = Spec::from_toml(run.spec()).map(|spec| spec.model).unwrap_or_default();
+        About { kind: model.kind, jitter: model.jitter }
+    }
+}
+
 /// Prints mean, spread and precision of every variable, by topic; unless `all`, without those
-/// that are not identified and without fitted values.
-pub fn show_posterior(draws: &Draws, all: bool, context: &Context) -> Result<()> {
+/// that are not identified and without fitted values and latents.
+pub fn show_posterior(draws: &Draws, about: &About, all: bool, context: &Context) -> Result<()> {
     let summary = summarize(draws, &SummaryOptions::default());
     report(&summary, &summary, context, || {
         let names = interval_names(&summary);
@@ -70,16 +88,21 @@ pub fn show_posterior(draws: &Draws, all: bool, context: &Context) -> Result<()>
             text.push_str(&posterior_table(rows.into_iter().copied(), &names).render());
         } else {
             for (topic, rows) in &sections.sections {
-                text.push_str(&format!("\n{}", heading(topic.title(rows))));
+                text.push_str(&format!("\n{}", heading(topic.title(rows, about.kind))));
                 let rows = rows.iter().copied();
                 let table = match topic.is_of_scales() {
                     true => scale_table(rows, &names),
                     false => posterior_table(rows, &names),
                 };
                 text.push_str(&table.render());
-                text.extend(topic.note().map(|note| format!("{note}\n")));
+                text.extend(topic.note(about.kind).map(|note| format!("{note}\n")));
             }
         }
+        text.extend(about.jitter.map(|jitter| {
+            format!(
+                "\njitter {jitter} on the diagonal of the covariance, standardised scale, fixed\n"
+            )
+        }));
         text.push_str(&hidden(&sections));
         text
     })

@@ -1,7 +1,7 @@
-//! Pick from a summary what the report of a fit tells of a network.
+//! Pick from a summary what the report of a fit tells of a network or a Gaussian process.
 
 use posteria::diagnose::{Summary, VariableSummary};
-use posteria::draws::Layout;
+use posteria::draws::{Layout, Variable};
 use serde::Serialize;
 
 use crate::text;
@@ -40,22 +40,31 @@ impl Findings {
     /// Finds it in the summary of draws that `layout` names; errors are shares if the targets are
     /// classes.
     pub fn new(summary: &Summary, layout: &Layout, classes: bool) -> Self {
-        let of = |name: &str| -> Option<(&[String], &[VariableSummary])> {
+        let of = |name: &str| -> Option<(&Variable, &[VariableSummary])> {
             let variable = layout.variable(name)?;
-            let labels = variable.dimensions.first().map_or(&[][..], |axis| &axis.labels);
             // Members of a committee are not summarised.
-            Some((labels, summary.variables.get(variable.range())?))
+            Some((variable, summary.variables.get(variable.range())?))
         };
         let spread = |name: &str| {
             let (_, variable) = of(name)?;
             variable.first().map(|v| Spread { mean: v.mean, sd: v.sd })
         };
-        let (labels, variables) = of("relevance").unwrap_or_default();
-        let mut relevance: Vec<Relevance> = labels
-            .iter()
-            .zip(variables)
-            .map(|(input, variable)| Relevance { input: input.clone(), median: variable.median })
-            .collect();
+        let relevance_of = |variable: &Variable, (index, summary): (usize, &VariableSummary)| {
+            // Inputs come last; before them perhaps the target, with a process of its own.
+            let mut stride = variable.len();
+            let labels = variable.dimensions.iter().map(|axis| {
+                stride /= axis.labels.len();
+                axis.labels[index / stride % axis.labels.len()].as_str()
+            });
+            let input = labels.collect::<Vec<_>>().join(", ");
+            Relevance { input, median: summary.median }
+        };
+        let mut relevance: Vec<Relevance> = match of("relevance") {
+            Some((variable, summaries)) if !variable.dimensions.is_empty() => {
+                summaries.iter().enumerate().map(|it| relevance_of(variable, it)).collect()
+            }
+            _ => Vec::new(),
+        };
         relevance.sort_by(|a, b| b.median.total_cmp(&a.median));
         let (training_error, test_error) = (spread("training_error"), spread("test_error"));
         Findings { relevance, training_error, test_error, classes }
@@ -92,7 +101,7 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use posteria::diagnose::{SummaryOptions, summarize};
-    use posteria::draws::Draws;
+    use posteria::draws::{Dimension, Draws};
 
     use super::*;
 
@@ -115,5 +124,26 @@ mod tests {
         assert_eq!(json["relevance"][0]["input"], "height");
         assert!(json.get("test_error").is_none());
         assert_eq!(Findings::default().render(), "");
+    }
+
+    #[test]
+    fn processes_of_several_targets_have_their_own_relevances() {
+        let axis = |name: &str, labels: &[&str]| Dimension {
+            name: name.into(),
+            labels: labels.iter().map(ToString::to_string).collect(),
+        };
+        let mut layout = Layout::new();
+        let dimensions = vec![axis("target", &["y1", "y2"]), axis("input", &["a", "b", "c"])];
+        layout.push("relevance", dimensions);
+        let mut draws = Draws::empty(layout, 1, 0);
+        draws.draws = 2;
+        draws.values = [[6.0, 5.0, 4.0, 3.0, 2.0, 1.0]; 2].concat();
+        let summary = summarize(&draws, &SummaryOptions::default());
+        let findings = Findings::new(&summary, &draws.layout, false);
+        assert_eq!(
+            findings.render(),
+            "inputs by relevance: y1, a (6.00), y1, b (5.00), y1, c (4.00), y2, a (3.00), y2, b \
+             (2.00), y2, c (1.00)\n"
+        );
     }
 }

@@ -4,15 +4,13 @@ use posteria::data::{Dataset, Targets, Task};
 use posteria::draws::Layout;
 use posteria::model::mlp::{GROUP_DOFS, Mlp, RESIDUAL_DOFS, WidthScaling};
 use posteria::model::spec::{
-    Dof, KernelChoice, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing, ResidualSpec,
-    SamplingSpec, Sharing, Spec, StartChoice, Unknown, WidthRule,
+    KernelChoice, PriorFamily, PriorSpec, ResidualSharing, SamplingSpec, Sharing, Spec,
+    StartChoice, WidthRule,
 };
 
-use super::{Part, dof_words, in_unit, number, variance_words};
+use super::residual::{residuals, sampled_dof};
+use super::{Part, dof_words, number};
 use crate::text;
-
-/// Values of a grid that are listed one by one.
-const LISTED: usize = 12;
 
 /// Groups of weights, in the order of the network.
 const GROUPS: [&str; 5] =
@@ -119,79 +117,6 @@ fn group(prior: &PriorSpec, scaling: Option<WidthScaling>, inputs: usize) -> Str
              common scale: variance inverse gamma about {top} with {}",
             dof_words(above)
         ),
-    }
-}
-
-/// Degrees of freedom that may be sampled; `unknown` is the grid of that word.
-fn sampled_dof(dof: &Dof, unknown: &[f64]) -> String {
-    match dof {
-        Dof::Known(dof) => dof_words(*dof),
-        Dof::Unknown(Unknown::Unknown) => grid(unknown),
-        Dof::Unknown(Unknown::Continuous) => {
-            "unknown degrees of freedom, gamma with shape 2 and mean 20".into()
-        }
-        Dof::Grid(values) => grid(&values.grid),
-    }
-}
-
-fn grid(values: &[f64]) -> String {
-    let list = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", ");
-    let values = if values.len() > LISTED {
-        let (first, last) = (&values[..LISTED / 2], &values[values.len() - 2..]);
-        format!("{}, …, {} ({} values)", list(first), list(last), values.len())
-    } else {
-        list(values)
-    };
-    format!("unknown degrees of freedom, equally probable {values}")
-}
-
-fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout) -> String {
-    let dof = residual.dof.as_ref().map(|dof| sampled_dof(dof, &RESIDUAL_DOFS));
-    let dof = dof.unwrap_or_default();
-    let family = match residual.family {
-        Some(ResidualFamily::StudentT) => format!("Student's t with {dof}"),
-        Some(ResidualFamily::Laplace) => "Laplace".into(),
-        Some(ResidualFamily::PerCase) => format!(
-            "normal with a variance of its own for every row, inverse gamma about that of the \
-             residual scale with {dof}"
-        ),
-        _ => "normal".to_string(),
-    };
-    if let Some(gamma) = residual.precision {
-        let [shape, scale] = [gamma.shape, gamma.scale].map(number);
-        return format!("{family}; precision gamma with shape {shape} and scale {scale}");
-    }
-    let (scale, scale_dof) =
-        (residual.scale.unwrap_or(f64::NAN), residual.scale_dof.unwrap_or(f64::NAN));
-    let targets = data.target_scaling.len();
-    let sharing = residual.sharing.filter(|_| targets > 1);
-    if sharing == Some(ResidualSharing::Covariance) {
-        return format!(
-            "{family}; covariance matrix of the {targets} targets inverse Wishart with {}: each \
-             {}",
-            dof_words(scale_dof + targets as f64 - 1.0),
-            variance_words(scale, scale_dof)
-        );
-    }
-    let of_targets = match sharing {
-        Some(ResidualSharing::Common) => " for all targets",
-        Some(_) => " for each target",
-        None => "",
-    };
-    let unit = in_unit(scale, data);
-    match &residual.by {
-        Some(by) if !by.is_empty() => {
-            let groups = layout.variable("residual_scale").and_then(|v| v.dimensions.last());
-            format!(
-                "{family}; one scale{of_targets} and each of {} by {}: variance inverse gamma about \
-                 that of a common scale with {}; the common scale: {}{unit}",
-                text::count(groups.map_or(0, |groups| groups.labels.len()), "group"),
-                by.join(", "),
-                dof_words(scale_dof),
-                variance_words(scale, residual.top_dof.unwrap_or(f64::NAN)),
-            )
-        }
-        _ => format!("{family}; one scale{of_targets}: {}{unit}", variance_words(scale, scale_dof)),
     }
 }
 

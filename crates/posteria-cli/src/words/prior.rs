@@ -1,6 +1,9 @@
 //! Show what the prior of a model says: functions drawn from it, and how large they are.
 
+mod process;
+
 use posteria::data::{Dataset, Targets, Task};
+use posteria::model::spec::{Link, ModelKind};
 use posteria::predict::Predictor;
 use posteria::random::{Purpose, Stream};
 use posteria_linalg::Matrix;
@@ -40,7 +43,17 @@ pub struct PriorFunctions {
     /// Number of prior draws behind the quantiles.
     measured: usize,
     #[serde(skip)]
-    unit: String,
+    unit: &'static str,
+}
+
+/// What prior draws say.
+struct Drawn {
+    /// The first [`SHOWN`] functions at the places of the grid.
+    functions: Vec<Vec<f64>>,
+    /// Deviation of f over rows of the data, of every draw.
+    deviations: Vec<f64>,
+    /// The residual scale of every draw; empty where there is none.
+    scales: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -53,43 +66,27 @@ struct Quantiles {
 impl PriorFunctions {
     /// Draws functions from the prior of what was prepared; `None` if the model cannot.
     pub fn draw(prepared: &Prepared) -> Option<Self> {
-        let Prepared { data, posterior, .. } = prepared;
-        let mut predictor = posterior.predictor()?;
+        let data = &prepared.data;
         let (input, at, grid) = grid(data);
-        let rows = some_rows(&data.inputs);
-        let scale = posterior.layout().variable("residual_scale").map(|variable| variable.offset);
-        let covariance = posterior.layout().variable("residual_covariance").map(|v| v.offset);
-        let (mut draws, mut sds, mut scales) = (Vec::new(), Vec::new(), Vec::new());
-        for index in 0..MEASURED {
-            let purpose = [index as u64, 0];
-            let mut stream = prepared.spec.sampling.seed().stream(Purpose::Data, purpose);
-            let draw = posterior.draw_prior(&mut stream)?;
-            if index < SHOWN {
-                draws.push(first_function(
-                    predictor.as_mut(),
-                    &draw,
-                    &grid,
-                    &mut stream,
-                    data.task,
-                ));
-            }
-            sds.push(deviation(&outputs(predictor.as_mut(), &draw, &rows, &mut stream)));
-            scales.extend(scale.map(|at| draw[at]));
-            scales.extend(covariance.map(|at| draw[at].sqrt()));
-        }
-        let (of, unit) = match (&data.targets, data.task) {
-            (Targets::Real { names, .. }, _) => (names[0].clone(), String::new()),
-            (Targets::Classes { labels, .. }, Task::Binary) => {
-                (format!("probability of {}", labels[1]), " (log odds)".into())
-            }
-            (Targets::Classes { labels, .. }, _) => (
-                format!("probability of {}", labels[0]),
-                format!(" (before the softmax, of {})", labels[0]),
-            ),
+        let Drawn { functions, deviations, scales } = match prepared.spec.model.kind {
+            ModelKind::Gp => process::draw(prepared, &grid)?,
+            _ => of_predictor(prepared, &grid)?,
         };
+        let probit = prepared.spec.model.link == Some(Link::Probit);
+        let (of, unit) = match (&data.targets, data.task) {
+            (Targets::Real { names, .. }, _) => (names[0].clone(), ""),
+            (Targets::Classes { labels, .. }, Task::Binary) => {
+                let unit = if probit { " (before the link)" } else { " (log odds)" };
+                (format!("probability of {}", labels[1]), unit)
+            }
+            (Targets::Classes { labels, .. }, _) => {
+                (format!("probability of {}", labels[0]), " (of one class, before the softmax)")
+            }
+        };
+        let measured = deviations.len();
         let residual_scale = (!scales.is_empty()).then(|| Quantiles::of(scales));
-        let sd_of_f = Quantiles::of(sds);
-        let measured = MEASURED;
+        let sd_of_f = Quantiles::of(deviations);
+        let draws = functions;
         Some(PriorFunctions { of, input, at, draws, sd_of_f, residual_scale, measured, unit })
     }
 
@@ -108,7 +105,7 @@ impl PriorFunctions {
         }
         lines.push_str(&format!(
             "deviation of f over the rows{}: {}\n",
-            text::printable(&self.unit),
+            self.unit,
             self.sd_of_f.words()
         ));
         if let Some(scale) = &self.residual_scale {
@@ -120,6 +117,32 @@ impl PriorFunctions {
         ));
         lines
     }
+}
+
+/// Functions of a model whose draws are functions by themselves: a network.
+fn of_predictor(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
+    let Prepared { data, posterior, .. } = prepared;
+    let mut predictor = posterior.predictor()?;
+    let rows = some_rows(&data.inputs, ROWS);
+    let scale = posterior.layout().variable("residual_scale").map(|variable| variable.offset);
+    let covariance = posterior.layout().variable("residual_covariance").map(|v| v.offset);
+    let (mut functions, mut deviations, mut scales) = (Vec::new(), Vec::new(), Vec::new());
+    for index in 0..MEASURED {
+        let mut stream = stream(prepared, index);
+        let draw = posterior.draw_prior(&mut stream)?;
+        if index < SHOWN {
+            functions.push(first_function(predictor.as_mut(), &draw, grid, &mut stream, data.task));
+        }
+        deviations.push(deviation(&outputs(predictor.as_mut(), &draw, &rows, &mut stream)));
+        scales.extend(scale.map(|at| draw[at]));
+        scales.extend(covariance.map(|at| draw[at].sqrt()));
+    }
+    Some(Drawn { functions, deviations, scales })
+}
+
+/// The stream of one prior draw.
+fn stream(prepared: &Prepared, index: usize) -> Stream {
+    prepared.spec.sampling.seed().stream(Purpose::Data, [index as u64, 0])
 }
 
 /// The first input that varies, its values on the user's scale, and rows with these values.
@@ -147,8 +170,8 @@ fn grid(data: &Dataset) -> (String, Vec<f64>, Matrix) {
 }
 
 /// Rows of the data, evenly spaced if there are many.
-fn some_rows(inputs: &Matrix) -> Matrix {
-    let kept = inputs.rows().min(ROWS);
+fn some_rows(inputs: &Matrix, most: usize) -> Matrix {
+    let kept = inputs.rows().min(most);
     Matrix::from_fn(kept, inputs.columns(), |row, k| inputs[(row * inputs.rows() / kept, k)])
 }
 

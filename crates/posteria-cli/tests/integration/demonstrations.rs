@@ -1,21 +1,25 @@
-//! Check that the demonstrations of networks run and keep their contract.
+//! Check that the demonstrations of networks and processes run and keep their contract.
 
 use serde_json::Value;
 
 use crate::posteria::Place;
 
 /// In the order of the list.
-pub const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 10] = [
     "surface-mlp",
     "two-class-mlp",
     "three-class-mlp",
     "outliers-mlp",
     "noise-sensitivity",
     "relevance",
+    "surface-gp",
+    "two-class-gp",
+    "outliers-gp",
+    "robot-arm",
 ];
 
 /// What every demonstration must put beside its own figures: part of a quantity, published.
-const PUBLISHED: [(&str, &[(&str, f64)]); 6] = [
+const PUBLISHED: [(&str, &[(&str, f64)]); 10] = [
     ("surface-mlp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
     ("two-class-mlp", &[("test accuracy", 0.90)]),
     ("three-class-mlp", &[("test accuracy", 0.87), ("test error", 0.14)]),
@@ -40,6 +44,23 @@ const PUBLISHED: [(&str, &[(&str, f64)]); 6] = [
         ],
     ),
     ("relevance", &[]),
+    ("surface-gp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
+    ("two-class-gp", &[("test accuracy", 0.90)]),
+    (
+        "outliers-gp",
+        &[
+            ("t residuals: RMSE to the true curve", 0.019),
+            ("t residuals: test MSE", 0.019_39),
+            ("clean, normal residuals: test MSE", 0.009_99),
+        ],
+    ),
+    (
+        "robot-arm",
+        &[
+            ("network: residual standard deviation", 0.05),
+            ("Gaussian process: residual standard deviation", 0.05),
+        ],
+    ),
 ];
 
 #[track_caller]
@@ -101,6 +122,8 @@ fn text_has_pictures_sources_and_progress_apart() {
         ("surface-mlp", ["posterior mean", "GPstuff"]),
         ("outliers-mlp", ["rows o, true curve .", "MCMCstuff"]),
         ("relevance", ["rank correlation of relevance with importance", "Vehtari 2001"]),
+        ("surface-gp", ["posterior mean", "GPstuff"]),
+        ("robot-arm", ["Gaussian process: expected RMSE of a new row", "thesis"]),
     ] {
         let call = place.call(&format!("demo {name} --quick"));
         assert_eq!(call.code, 0, "{}", call.stderr);

@@ -6,6 +6,8 @@ mod fit;
 mod bad_input;
 // Neural networks: poor data, refusals, dry runs, summaries.
 mod networks;
+// Gaussian processes: poor data, refusals, dry runs, summaries.
+mod processes;
 // Killed, interrupted, locked, damaged runs.
 mod interruption;
 // Summaries, diagnostics, exports of finished and of running runs.

@@ -48,12 +48,14 @@ impl Variable {
         self.len() == 0
     }
 
-    /// Whether the variable is a scale, which its name says: `relevance`, `…_scale` or
-    /// `…_scale_above`. Scales are positive and their priors heavy-tailed: their own moments need
-    /// not exist, those of their logarithms do.
+    /// Whether the variable is a scale, which its name says: `relevance`, `magnitude` (with the
+    /// number of a term where there are several), `…_scale`, or one of these with `_above`. Scales
+    /// are positive and their priors heavy-tailed: their own moments need not exist, those of
+    /// their logarithms do.
     pub fn is_scale(&self) -> bool {
         let name = self.name.strip_suffix("_above").unwrap_or(&self.name);
-        name == "relevance" || name.ends_with("_scale")
+        let kind = name.trim_end_matches(|c: char| c == '_' || c.is_ascii_digit());
+        kind == "relevance" || kind == "magnitude" || name.ends_with("_scale")
     }
 
     /// Where the components lie in a draw.
@@ -203,11 +205,20 @@ mod tests {
     #[test]
     fn scales_are_known_by_their_names() {
         let mut layout = Layout::new();
-        for name in ["relevance", "residual_scale", "input_weight_scale_above"] {
+        for name in [
+            "relevance",
+            "residual_scale",
+            "input_weight_scale_above",
+            "magnitude_2",
+            "relevance_1_2",
+            "relevance_3_above",
+        ] {
             layout.push_scalar(name);
             assert!(layout.variable(name).unwrap().is_scale(), "{name}");
         }
-        for name in ["weights", "scale_of_things", "input_weight_scale_dof", "above", "_above"] {
+        for name in
+            ["weights", "scale_of_things", "input_weight_scale_dof", "_above", "relevance_dof"]
+        {
             layout.push_scalar(name);
             assert!(!layout.variable(name).unwrap().is_scale(), "{name}");
         }

@@ -78,7 +78,7 @@ pub fn run(context: &Context) -> Result<()> {
     }
     report.print(context)?;
     say(&format!("\n3. posteria summary {FOLDER}/run"));
-    summary::show_posterior(&draws, false, context)?;
+    summary::show_posterior(&draws, &summary::About::default(), false, context)?;
     say(&format!("\n4. posteria diagnose {FOLDER}/run"));
     summary::show_convergence(&draws, false, context)?;
     say("\nNow your own table:\n  posteria fit YOUR.csv --target COLUMN --out runs/mine\n  \

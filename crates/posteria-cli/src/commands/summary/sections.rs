@@ -2,6 +2,7 @@
 
 use posteria::diagnose::{LOG_DENSITY, Summary, VariableSummary};
 use posteria::draws::{Layout, Variable};
+use posteria::model::spec::ModelKind;
 
 use crate::text;
 
@@ -10,9 +11,9 @@ use crate::text;
 pub enum Topic {
     /// Parameters that mean themselves.
     Parameters,
-    /// Scales of the weights out of single inputs.
+    /// Scales of the weights out of single inputs, or inverse length scales.
     Relevance,
-    /// Other scales of priors, and their degrees of freedom.
+    /// Other scales of priors and processes, and their degrees of freedom.
     Scales,
     /// The residual model.
     Residual,
@@ -25,8 +26,9 @@ impl Topic {
         [Topic::Parameters, Topic::Relevance, Topic::Scales, Topic::Residual, Topic::Quality];
 
     /// The heading of a section with these variables.
-    pub fn title(self, variables: &[&VariableSummary]) -> &'static str {
+    pub fn title(self, variables: &[&VariableSummary], kind: ModelKind) -> &'static str {
         match self {
+            Topic::Scales if kind == ModelKind::Gp => "Hyperparameters",
             Topic::Quality if variables.iter().all(|v| v.name == LOG_DENSITY) => "Log density",
             Topic::Parameters => "Parameters",
             Topic::Relevance => "Relevance of inputs",
@@ -41,21 +43,33 @@ impl Topic {
         matches!(self, Topic::Relevance | Topic::Scales | Topic::Residual)
     }
 
-    /// What a reader of the section must know.
-    pub fn note(self) -> Option<&'static str> {
-        (self == Topic::Relevance).then_some(
-            "the prior scale of the weights out of an input: it grows with how strongly f bends \
-             along the input,\nnot only with how much the input matters for predictions \
-             [Vehtari 2001, §2.2.4]",
-        )
+    /// What a reader of the section must know, if the draws are of such a model.
+    pub fn note(self, kind: ModelKind) -> Option<&'static str> {
+        match (self, kind) {
+            (Topic::Relevance, ModelKind::Gp) => Some(
+                "inverse length scales ρ of inputs with standard deviation 1, no factor ½: f changes \
+                 over distances of about 1/ρ.\nThey grow with how strongly f bends along an input, \
+                 not only with how much it matters for predictions [Vehtari 2001, §2.2.4]",
+            ),
+            (Topic::Relevance, _) => Some(
+                "the prior scale of the weights out of an input: it grows with how strongly f bends \
+                 along the input,\nnot only with how much the input matters for predictions \
+                 [Vehtari 2001, §2.2.4]",
+            ),
+            _ => None,
+        }
     }
 
     /// The topic of a variable; `None` for one of the blocks that are not shown by default.
     fn of(variable: &Variable) -> Option<Self> {
         match variable.name.as_str() {
             _ if !variable.identified => None,
-            "fitted" | "case_scale" => None,
-            "relevance" => Some(Topic::Relevance),
+            "fitted" | "case_scale" | "latents" => None,
+            name if name.starts_with("relevance") && variable.is_scale() => {
+                // The scale above relevances is not one of an input.
+                let above = name.ends_with("_above");
+                Some(if above { Topic::Scales } else { Topic::Relevance })
+            }
             "training_error" | "test_error" => Some(Topic::Quality),
             name if name.starts_with("residual_") => Some(Topic::Residual),
             name if variable.is_scale() || name.ends_with("_dof") => Some(Topic::Scales),

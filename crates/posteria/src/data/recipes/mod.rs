@@ -8,6 +8,7 @@
 pub mod noise_sensitivity;
 pub mod outliers;
 pub mod relevance;
+pub mod robot_arm;
 pub mod surface;
 pub mod three_class;
 pub mod two_class;
@@ -53,7 +54,7 @@ mod tests {
     #[test]
     fn tables_are_functions_of_the_stream() {
         type Draw = fn(usize, &mut Stream) -> Table;
-        let recipes: [(Draw, &[&str]); 8] = [
+        let recipes: [(Draw, &[&str]); 9] = [
             (surface::draw, &["x1", "x2", "y"]),
             (two_class::draw, &["x1", "x2", "class"]),
             (three_class::draw, &["x1", "x2", "x3", "x4", "class"]),
@@ -62,6 +63,7 @@ mod tests {
             (|n, s| noise_sensitivity::draw(n, noise_sensitivity::Noise::Normal, s), &["x", "y"]),
             (|n, s| noise_sensitivity::draw(n, noise_sensitivity::Noise::Laplace, s), &["x", "y"]),
             (relevance::draw, &["x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "y"]),
+            (|n, s| robot_arm::draw(n, robot_arm::NOISE_SD, s), &["x1", "x2", "y1", "y2"]),
         ];
         for (draw, names) in recipes {
             let first = draw(31, &mut stream(0));

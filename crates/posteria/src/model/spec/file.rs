@@ -33,19 +33,20 @@ impl Spec {
             return Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", kind.name()) });
         }
         let mut spec: Spec = toml::from_str(text).map_err(located)?;
-        if spec.sampling.is_committee() {
-            // A number that is not there means another one than for chains.
-            let usual = SamplingSpec::committee(spec.sampling.seed);
-            let given = |key| table.get("sampling").is_some_and(|s| s.get(key).is_some());
-            let own = &mut spec.sampling;
-            for (key, slot, value) in [
-                ("chains", &mut own.chains, usual.chains),
-                ("warmup", &mut own.warmup, usual.warmup),
-                ("draws", &mut own.draws, usual.draws),
-            ] {
-                if !given(key) {
-                    *slot = value;
-                }
+        // What a number that is not there means depends on the model and on the method.
+        let usual = match spec.sampling.is_committee() {
+            true => SamplingSpec::committee(spec.sampling.seed),
+            false => SamplingSpec::usual(spec.model.kind),
+        };
+        let given = |key| table.get("sampling").is_some_and(|s| s.get(key).is_some());
+        let own = &mut spec.sampling;
+        for (key, slot, value) in [
+            ("chains", &mut own.chains, usual.chains),
+            ("warmup", &mut own.warmup, usual.warmup),
+            ("draws", &mut own.draws, usual.draws),
+        ] {
+            if !given(key) {
+                *slot = value;
             }
         }
         Ok(spec)
@@ -224,5 +225,16 @@ seed = 7
             let error = Spec::from_toml(text).unwrap().complete(Task::Regression).unwrap_err();
             assert!(error.to_string().contains(says), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn numbers_that_are_not_given_are_those_of_the_model() {
+        let sampling = |text: &str| Spec::from_toml(text).unwrap().sampling;
+        let gp = sampling("[model]\nkind = 'gp'");
+        assert_eq!((gp.chains, gp.warmup, gp.draws), (4, 500, 500));
+        assert_eq!(gp, SamplingSpec::usual(ModelKind::Gp));
+        let given = sampling("[model]\nkind = 'gp'\n[sampling]\nwarmup = 1000\nseed = 3");
+        assert_eq!((given.warmup, given.draws, given.seed), (1000, 500, 3));
+        assert_eq!(sampling("[model]\nkind = 'mlp'"), SamplingSpec::default());
     }
 }

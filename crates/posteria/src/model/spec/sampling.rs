@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LatentsChoice, SpecError};
+use super::{LatentsChoice, ModelKind, SpecError};
 use crate::random::Seed;
 use crate::sample::{Adapt, Plan, Stage};
 
@@ -113,6 +113,21 @@ impl Default for SamplingSpec {
 impl SamplingSpec {
     /// Members of a committee, unless a number is given.
     pub const MEMBERS: usize = 10;
+
+    /// Sweeps of warm-up, and draws kept, of a chain of a Gaussian process unless they are given:
+    /// its draws are nearly independent, and each costs the cube of the number of rows.
+    pub const PROCESS_SWEEPS: usize = 500;
+
+    /// The numbers of chains, sweeps and draws for a kind of model, unless they are given.
+    pub fn usual(kind: ModelKind) -> Self {
+        let usual = SamplingSpec::default();
+        match kind {
+            ModelKind::Gp => {
+                SamplingSpec { warmup: Self::PROCESS_SWEEPS, draws: Self::PROCESS_SWEEPS, ..usual }
+            }
+            _ => usual,
+        }
+    }
 
     /// A committee of the usual number of members: one chain without warm-up, with one draw per
     /// member.

@@ -61,21 +61,45 @@ impl Tables {
     }
 }
 
+/// Published figures, in the order they are shown.
+pub struct Published {
+    /// With outliers and t residuals: distance from the true curve, and test error.
+    pub t: (f64, f64),
+    /// Without outliers and with normal residuals: test error.
+    pub clean: f64,
+}
+
 /// Runs the demonstration.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
+    let plan = settings.plan(300, 1);
+    let fit = |residual: ResidualFamily, training: &Table| {
+        Design { residual, ..DESIGN }.fit(training, &plan, settings)
+    };
+    let published = Published { t: (0.029, 0.019_17), clean: 0.009_41 };
+    report("outliers-mlp", WORDS, &published, &fit, settings)
+}
+
+/// Compares fits with t and with normal residuals, with and without outliers.
+pub fn report(
+    name: &'static str,
+    words: &str,
+    published: &Published,
+    fit: &dyn Fn(ResidualFamily, &Table) -> Result<Fitted>,
+    settings: &Settings,
+) -> Result<Demonstration> {
     let outliers = Tables::new(Noise::Contaminated, settings);
     let clean = Tables::new(Noise::Normal, settings);
-    let normal = Design { residual: ResidualFamily::Normal, ..DESIGN };
-    let plan = settings.plan(300, 1);
+    let (t, normal) = (ResidualFamily::StudentT, ResidualFamily::Normal);
+    let (distance, error) = published.t;
     let cases = [
-        ("outliers, t residuals", DESIGN, &outliers, Some(0.029), Some(0.019_17)),
+        ("outliers, t residuals", t, &outliers, Some(distance), Some(error)),
         ("outliers, normal residuals", normal, &outliers, None, None),
-        ("clean, normal residuals", normal, &clean, None, Some(0.009_41)),
+        ("clean, normal residuals", normal, &clean, None, Some(published.clean)),
     ];
     let (mut results, mut fits) = (Vec::new(), Vec::new());
-    for (label, design, tables, published_distance, published_error) in cases {
+    for (label, residual, tables, published_distance, published_error) in cases {
         settings.context.output.message(label);
-        let fitted = design.fit(&tables.training, &plan, settings)?;
+        let fitted = fit(residual, &tables.training)?;
         let (distance, error) = tables.errors(&fitted.outputs(&tables.test)?);
         let name = format!("{label}: RMSE to the true curve");
         results.push(Quantity::of(name, published_distance, distance));
@@ -91,9 +115,9 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     }
     let dof = Estimate::of_bulk(fits[0].values("residual_dof", 0));
     results.push(Quantity::of("degrees of freedom of the residuals", None, dof));
-    let words = format!("{}\n{WORDS}", picture(&fits[0], &outliers)?);
+    let words = format!("{}\n{words}", picture(&fits[0], &outliers)?);
     let r_hat = fits.iter().map(Fitted::r_hat).fold(f64::NAN, f64::max);
-    Ok(settings.conclude("outliers-mlp", results, words, r_hat))
+    Ok(settings.conclude(name, results, words, r_hat))
 }
 
 fn picture(fitted: &Fitted, tables: &Tables) -> Result<String> {

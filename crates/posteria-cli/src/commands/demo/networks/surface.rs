@@ -1,13 +1,13 @@
 //! Fit the surface of Paciorek and Schervish [MCMCstuff §3.3.1].
 
-use posteria::data::Task;
 use posteria::data::recipes::surface::{NOISE_SD, TRAINING_ROWS, draw, mean};
+use posteria::data::{Table, Task};
 use posteria::model::spec::{ResidualFamily, WidthRule};
 use posteria::random::Purpose;
 
 use super::estimate::Estimate;
 use super::picture::{Grid, beside};
-use super::{Demonstration, Design, Quantity, Settings, numbers, squared_differences};
+use super::{Demonstration, Design, Fitted, Quantity, Settings, numbers, squared_differences};
 use crate::failure::Result;
 
 /// Inputs fill the square from -√3 to √3.
@@ -35,19 +35,34 @@ rows than the noise on average.
 
 /// Runs the demonstration.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
+    let (training, new) = tables(settings);
+    let fitted = DESIGN.fit(&training, &settings.plan(400, 1), settings)?;
+    report("surface-mlp", WORDS, &fitted, &new, settings)
+}
+
+/// Training rows and new rows.
+pub fn tables(settings: &Settings) -> (Table, Table) {
     let mut stream = settings.context.seed().stream(Purpose::Data, [20, 0]);
     let training = draw(settings.rows(TRAINING_ROWS), &mut stream);
-    let new = draw(settings.rows(NEW_ROWS), &mut stream);
-    let fitted = DESIGN.fit(&training, &settings.plan(400, 1), settings)?;
+    (training, draw(settings.rows(NEW_ROWS), &mut stream))
+}
 
+/// Compares a fit with the truth, and draws both.
+pub fn report(
+    name: &'static str,
+    words: &str,
+    fitted: &Fitted,
+    new: &Table,
+    settings: &Settings,
+) -> Result<Demonstration> {
     let truth = |grid: &Grid| -> Vec<f64> {
         grid.points().iter().map(|point| mean(point[0], point[1])).collect()
     };
     let surface = fitted.outputs(&COMPARED.table(["x1", "x2"]))?;
     let from_truth = squared_differences(&surface, &truth(&COMPARED));
-    let targets = numbers(&new, "y");
-    let from_rows = squared_differences(&fitted.outputs(&new)?, targets);
-    let predictions = fitted.predict(&new)?;
+    let targets = numbers(new, "y");
+    let from_rows = squared_differences(&fitted.outputs(new)?, targets);
+    let predictions = fitted.predict(new)?;
     let covered = targets.iter().enumerate().map(|(row, y)| {
         // Inside the central 90 %.
         (0.05..=0.95).contains(&predictions.predictive(row).cdf(0, *y))
@@ -84,5 +99,5 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         &DRAWN.shade(&true_shown, range),
         &DRAWN.shade(&shown, range),
     );
-    Ok(settings.conclude("surface-mlp", results, format!("{picture}\n{WORDS}"), fitted.r_hat()))
+    Ok(settings.conclude(name, results, format!("{picture}\n{words}"), fitted.r_hat()))
 }

@@ -8,7 +8,7 @@ use posteria::random::Purpose;
 
 use super::estimate::Estimate;
 use super::picture::{Grid, beside};
-use super::{Demonstration, Design, Quantity, Settings, numbers};
+use super::{Demonstration, Design, Fitted, Quantity, Settings, numbers};
 use crate::failure::Result;
 
 const DRAWN: Grid = Grid { x: (-1.3, 1.0), y: (-0.2, 1.2), columns: 44, rows: 20 };
@@ -30,14 +30,29 @@ run.
 
 /// Runs the demonstration.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
+    let (training, test) = tables(settings);
+    let fitted = DESIGN.fit(&training, &settings.plan(500, 3), settings)?;
+    report("two-class-mlp", WORDS, &fitted, &test, settings)
+}
+
+/// Training and test rows.
+pub fn tables(settings: &Settings) -> (Table, Table) {
     let mut stream = settings.context.seed().stream(Purpose::Data, [21, 0]);
     let training = draw(settings.rows(TRAINING_ROWS), &mut stream);
-    let test = draw(settings.rows(TEST_ROWS), &mut stream);
-    let fitted = DESIGN.fit(&training, &settings.plan(500, 3), settings)?;
+    (training, draw(settings.rows(TEST_ROWS), &mut stream))
+}
 
-    let predictions = fitted.predict(&test)?;
-    let best = best_probabilities(&test);
-    let classes = numbers(&test, "class");
+/// Compares a fit with the best rule, and draws both.
+pub fn report(
+    name: &'static str,
+    words: &str,
+    fitted: &Fitted,
+    test: &Table,
+    settings: &Settings,
+) -> Result<Demonstration> {
+    let predictions = fitted.predict(test)?;
+    let best = best_probabilities(test);
+    let classes = numbers(test, "class");
     let is_right = |probability: &f64, class: &f64| (*probability > 0.5) == (*class > 0.5);
     let best_right = best.iter().zip(classes).map(|(p, class)| is_right(p, class));
     let log_of = |p: &f64, class: &f64| if *class > 0.5 { p.ln() } else { (-p).ln_1p() };
@@ -67,7 +82,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         &DRAWN.shade(&truth, (0.0, 1.0)),
         &DRAWN.shade(&shown, (0.0, 1.0)),
     );
-    Ok(settings.conclude("two-class-mlp", results, format!("{picture}\n{WORDS}"), fitted.r_hat()))
+    Ok(settings.conclude(name, results, format!("{picture}\n{words}"), fitted.r_hat()))
 }
 
 /// Whether the most probable class of every row is its own.

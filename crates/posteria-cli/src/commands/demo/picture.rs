@@ -2,7 +2,7 @@
 
 use posteria::data::Table;
 
-use super::table_of;
+use super::study::table_of;
 
 /// From low to high.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];

@@ -1,6 +1,6 @@
 //! Sum up numbers: means with standard errors, shares, medians, rank correlations.
 
-use super::super::mean_and_sd;
+use super::mean_and_sd;
 
 /// A figure and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,157 @@
+//! Put flags in place of what the specification file says.
+
+use posteria::data::Task;
+use posteria::model::spec::{
+    KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily, SamplingSpec, Sharing, Spec,
+    StartChoice,
+};
+
+use crate::args;
+
+/// Puts flags in place of what `spec` says; flags win.
+pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
+    if !flags.target.is_empty() {
+        spec.data.target.clone_from(&flags.target);
+    }
+    if !flags.inputs.is_empty() {
+        spec.data.inputs = Some(flags.inputs.clone());
+    }
+    if let Some(group) = &flags.group {
+        spec.data.group = Some(group.clone());
+    }
+    if let Some(missing) = flags.missing {
+        spec.data.missing = match missing {
+            args::Missing::Error => MissingPolicy::Error,
+            args::Missing::Drop => MissingPolicy::Drop,
+        };
+    }
+    if flags.no_standardize {
+        spec.data.standardize = false;
+    }
+    if flags.header || flags.no_header {
+        spec.data.header = Some(flags.header);
+    }
+    let kind = spec.model.kind;
+    if let Some(kind) = flags.model {
+        spec.model.kind = match kind {
+            args::ModelKind::Linear => ModelKind::Linear,
+            args::ModelKind::Mlp => ModelKind::Mlp,
+            args::ModelKind::Gp => ModelKind::Gp,
+            args::ModelKind::Mixture => ModelKind::Mixture,
+            args::ModelKind::Pca => ModelKind::Pca,
+        };
+    }
+    if let Some(hidden) = flags.hidden {
+        spec.model.hidden = Some(hidden);
+        if flags.model.is_none() && flags.spec.is_none() {
+            spec.model.kind = ModelKind::Mlp;
+        }
+    }
+    if flags.covariance.is_some() || flags.neighbours.is_some() {
+        if flags.model.is_none() && flags.spec.is_none() {
+            spec.model.kind = ModelKind::Gp;
+        }
+        if let Some(covariance) = &flags.covariance {
+            spec.model.covariance = Some(vec![covariance.clone()]);
+        }
+        let neighbours = flags.neighbours.map(|n| n.get());
+        spec.model.neighbours = neighbours.or(spec.model.neighbours);
+    }
+    change_numbers(&mut spec.sampling, kind, spec.model.kind);
+    if let Some(test) = &flags.test {
+        spec.data.test = Some(test.display().to_string());
+    }
+    if let Some(task) = flags.task {
+        spec.model.task = Some(match task {
+            args::Task::Regression => Task::Regression,
+            args::Task::Binary => Task::Binary,
+            args::Task::Multiclass => Task::Multiclass,
+        });
+    }
+    if let Some(relevance) = flags.relevance {
+        let group = match spec.model.kind {
+            ModelKind::Mlp => "input_weights",
+            ModelKind::Gp => "relevance",
+            _ => "weights",
+        };
+        let weights: &mut PriorSpec = spec.prior.entry(group.into()).or_default();
+        weights.sharing = Some(match relevance {
+            args::Relevance::PerInput => Sharing::PerInput,
+            args::Relevance::Common => Sharing::Common,
+        });
+    }
+    if let Some(residual) = flags.residual {
+        spec.residual.get_or_insert_default().family = Some(match residual {
+            args::Residual::Normal => ResidualFamily::Normal,
+            args::Residual::StudentT => ResidualFamily::StudentT,
+            args::Residual::Laplace => ResidualFamily::Laplace,
+            args::Residual::PerCase => ResidualFamily::PerCase,
+        });
+    }
+    if !flags.residual_by.is_empty() {
+        spec.residual.get_or_insert_default().by = Some(flags.residual_by.clone());
+    }
+    merge_sampling(spec, flags, seed);
+}
+
+/// The usual numbers of one kind of model become those of another.
+fn change_numbers(sampling: &mut SamplingSpec, from: ModelKind, to: ModelKind) {
+    let (from, to) = (SamplingSpec::usual(from), SamplingSpec::usual(to));
+    for (number, from, to) in [
+        (&mut sampling.warmup, from.warmup, to.warmup),
+        (&mut sampling.draws, from.draws, to.draws),
+    ] {
+        if *number == from {
+            *number = to;
+        }
+    }
+}
+
+fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
+    let sampling = &mut spec.sampling;
+    // The numbers of the file are those of its own method.
+    match (flags.inference, sampling.is_committee()) {
+        (Some(args::Inference::Committee), false) => {
+            *sampling = SamplingSpec::committee(sampling.seed);
+        }
+        (Some(args::Inference::Mcmc), true) => {
+            let usual = SamplingSpec::usual(spec.model.kind);
+            *sampling = SamplingSpec { seed: sampling.seed, ..usual };
+        }
+        _ => {}
+    }
+    if let Some(kernel) = flags.kernel {
+        sampling.kernel = Some(match kernel {
+            args::Kernel::Auto => KernelChoice::Auto,
+            args::Kernel::Hmc => KernelChoice::Hmc,
+            args::Kernel::Nuts => KernelChoice::Nuts,
+        });
+        if kernel != args::Kernel::Hmc {
+            // They belong to the kernel that the flag replaces.
+            (sampling.window, sampling.persistence) = (None, None);
+        }
+        if kernel == args::Kernel::Nuts {
+            sampling.leapfrog_steps = None;
+        }
+    }
+    if let Some(start) = flags.start {
+        sampling.start = Some(match start {
+            args::Start::Dispersed => StartChoice::Dispersed,
+            args::Start::EarlyStopping => StartChoice::EarlyStopping,
+            args::Start::Prior => StartChoice::Prior,
+        });
+    }
+    if let Some(temperatures) = flags.temperatures {
+        sampling.temperatures = Some(temperatures.get());
+    }
+    let counts = [
+        (flags.chains.map(|n| n.get()), &mut sampling.chains),
+        (flags.warmup, &mut sampling.warmup),
+        (flags.draws.map(|n| n.get()), &mut sampling.draws),
+        (flags.thin.map(|n| n.get()), &mut sampling.thin),
+    ];
+    for (flag, value) in counts {
+        *value = flag.unwrap_or(*value);
+    }
+    sampling.seed = seed.unwrap_or(sampling.seed);
+}

@@ -1,0 +1,75 @@
+//! Draw functions from the prior of a Gaussian process.
+//!
+//! A draw of a process is its hyperparameters and its values at the rows it is conditioned on, so
+//! the process is conditioned on the places where functions are looked at, in place of the data:
+//! the prior sees no targets.
+
+use posteria::data::{Dataset, Targets, Task};
+use posteria_linalg::Matrix;
+
+use super::{Drawn, MEASURED, SHOWN, deviation, some_rows, stream};
+use crate::prepare::{Prepared, condition};
+
+/// Rows of the data at which the size of functions is measured; together with the places of the
+/// grid as many as a draw keeps fitted values of.
+const ROWS: usize = 60;
+
+/// Draws functions at the rows of `grid`; `None` if that is not possible.
+pub(super) fn draw(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
+    let Prepared { data, .. } = prepared;
+    let measured = some_rows(&data.inputs, ROWS);
+    let places = grid.rows();
+    let rows = places + measured.rows();
+    let inputs = Matrix::from_fn(rows, grid.columns(), |row, k| match row < places {
+        true => grid[(row, k)],
+        false => measured[(row - places, k)],
+    });
+    let targets = match &data.targets {
+        Targets::Real { names, .. } => {
+            Targets::Real { names: names.clone(), values: Matrix::zeros(rows, names.len()) }
+        }
+        Targets::Classes { name, labels, .. } => {
+            Targets::Classes { name: name.clone(), labels: labels.clone(), codes: vec![0; rows] }
+        }
+    };
+    let mut spec = prepared.spec.clone();
+    // Rows of the grid have values of their own, which are no groups; and there are few of them.
+    let by = spec.residual.as_mut().and_then(|residual| residual.by.take());
+    if let (Some(_), Some(residual)) = (&by, &mut spec.residual) {
+        residual.top_dof = None;
+    }
+    spec.model.neighbours = None;
+    let places_only = Dataset { inputs, targets, groups: None, ..data.clone() };
+    let posterior = condition(&spec, &places_only, None).ok()?;
+    let layout = posterior.layout();
+    let fitted = layout.variable("fitted")?;
+    let answers = fitted.len() / rows;
+    if fitted.dimensions.first()?.labels.len() != rows {
+        return None;
+    }
+    // Functions of classes are seen as probabilities, and measured before these.
+    let (measured, width) = match data.task {
+        Task::Regression => (fitted, answers),
+        _ => {
+            let latents = layout.variable("latents")?;
+            (latents, latents.len() / rows)
+        }
+    };
+    let shown = match data.task {
+        Task::Regression | Task::Multiclass => fitted.range().step_by(answers),
+        Task::Binary => fitted.range().step_by(1),
+    };
+    let scale = layout.variable("residual_scale").filter(|_| by.is_none()).map(|v| v.offset);
+    let mut drawn = Drawn { functions: Vec::new(), deviations: Vec::new(), scales: Vec::new() };
+    for index in 0..MEASURED {
+        // A covariance of extreme hyperparameters may be none for a computer.
+        let Some(draw) = posterior.draw_prior(&mut stream(prepared, index)) else { continue };
+        if drawn.functions.len() < SHOWN {
+            drawn.functions.push(shown.clone().take(places).map(|at| draw[at]).collect());
+        }
+        let values = measured.range().step_by(width).skip(places).map(|at| draw[at]);
+        drawn.deviations.push(deviation(&values.collect::<Vec<_>>()));
+        drawn.scales.extend(scale.map(|at| draw[at]));
+    }
+    (drawn.functions.len() == SHOWN).then_some(drawn)
+}

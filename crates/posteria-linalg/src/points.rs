@@ -127,7 +127,7 @@ mod tests {
             let mut row = [0.0; 3];
             for (index, source) in picked.iter().enumerate() {
                 part.read_row(index, &mut row);
-                assert_eq!(row, [0, 1, 2].map(|column| (10 * source + column) as f64));
+                assert_eq!(row.map(|value| value as usize), [0, 1, 2].map(|k| 10 * source + k));
             }
             let padding = part.values[..part.padded_rows()].iter().skip(picked.len());
             assert!(padding.into_iter().all(|value| value.to_bits() == 0));

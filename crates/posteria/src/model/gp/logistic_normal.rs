@@ -29,8 +29,8 @@ pub(super) fn log_odds(link: Link, mean: f64, variance: f64) -> f64 {
         Link::Logit => {
             let smaller = log_average_logistic(-mean.abs(), variance.sqrt());
             // Rounding must not lift a half over ½.
-            let smaller = smaller.min(-std::f64::consts::LN_2);
-            (log1m_exp(smaller) - smaller).copysign(mean)
+            let odds = log1m_exp(smaller) - smaller;
+            if odds < 0.0 { 0.0 } else { odds.copysign(mean) }
         }
     }
 }

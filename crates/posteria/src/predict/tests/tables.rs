@@ -85,8 +85,8 @@ fn parts_join_to_the_whole_and_rows_do_not_depend_on_their_block() {
 fn blocks_stay_in_memory() {
     for (family, draws) in [(Family::Bernoulli, 1), (Family::StudentT { outputs: 3 }, 4000)] {
         let rows = PredictiveTable::rows_at_once(family, draws);
-        assert!(rows * draws * family.width() * 8 <= 32 << 20);
-        assert!((rows + 1) * draws * family.width() * 8 > 32 << 20);
+        assert!(rows * draws * family.width() * 8 <= 128 << 20);
+        assert!((rows + 1) * draws * family.width() * 8 > 128 << 20);
     }
     assert_eq!(PredictiveTable::rows_at_once(Family::Bernoulli, usize::MAX), 1);
 }

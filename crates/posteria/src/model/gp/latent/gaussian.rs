@@ -189,13 +189,13 @@ impl<'p> Gaussian<'p> {
         if sites.present() {
             stream.fill_normal(noise);
         }
-        self.from_noise(sites, deviation, noise, false);
+        self.transform_noise(sites, deviation, noise, false);
     }
 
     /// Turns standard normal noise (z, ε) into functions: with f₀ = L_K z and
     /// c = ν - Rᵀf₀ - ε they are f₀ + K R B⁻¹c = R⁻ᵀ(ν - ε - B⁻¹c), N(m, Σ). Without `centred`
     /// ν is left away: N(0, Σ). `functions` comes as z; L_K must be known.
-    pub(super) fn from_noise(
+    pub(super) fn transform_noise(
         &mut self,
         sites: &Sites,
         functions: &mut [f64],

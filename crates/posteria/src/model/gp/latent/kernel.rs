@@ -18,6 +18,8 @@ use crate::sample::{
 
 /// Most hyperparameters that independence proposals can guess at once.
 const GUESSED: usize = 6;
+/// Most hyperparameters that one move per sweep is enough for: more of them move twice.
+const FEW: usize = 3;
 /// Share of random-walk steps where guesses fail too often.
 const POOR_WALK_SHARE: f64 = 0.5;
 /// First width of proposals of log hyperparameters.
@@ -57,7 +59,9 @@ pub(in crate::model::gp) fn updates(
     let dim = posterior.processes[0].hyperparameters.slots.len();
     if dim > 0 {
         let kernel = hyperparameter_kernel(&posterior.moves, dim);
-        updates.push(Box::new(HyperparameterUpdate::new(shared, kernel)));
+        let moves: Box<dyn Update + '_> = Box::new(HyperparameterUpdate::new(shared, kernel));
+        let times = if choice == LatentsChoice::Auto && dim > FEW { 2 } else { 1 };
+        updates.push(Box::new(Repeated::new("hyperparameters", times, vec![moves])));
     }
     updates
 }

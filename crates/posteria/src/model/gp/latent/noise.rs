@@ -150,7 +150,7 @@ impl LogDensity for AtNoise<'_, '_> {
         there.factorize_prior()?;
         let Room { z, noise, latents, .. } = &mut *self.room;
         latents.copy_from_slice(z);
-        there.from_noise(sites, latents, noise, true);
+        there.transform_noise(sites, latents, noise, true);
         let evidence = there.log_evidence(sites);
         let ratio = self.shared.log_ratio(&self.room.latents)?;
         self.room.evaluated.copy_from_slice(position);

@@ -14,7 +14,11 @@ use crate::target::Infeasible;
 const STEPS: usize = 2;
 /// Every trajectory's angle is jittered by this much.
 const JITTER: f64 = 0.2;
-/// Energy errors beyond this are divergences.
+/// Share of trajectories with small steps, for latents from where the usual ones always fail.
+const CAREFUL_SHARE: f64 = 0.1;
+/// How many times smaller they are.
+const CAREFUL_FACTOR: f64 = 4.0;
+/// Energy errors beyond this are divergences, of small steps: the usual ones may fail now and then.
 const DIVERGENCE: f64 = 1000.0;
 
 /// Hybrid Monte Carlo of the latents, split [Shahbaba et al. 2014] into the normal distribution
@@ -57,7 +61,9 @@ impl<'p> SplitUpdate<'p> {
         self.latents.copy_from_slice(&state[latents.clone()]);
         shared.here.mean(&shared.sites, &mut self.mean, None);
         shared.here.draw_deviation(&shared.sites, &mut self.velocity, &mut self.kick, stream);
-        let angle = FRAC_PI_4 * (1.0 + JITTER * (2.0 * stream.uniform() - 1.0));
+        let careful = stream.uniform() < CAREFUL_SHARE;
+        let usual = if careful { FRAC_PI_4 / CAREFUL_FACTOR } else { FRAC_PI_4 };
+        let angle = usual * (1.0 + JITTER * (2.0 * stream.uniform() - 1.0));
         let start = shared.log_ratio_gradient(&self.latents, &mut self.gradient)?;
         let mut step = Step {
             accepted: false,
@@ -85,7 +91,7 @@ impl<'p> SplitUpdate<'p> {
             step.infeasible = Some(Infeasible::NotFinite);
             return Ok(step);
         }
-        step.diverging = error > DIVERGENCE;
+        step.diverging = careful && error > DIVERGENCE;
         step.acceptance = (-error).min(0.0).exp();
         step.accepted = stream.uniform() < step.acceptance;
         if step.accepted {

@@ -156,7 +156,7 @@ fn the_normal_distribution_is_that_of_the_plain_formulas() {
                 true => functions[unit] = 1.0,
                 false => noise[unit - size] = 1.0,
             }
-            gaussian.from_noise(&sites, &mut functions, &noise, false);
+            gaussian.transform_noise(&sites, &mut functions, &noise, false);
             for a in 0..size {
                 for b in 0..size {
                     sum[(a, b)] += functions[a] * functions[b];
@@ -175,7 +175,7 @@ fn the_normal_distribution_is_that_of_the_plain_formulas() {
         let latents: Vec<f64> = (0..size).map(|_| stream.normal()).collect();
         let (mut z, mut noise) = (vec![0.0; size], vec![0.0; size]);
         gaussian.draw_noise(&sites, &latents, &mut z, &mut noise, &mut stream);
-        gaussian.from_noise(&sites, &mut z, &noise, true);
+        gaussian.transform_noise(&sites, &mut z, &noise, true);
         assert!(z.iter().zip(&latents).all(|(a, b)| close(*a, *b)), "{model}: {z:?} {latents:?}");
     }
 }

@@ -74,6 +74,11 @@ fn outputs_are_on_the_users_scale_and_so_is_the_noise() {
                 }
             }
         }
+        let width = predictor.family().width();
+        let mut of_training_rows = [0, 1].map(|_| vec![f64::NAN; 15 * width]);
+        predictor.at(draws.draw(0, 2), &data.inputs, &mut of_training_rows[0]);
+        predictor.leave_one_out(draws.draw(0, 2), &mut of_training_rows[1]);
+        assert_eq!(of_training_rows[0], of_training_rows[1]);
         let table = PredictiveTable::new(&mut *predictor, &draws, 0..5, &inputs);
         if binary {
             assert_eq!(table.family(), Family::Bernoulli);

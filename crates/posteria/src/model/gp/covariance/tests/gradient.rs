@@ -54,11 +54,10 @@ fn gradients_are_those_of_the_formulas() {
         // Rounding of the differences is relative to the sum of the sizes of the terms.
         let size = w.values().iter().map(|w| w.abs()).sum::<f64>();
         let close = |a: f64, b: f64| (a - b).abs() < 1e-7 * b.abs() + 1e-11 * size;
-        for p in 0..logs.len() {
+        for (p, what) in covariance.parameters().iter().enumerate() {
             let expected = differences(|logs| trace(covariance, logs, &rows, &w), &logs, p);
             if !close(gradient[p], expected) {
-                let what = covariance.parameters()[p];
-                wrong.push((name(covariance), what, gradient[p], expected));
+                wrong.push((name(covariance), *what, gradient[p], expected));
             }
         }
         // Some rows only; added to what is there.
@@ -68,11 +67,10 @@ fn gradients_are_those_of_the_formulas() {
         let mut column = |j: usize, out: &mut [f64]| out.copy_from_slice(&w.column(j)[j..]);
         let before = gradient.clone();
         evaluator.gradient_rows(&listed, &mut column, &mut gradient);
-        for p in 0..logs.len() {
+        for (p, what) in covariance.parameters().iter().enumerate() {
             let expected = differences(|logs| trace(covariance, logs, &part, &w), &logs, p);
             if !close(gradient[p] - before[p], expected) {
-                let what = covariance.parameters()[p];
-                wrong.push((name(covariance), what, gradient[p] - before[p], expected));
+                wrong.push((name(covariance), *what, gradient[p] - before[p], expected));
             }
         }
     }

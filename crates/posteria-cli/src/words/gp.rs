@@ -38,7 +38,7 @@ pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {
     let known = spec.hyperparameters.clone().unwrap_or_default();
     for name in ["magnitude", "relevance", "shape", "period", "bias"] {
         // Several of a kind carry numbers after its name.
-        let has = |name: &str| layout.variables().any(|v| v.name.starts_with(name));
+        let has = |name: &str| layout.variables().iter().any(|v| v.name.starts_with(name));
         match (values(&known, name), spec.prior.get(name)) {
             (Some(values), _) => push(name, known_words(values)),
             (None, Some(prior)) if has(name) => push(name, prior_words(name, prior, data)),
@@ -229,7 +229,7 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
         name if DERIVED.contains(&name) => 0,
         _ => components,
     };
-    let count: usize = layout.variables().map(|v| of(&v.name, v.len())).sum();
+    let count: usize = layout.variables().iter().map(|v| of(&v.name, v.len())).sum();
     let hyperparameters = text::count(count, "hyperparameter");
     if spec.model.neighbours.is_some() {
         return format!("{hyperparameters} are sampled");

@@ -1,6 +1,5 @@
 //! Fit networks to simulated tables, with progress, and predict from the draws.
 
-mod committee;
 mod estimate;
 pub mod noise_sensitivity;
 pub mod outliers;
@@ -89,6 +88,14 @@ impl Design {
         progress.finish();
         outcome?;
         Ok(Fitted { encoder, posterior, draws: kept.into_draws() })
+    }
+
+    /// Trains a committee of such networks on `table` on this thread alone, one of many.
+    fn train_committee(&self, table: &Table, members: usize, seed: Seed) -> Result<Fitted> {
+        let (encoder, posterior) = self.condition(table)?;
+        let draws =
+            fit::fit_committee(&posterior, members, seed, NonZero::<usize>::MIN).running()?;
+        Ok(Fitted { encoder, posterior, draws })
     }
 
     /// Samples the network given `table` on this thread alone, one of many.

@@ -160,6 +160,10 @@ impl Posterior for MlpPosterior {
         self.rows.len()
     }
 
+    fn state_len(&self) -> usize {
+        self.state_len
+    }
+
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
         start::start(self, stream)
     }

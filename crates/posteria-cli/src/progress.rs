@@ -83,9 +83,11 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Shows members of a committee, whose R-hat says nothing, in the place of a chain.
+    /// Shows members of a committee in the place of a chain: without R-hat, which says nothing
+    /// about them, and without acceptance, since nothing is proposed.
     pub fn of_members(mut self) -> Self {
         self.judged = false;
+        self.tally = self.tally.of_members();
         if let Display::Bars { chains, .. } = &self.display {
             chains.iter().for_each(|bar| bar.set_prefix("members"));
         }

@@ -277,9 +277,9 @@ fn cross_rows<T: Scalar, const N: usize, const A: usize>(
 }
 
 /// sums[i·B + j] = Σ over rows of left_i right_j, one vector of partial sums each; with `add`
-/// they are added to.
+/// they are added to. `LOWER`: only where j ≤ i (and a few neighbours).
 #[inline(always)]
-pub(crate) fn cross_products<T: Scalar, const N: usize>(
+pub(crate) fn cross_products<T: Scalar, const N: usize, const LOWER: bool>(
     left: &[T],
     right: &[T],
     sums: &mut [T],
@@ -293,51 +293,22 @@ pub(crate) fn cross_products<T: Scalar, const N: usize>(
         return;
     }
     let (columns, stride) = (left.len() / rows, right.len() / rows);
+    let end = |a: usize| if LOWER { stride.min(a) } else { stride };
     let mut a = 0;
     while stride == 1 && a + 8 <= columns {
         cross_block::<T, N, 8, 1>((left, a), (right, 0), (sums, stride, add), rows);
         a += 8;
     }
     while a + 4 <= columns {
-        cross_rows::<T, N, 4>((left, a), right, (sums, stride, stride, add), rows);
+        cross_rows::<T, N, 4>((left, a), right, (sums, stride, end(a + 4), add), rows);
         a += 4;
     }
     while a + 2 <= columns {
-        cross_rows::<T, N, 2>((left, a), right, (sums, stride, stride, add), rows);
+        cross_rows::<T, N, 2>((left, a), right, (sums, stride, end(a + 2), add), rows);
         a += 2;
     }
     if a < columns {
-        cross_rows::<T, N, 1>((left, a), right, (sums, stride, stride, add), rows);
-    }
-}
-
-/// As [`cross_products`], but only where j ≤ i (and a few neighbours).
-#[inline(always)]
-pub(crate) fn cross_products_lower<T: Scalar, const N: usize>(
-    left: &[T],
-    right: &[T],
-    sums: &mut [T],
-    rows: usize,
-    add: bool,
-) {
-    if rows == 0 || right.is_empty() {
-        if !add {
-            sums.fill(T::ZERO);
-        }
-        return;
-    }
-    let (columns, stride) = (left.len() / rows, right.len() / rows);
-    let mut a = 0;
-    while a + 4 <= columns {
-        cross_rows::<T, N, 4>((left, a), right, (sums, stride, stride.min(a + 4), add), rows);
-        a += 4;
-    }
-    while a + 2 <= columns {
-        cross_rows::<T, N, 2>((left, a), right, (sums, stride, stride.min(a + 2), add), rows);
-        a += 2;
-    }
-    if a < columns {
-        cross_rows::<T, N, 1>((left, a), right, (sums, stride, stride.min(a + 1), add), rows);
+        cross_rows::<T, N, 1>((left, a), right, (sums, stride, end(a + 1), add), rows);
     }
 }
 

@@ -144,7 +144,7 @@ macro_rules! real {
                 rows: usize,
                 add: bool
             ) {
-                panel::cross_products::<$float, $lanes>(left, right, sums, rows, add);
+                panel::cross_products::<$float, $lanes, false>(left, right, sums, rows, add);
             }
             fn cross_products_lower(
                 left: &[$float],
@@ -153,7 +153,7 @@ macro_rules! real {
                 rows: usize,
                 add: bool
             ) {
-                panel::cross_products_lower::<$float, $lanes>(left, right, sums, rows, add);
+                panel::cross_products::<$float, $lanes, true>(left, right, sums, rows, add);
             }
             fn totals(sums: &[$float], totals: &mut [f64]) {
                 panel::totals::<$float, $lanes>(sums, totals);

@@ -80,6 +80,10 @@ impl Posterior for Still {
         3
     }
 
+    fn state_len(&self) -> usize {
+        self.layout.len()
+    }
+
     fn start(&self, _stream: &mut Stream) -> Vec<f64> {
         vec![0.5; self.layout.len()]
     }

@@ -27,6 +27,8 @@ pub struct ChainTally {
     /// (before, of the warm-up so far); NaN without any.
     pub acceptance: f64,
     warming: bool,
+    /// Whether members of a committee are trained instead of draws made.
+    members: bool,
     proposals: f64,
     accepted: f64,
     /// Draws kept in this process, and the sum of their test errors.
@@ -52,6 +54,15 @@ impl Tally {
         }
     }
 
+    /// Counts members of a committee, which are trained and not proposed.
+    pub fn of_members(self) -> Self {
+        let member = |chain: Mutex<ChainTally>| {
+            let chain = chain.into_inner().expect("no chain panicked");
+            Mutex::new(ChainTally { members: true, ..chain })
+        };
+        Tally { chains: self.chains.into_iter().map(member).collect(), ..self }
+    }
+
     /// Counts a sweep.
     pub fn add(&self, report: &Report<'_>) {
         let mut chain = self.chains[report.chain].lock().expect("no chain panicked");
@@ -60,7 +71,8 @@ impl Tally {
             chain.warming = false;
             (chain.proposals, chain.accepted, chain.divergences) = (0.0, 0.0, 0);
         }
-        for step in Step::telling(report.steps) {
+        let proposing = !chain.members;
+        for step in Step::telling(report.steps).filter(|_| proposing) {
             chain.proposals += 1.0;
             chain.accepted += step.acceptance;
         }
@@ -115,7 +127,11 @@ impl ChainTally {
 
     /// What a bar says beside its numbers.
     pub fn words(&self) -> String {
-        let phase = if self.warming { "warm-up" } else { "drawing" };
+        let phase = match (self.members, self.warming) {
+            (true, _) => "training",
+            (false, true) => "warm-up",
+            (false, false) => "drawing",
+        };
         let mut words = phase.to_string();
         if self.acceptance.is_finite() {
             words.push_str(&format!(" · accept {:.2}", self.acceptance));
@@ -156,6 +172,14 @@ mod tests {
         assert_eq!(tally.chain(0).words(), "drawing · accept 0.75 · 1 diverged");
         assert_eq!(tally.total().iteration, 4);
         assert!((tally.fraction() - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn members_of_a_committee_have_no_acceptance() {
+        let tally = Tally::new(&Plan::new(1, 0, 8), &[0], None).of_members();
+        sweep(&tally, 0, 1, 1.0, false);
+        assert!(tally.total().acceptance.is_nan());
+        assert_eq!((tally.chain(0).words().as_str(), tally.chain(0).iteration), ("training", 1));
     }
 
     #[test]

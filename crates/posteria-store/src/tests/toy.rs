@@ -110,6 +110,10 @@ impl Posterior for Toy {
         ROWS
     }
 
+    fn state_len(&self) -> usize {
+        DIM
+    }
+
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
         (0..DIM).map(|_| stream.normal()).collect()
     }

@@ -55,6 +55,10 @@ impl Posterior for Members<'_> {
         self.posterior.rows()
     }
 
+    fn state_len(&self) -> usize {
+        self.posterior.state_len()
+    }
+
     /// The first member.
     fn start(&self, _stream: &mut Stream) -> Vec<f64> {
         self.networks[0].state.clone()

@@ -45,6 +45,9 @@ impl<'p> Chain<'p> {
     ///
     /// # Errors
     /// [`FitError::Start`] if none of a hundred starting states is usable.
+    ///
+    /// # Panics
+    /// If a starting state has not the length that the posterior says states have.
     pub fn start(
         posterior: &'p dyn Posterior,
         plan: &'p Plan,
@@ -57,6 +60,7 @@ impl<'p> Chain<'p> {
         let mut reason = Infeasible::NotFinite;
         for _ in 0..START_ATTEMPTS {
             chain.state = posterior.start(&mut starts);
+            assert_eq!(chain.state.len(), posterior.state_len(), "states have one length");
             match chain.evaluate() {
                 Ok(_) => {
                     chain.enter_stage_if_one_begins();
@@ -80,8 +84,8 @@ impl<'p> Chain<'p> {
     ) -> Result<Self, FitError> {
         let mut chain = Chain::new(posterior, plan, index, Stream::at(memory.stream));
         // A checkpoint may be damaged or forged: what it says is checked, never trusted.
-        let dim = posterior.start(&mut Stream::at(memory.stream)).len();
-        if memory.state.len() != dim || memory.iteration > plan.iterations() {
+        let len = posterior.state_len();
+        if memory.state.len() != len || memory.iteration > plan.iterations() {
             return Err(FitError::Memory { chain: index });
         }
         chain.state.clone_from(&memory.state);

@@ -146,6 +146,10 @@ impl Posterior for Custom<'_> {
         0
     }
 
+    fn state_len(&self) -> usize {
+        self.layout.len()
+    }
+
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
         let start = (self.start)(stream);
         assert_eq!(start.len(), self.layout.len(), "a start has one value per component");

@@ -30,6 +30,9 @@ pub trait Posterior: Send + Sync {
     /// factorise over rows.
     fn rows(&self) -> usize;
 
+    /// Number of entries of a state.
+    fn state_len(&self) -> usize;
+
     /// A starting state, dispersed over the prior or about a rough mode.
     fn start(&self, stream: &mut Stream) -> Vec<f64>;
 

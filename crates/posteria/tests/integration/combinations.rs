@@ -10,7 +10,7 @@ use posteria::sample::{
 };
 use posteria::target::{Counted, Infeasible, LogDensity, Point};
 
-use crate::targets::{Banana, Coarse};
+use crate::targets::Banana;
 
 fn hmc(leapfrog_steps: usize) -> Box<dyn Kernel> {
     let options = HmcOptions { leapfrog_steps, leapfrog_jitter: 0.0, ..HmcOptions::default() };
@@ -54,10 +54,10 @@ fn a_trajectory_by_forces_costs_one_force_per_step_and_one_value() {
     };
     let mut kernel = Hmc::new(2, options);
     assert!(!kernel.needs_gradient());
-    let mut target = Counted::new(Coarse(Banana));
+    let mut target = Counted::new(Banana);
     let mut stream = Seed(2).stream(Purpose::Chain, [0, 0]);
     let mut point = Point::new(&mut target, vec![0.1, 0.2]).expect("a usable start");
-    let mut cost = |target: &mut Counted<Coarse<Banana>>, point: &mut Point| {
+    let mut cost = |target: &mut Counted<Banana>, point: &mut Point| {
         (target.values, target.gradients, target.forces) = (0, 0, 0);
         let step = kernel.step(target, point, &mut stream);
         assert_eq!((step.evaluations, step.leapfrog_steps), (8, 7));

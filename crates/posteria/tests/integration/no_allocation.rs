@@ -6,7 +6,6 @@ use std::cell::Cell;
 use posteria::fit::Chain;
 use posteria::model::Posterior;
 use posteria::model::mlp::{Likelihood, Marginal, MarginalGradient, Network, Rows, Shape};
-use posteria::model::prior::{CommonScale, GroupScales, ScaleAbove, WeightGroup};
 use posteria::optimise::{Ascent, ScaledConjugateGradient};
 use posteria::random::{Purpose, Seed};
 use posteria::sample::hmc::{Nuts, NutsOptions};
@@ -128,17 +127,6 @@ fn networks_allocate_nothing() {
             check_chain(&name, &posterior, 60, 60);
         }
     }
-}
-
-#[test]
-fn scales_of_a_hierarchy_allocate_nothing() {
-    let groups = vec![WeightGroup::contiguous(0, 2), WeightGroup::contiguous(2, 2)];
-    let above = ScaleAbove::Sampled { index: 6 };
-    let scales = GroupScales::new("scales", groups, 4, above, 0.5).expect("valid settings");
-    let top = ScaleAbove::Fixed(0.05);
-    let common = CommonScale::new("common", 4..6, 0.5, 6, top, 0.5).expect("valid settings");
-    let sweep = Sweep::new(vec![Box::new(scales), Box::new(common)]);
-    check_sweep("scales", sweep, vec![0.1, -0.2, 1.0, 2.0, 0.0, 0.0, 0.0]);
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl LogDensity for Funnel {
     }
 }
 
-/// x ~ N(0, 1), y given x ~ N(x² / 2, 0.3²): a banana.
+/// x ~ N(0, 1), y given x ~ N(x² / 2, 0.3²): a banana, with a coarse force.
 #[derive(Clone)]
 pub struct Banana;
 
@@ -100,9 +100,14 @@ impl LogDensity for Banana {
         gradient[1] = -slope;
         self.log_density(position)
     }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        coarse_force(self, position, gradient)
+    }
 }
 
-/// Logarithms of gamma variates: a steep wall on one side, a long slope on the other.
+/// Logarithms of gamma variates: a steep wall on one side, a long slope on the other. With a
+/// coarse force.
 #[derive(Clone)]
 pub struct Skewed;
 
@@ -128,6 +133,10 @@ impl LogDensity for Skewed {
             *g = shape - u.exp();
         }
         self.log_density(position)
+    }
+
+    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
+        coarse_force(self, position, gradient)
     }
 }
 
@@ -213,31 +222,14 @@ impl PriorTimesLikelihood for Neuron {
     }
 }
 
-/// A density with a force that is only roughly its gradient, and never larger.
-#[derive(Clone)]
-pub struct Coarse<T>(pub T);
-
-impl<T: LogDensity> LogDensity for Coarse<T> {
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
-        self.0.log_density(position)
-    }
-
-    fn log_density_gradient(
-        &mut self,
-        position: &[f64],
-        gradient: &mut [f64],
-    ) -> Result<f64, Infeasible> {
-        self.0.log_density_gradient(position, gradient)
-    }
-
-    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
-        self.log_density_gradient(position, gradient)?;
-        // A grid of halves, by way of single precision.
-        gradient.iter_mut().for_each(|g| *g = f64::from((2.0 * *g as f32).floor() / 2.0));
-        Ok(())
-    }
+/// A force that is only roughly the gradient, and never larger: the gradient on a grid of halves,
+/// by way of single precision.
+fn coarse_force(
+    target: &mut impl LogDensity,
+    position: &[f64],
+    gradient: &mut [f64],
+) -> Result<(), Infeasible> {
+    target.log_density_gradient(position, gradient)?;
+    gradient.iter_mut().for_each(|g| *g = f64::from((2.0 * *g as f32).floor() / 2.0));
+    Ok(())
 }

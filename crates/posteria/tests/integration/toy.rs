@@ -104,6 +104,10 @@ impl Posterior for Toy {
         self.targets.len()
     }
 
+    fn state_len(&self) -> usize {
+        2
+    }
+
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
         vec![10.0 * stream.normal(), stream.normal()]
     }

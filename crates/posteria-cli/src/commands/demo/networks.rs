@@ -1,6 +1,5 @@
 //! Fit networks to simulated tables.
 
-mod committee;
 pub mod noise_sensitivity;
 pub mod outliers;
 pub mod relevance;
@@ -10,7 +9,8 @@ pub mod two_class;
 
 use posteria::data::{Table, Task};
 use posteria::model::spec::{
-    ModelKind, PriorSpec, ResidualFamily, ResidualSpec, Spec, WidthRule, WidthScaled,
+    InferenceChoice, ModelKind, PriorSpec, ResidualFamily, ResidualSpec, Spec, WidthRule,
+    WidthScaled,
 };
 use posteria::random::Seed;
 use posteria::sample::Plan;
@@ -55,6 +55,13 @@ impl Design {
     /// Samples the network given `table`, and shows progress.
     fn fit(&self, table: &Table, plan: &Plan, settings: &Settings) -> Result<Fitted> {
         self.study().fit(table, plan, settings)
+    }
+
+    /// Trains a committee of such networks on `table` on this thread alone, one of many.
+    fn train_committee(&self, table: &Table, members: usize, seed: Seed) -> Result<Fitted> {
+        let mut study = self.study();
+        study.spec.sampling.inference = Some(InferenceChoice::Committee);
+        study.train_committee(table, members, seed)
     }
 
     /// Samples the network given `table` on this thread alone, one of many.

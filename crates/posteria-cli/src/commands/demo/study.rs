@@ -59,6 +59,17 @@ impl Study {
         Ok(Fitted { encoder, posterior, draws: kept.into_draws(), step: 1 })
     }
 
+    /// Trains a committee of so many members, where the specification asks for one, on this
+    /// thread alone, one of many.
+    pub fn train_committee(&self, table: &Table, members: usize, seed: Seed) -> Result<Fitted> {
+        let (encoder, posterior) = self.condition(table)?;
+        let Conditioned::Committee(network) = &posterior else {
+            unreachable!("the specification asks for a committee")
+        };
+        let draws = fit::fit_committee(network, members, seed, NonZero::<usize>::MIN).running()?;
+        Ok(Fitted { encoder, posterior, draws, step: 1 })
+    }
+
     /// Samples the model given `table` on this thread alone, one of many.
     pub fn fit_alone(&self, table: &Table, plan: &Plan, seed: Seed) -> Result<Fitted> {
         let (encoder, posterior) = self.condition(table)?;

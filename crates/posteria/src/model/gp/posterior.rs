@@ -214,6 +214,10 @@ impl Posterior for GpPosterior {
         self.row_count()
     }
 
+    fn state_len(&self) -> usize {
+        self.latents.end
+    }
+
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
         start::start(self, stream)
     }

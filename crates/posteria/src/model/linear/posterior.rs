@@ -158,6 +158,10 @@ impl Posterior for LinearPosterior {
         self.x.rows()
     }
 
+    fn state_len(&self) -> usize {
+        self.coefficients.state_len + usize::from(matches!(self.likelihood, Likelihood::Normal(_)))
+    }
+
     /// Scales about the middle of their priors, coefficients about zero.
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
         let mut state = vec![0.0; self.coefficients.state_len];

@@ -6,7 +6,7 @@ use super::hierarchy::Hierarchy;
 use super::marginal::{Marginal, MarginalGradient};
 use super::network::{Rows, Shape};
 use super::scale_block::ScaleBlock;
-use crate::density::special::LOG_SQRT_2PI;
+use super::scaled_weights::ScaledWeights;
 use crate::model::residual::{Noise, Residual};
 use crate::random::Stream;
 use crate::sample::Coordinates;
@@ -21,19 +21,16 @@ pub(super) struct Collapsed<'p> {
     residual: &'p Residual,
     inverse_temperature: f64,
     marginal: Marginal<'p>,
-    block: ScaleBlock<'p>,
-    /// The state, with the scales of the latest evaluation.
-    state: Vec<f64>,
-    scales: Vec<f64>,
-    hidden: Vec<f64>,
+    scaled: ScaledWeights<'p>,
     targets: Vec<f64>,
     precisions: Vec<f64>,
     /// Principal axes of the residual covariance: in them the targets are independent.
     axes: Option<Matrix>,
     gradient: MarginalGradient,
-    scratch: Vec<f64>,
+    /// Derivatives with respect to the log scales of the residuals.
+    noise: Vec<f64>,
     tail: Vec<f64>,
-    /// Whether `state` and the marginal hold the latest position.
+    /// Why there is no density given the residual covariance, if so.
     infeasible: Option<Infeasible>,
 }
 
@@ -48,7 +45,6 @@ impl<'p> Collapsed<'p> {
             Noise::Scales { levels, .. } => Some(levels),
             Noise::Covariance { .. } => None,
         };
-        let block = ScaleBlock::new(hierarchy, levels);
         let hidden = shape.output_weights().start;
         let (tail, count) = (shape.tail().len(), residual.targets.len());
         Collapsed {
@@ -57,9 +53,7 @@ impl<'p> Collapsed<'p> {
             residual,
             inverse_temperature,
             marginal: Marginal::new(shape, rows),
-            state: Vec::new(),
-            scales: vec![0.0; shape.len()],
-            hidden: vec![0.0; hidden],
+            scaled: ScaledWeights::new(hierarchy, levels, (hidden, shape.len())),
             targets: residual.targets.clone(),
             precisions: vec![0.0; count],
             axes: None,
@@ -68,28 +62,23 @@ impl<'p> Collapsed<'p> {
                 log_scales: vec![0.0; tail],
                 squares: vec![0.0; count],
             },
-            scratch: vec![0.0; block.len()],
+            noise: vec![0.0; levels.map_or(0, |levels| levels.slots.len())],
             tail: vec![0.0; tail],
             infeasible: None,
-            block,
         }
     }
 
     /// The coordinates of the scales.
     pub(super) fn block(&self) -> &ScaleBlock<'p> {
-        &self.block
+        &self.scaled.block
     }
 
     /// Sets scales, precisions and hidden weights to those of `position`.
     fn set(&mut self, position: &[f64]) {
-        let (scales, z) = position.split_at(self.block.len());
-        self.block.leave(scales, &mut self.state);
-        self.hierarchy.scales(&self.state, &mut self.scales);
-        for ((weight, scale), z) in self.hidden.iter_mut().zip(&self.scales).zip(z) {
-            *weight = scale * z;
-        }
+        self.scaled.set(position);
         if let Noise::Scales { .. } = self.residual.noise {
-            self.residual.precisions(&self.state, self.inverse_temperature, &mut self.precisions);
+            let state = &self.scaled.state;
+            self.residual.precisions(state, self.inverse_temperature, &mut self.precisions);
         }
     }
 
@@ -97,7 +86,7 @@ impl<'p> Collapsed<'p> {
     fn log_normalizer(&self) -> f64 {
         match &self.residual.noise {
             Noise::Scales { levels, counts, .. } => {
-                let scales = &self.state[levels.slots.clone()];
+                let scales = &self.scaled.state[levels.slots.clone()];
                 let sum: f64 = scales.iter().zip(counts).map(|(scale, n)| scale * n).sum();
                 -self.inverse_temperature * sum
             }
@@ -129,7 +118,7 @@ impl<'p> Collapsed<'p> {
 
 impl LogDensity for Collapsed<'_> {
     fn dim(&self) -> usize {
-        self.block.len() + self.hidden.len()
+        self.scaled.dim()
     }
 
     fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
@@ -137,16 +126,11 @@ impl LogDensity for Collapsed<'_> {
             return Err(infeasible);
         }
         self.set(position);
-        let (coordinates, z) = position.split_at(self.block.len());
-        let prior = self
-            .block
-            .log_density_gradient(coordinates, &mut self.scratch, |_, _| 0.0)
-            .ok_or(Infeasible::NotFinite)?;
-        let squares: f64 = z.iter().map(|z| z * z).sum();
-        let tail = &self.scales[self.shape.tail()];
-        let marginal =
-            self.marginal.log_density(&self.hidden, tail, &self.targets, &self.precisions)?;
-        Ok(prior - 0.5 * squares - z.len() as f64 * LOG_SQRT_2PI + self.log_normalizer() + marginal)
+        let prior = self.scaled.log_prior(position)?;
+        let ScaledWeights { weights: hidden, scales, .. } = &self.scaled;
+        let tail = &scales[self.shape.tail()];
+        let marginal = self.marginal.log_density(hidden, tail, &self.targets, &self.precisions)?;
+        Ok(prior + self.log_normalizer() + marginal)
     }
 
     fn log_density_gradient(
@@ -158,24 +142,18 @@ impl LogDensity for Collapsed<'_> {
             return Err(infeasible);
         }
         self.set(position);
-        let (coordinates, z) = position.split_at(self.block.len());
-        let (of_scales, of_z) = gradient.split_at_mut(self.block.len());
         let tail = self.shape.tail();
+        let ScaledWeights { weights: hidden, scales, .. } = &self.scaled;
         let marginal = self.marginal.log_density_gradient(
-            &self.hidden,
-            &self.scales[tail.clone()],
+            hidden,
+            &scales[tail.clone()],
             &self.targets,
             &self.precisions,
             &mut self.gradient,
         )?;
         let MarginalGradient { hidden: slopes, log_scales, squares: of_noise } = &self.gradient;
-        let mut squares = 0.0;
-        for (((slot, z), scale), slope) in of_z.iter_mut().zip(z).zip(&self.scales).zip(slopes) {
-            squares += z * z;
-            *slot = slope * scale - z;
-        }
-        if let Noise::Scales { levels, slot_of, counts } = &self.residual.noise {
-            let noise = &mut self.scratch[..levels.slots.len()];
+        if let Noise::Scales { slot_of, counts, .. } = &self.residual.noise {
+            let noise = &mut self.noise;
             if noise.len() == 1 {
                 noise[0] = of_noise.iter().sum();
             } else {
@@ -188,35 +166,25 @@ impl LogDensity for Collapsed<'_> {
                 *slot -= self.inverse_temperature * count;
             }
         }
-        let (groups, hidden, noise) = (&self.hierarchy.groups, &self.hidden, &self.scratch);
-        let prior = self
-            .block
-            .log_density_gradient(coordinates, of_scales, |group, part| {
-                let Some(group) = group else { return noise[part] };
-                let range = groups[group].part_range(part);
-                if range.start < hidden.len() {
-                    let pairs = slopes[range.clone()].iter().zip(&hidden[range]);
-                    pairs.map(|(slope, w)| slope * w).sum()
-                } else {
-                    log_scales[range.start - tail.start..range.end - tail.start].iter().sum()
-                }
-            })
-            .ok_or(Infeasible::NotFinite)?;
-        Ok(prior - 0.5 * squares - z.len() as f64 * LOG_SQRT_2PI + self.log_normalizer() + marginal)
+        let (groups, noise) = (&self.hierarchy.groups, &self.noise);
+        let prior = self.scaled.log_prior_gradient(position, slopes, gradient, |group, part| {
+            let Some(group) = group else { return noise[part] };
+            let range = groups[group].part_range(part);
+            if range.start < hidden.len() {
+                let pairs = slopes[range.clone()].iter().zip(&hidden[range]);
+                pairs.map(|(slope, w)| slope * w).sum()
+            } else {
+                log_scales[range.start - tail.start..range.end - tail.start].iter().sum()
+            }
+        })?;
+        Ok(prior + self.log_normalizer() + marginal)
     }
 }
 
 impl Coordinates for Collapsed<'_> {
     fn enter(&mut self, state: &[f64], position: &mut [f64]) {
-        self.state.clear();
-        self.state.extend_from_slice(state);
         self.infeasible = self.rotate(state).err();
-        let (coordinates, z) = position.split_at_mut(self.block.len());
-        self.block.enter(state, coordinates);
-        self.hierarchy.scales(state, &mut self.scales);
-        for ((z, weight), scale) in z.iter_mut().zip(state).zip(&self.scales) {
-            *z = weight / scale;
-        }
+        self.scaled.enter(state, position);
     }
 
     fn leave(&mut self, position: &[f64], state: &mut [f64], stream: &mut Stream) {
@@ -224,8 +192,7 @@ impl Coordinates for Collapsed<'_> {
         if self.log_density(position).is_err() {
             return;
         }
-        self.block.leave(&position[..self.block.len()], state);
-        state[..self.hidden.len()].copy_from_slice(&self.hidden);
+        self.scaled.leave(position, state);
         self.marginal.draw_output_weights(stream, &mut self.tail);
         let outputs = self.shape.outputs;
         let tail = &mut state[self.shape.tail()];

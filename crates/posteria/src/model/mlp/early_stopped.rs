@@ -34,7 +34,8 @@ impl MlpPosterior {
     /// Trains a network with early stopping, for the start of a chain or as the member of a
     /// committee [Vehtari et al. 2000; MCMCstuff manual §3.2.4].
     ///
-    /// The rows are divided at random into halves, classes evenly. From weights 0.01 N(0, 1),
+    /// The rows are divided at random into halves: classes evenly or, where rows belong together
+    /// in groups, whole groups, so that what stops the training is new to it. From weights 0.01 N(0, 1),
     /// scaled conjugate gradients climb the log likelihood of one half (of residuals with a
     /// standard deviation of 1 where targets are real), and the position that is best for the
     /// other half is kept. Priors take no part.
@@ -50,7 +51,7 @@ impl MlpPosterior {
     /// # Errors
     /// [`Infeasible`] if the targets are too large to be squared.
     pub fn early_stopped(&self, stream: &mut Stream) -> Result<EarlyStoppedNetwork, Infeasible> {
-        let [training, stopping] = halves(&self.observed, self.rows.len(), stream);
+        let [training, stopping] = self.halves(stream);
         let (training, stopping) = (Half::new(self, training), Half::new(self, stopping));
         let mut first = vec![0.0; self.shape.len()];
         stream.fill_normal(&mut first);
@@ -77,6 +78,25 @@ impl MlpPosterior {
         Ok(EarlyStoppedNetwork { state, evaluations: trained.evaluations })
     }
 
+    /// Rows to train on and rows to stop by: halves at random, each with its share of every
+    /// class. A group of rows is never divided.
+    fn halves(&self, stream: &mut Stream) -> [Vec<usize>; 2] {
+        let rows = self.rows.len();
+        let folds = match &self.row_groups {
+            Some(groups) => Folds::grouped(groups, 2, stream),
+            None => Folds::stratified(&self.observed.classes(rows), 2, stream),
+        };
+        match folds {
+            Ok(folds) => {
+                // Which of them gets the odd row of a class is not random; this is.
+                let training = stream.index(2);
+                [training, 1 - training].map(|fold| folds.held_out(fold).to_vec())
+            }
+            // One row, or one group, cannot be divided.
+            Err(_) => [(0..rows).collect(), (0..rows).collect()],
+        }
+    }
+
     /// Sets the scale of every part of a group to the size of its weights.
     fn set_weight_scales(&self, state: &mut [f64]) {
         for group in &self.hierarchy.groups {
@@ -87,24 +107,6 @@ impl MlpPosterior {
             }
             set_above(levels, state);
         }
-    }
-}
-
-/// Rows to train on and rows to stop by: halves at random, each with its share of every class.
-fn halves(observed: &Observed, rows: usize, stream: &mut Stream) -> [Vec<usize>; 2] {
-    let classes: Vec<usize> = match observed {
-        Observed::Real(_) => vec![0; rows],
-        Observed::Binary { signs } => signs.iter().map(|sign| usize::from(*sign > 0.0)).collect(),
-        Observed::Multiclass { codes } => codes.iter().map(|code| *code as usize).collect(),
-    };
-    match Folds::stratified(&classes, 2, stream) {
-        Ok(folds) => {
-            // Which of them gets the odd row of a class is not random; this is.
-            let training = stream.index(2);
-            [training, 1 - training].map(|fold| folds.held_out(fold).to_vec())
-        }
-        // One row cannot be divided.
-        Err(_) => [(0..rows).collect(), (0..rows).collect()],
     }
 }
 

@@ -36,6 +36,7 @@ mod posterior;
 mod predictor;
 mod rungs;
 mod scale_block;
+mod scaled_weights;
 mod spec;
 mod start;
 mod sweep;

@@ -16,6 +16,19 @@ pub(super) enum Observed {
     Multiclass { codes: Vec<u32> },
 }
 
+impl Observed {
+    /// The class of each of `rows` rows; one for all where targets are real.
+    pub(super) fn classes(&self, rows: usize) -> Vec<usize> {
+        match self {
+            Observed::Real(_) => vec![0; rows],
+            Observed::Binary { signs } => {
+                signs.iter().map(|sign| usize::from(*sign > 0.0)).collect()
+            }
+            Observed::Multiclass { codes } => codes.iter().map(|code| *code as usize).collect(),
+        }
+    }
+}
+
 /// The likelihood of the outputs given everything else in a state: its kind and parameters.
 pub(super) struct Conditioned {
     kind: Kind,

@@ -47,6 +47,8 @@ pub struct MlpPosterior {
     pub(super) fitted_rows: Vec<usize>,
     /// Standardised targets o·n + i, or class codes.
     pub(super) answers: Vec<f64>,
+    /// Index of the group of every row, if rows belong together.
+    pub(super) row_groups: Option<Vec<usize>>,
     pub(super) test: Option<TestRows>,
     pub(super) state_len: usize,
     layout: Layout,
@@ -136,6 +138,7 @@ impl Mlp {
             moves: self.sampling,
             fitted_rows,
             answers: answers(data),
+            row_groups: data.groups.clone(),
             test,
             state_len,
             layout,
@@ -158,6 +161,10 @@ impl Posterior for MlpPosterior {
 
     fn rows(&self) -> usize {
         self.rows.len()
+    }
+
+    fn state_len(&self) -> usize {
+        self.state_len
     }
 
     fn start(&self, stream: &mut Stream) -> Vec<f64> {

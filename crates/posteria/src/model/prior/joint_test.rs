@@ -5,12 +5,9 @@
 //! updates under test [Geweke 2004]. Every statistic is compared by a two-sample z with
 //! batch-means errors; |z| < 4 has a false-alarm rate of 6e-5 each (seeds are fixed).
 
-use super::{
-    CommonScale, DofGrid, GroupScales, ScaleAbove, WeightGroup, log_scale_given_student_t,
-};
+use super::{Above, DofGrid, DofSource, Levels, Squares, log_scale_given_student_t};
 use crate::density::{Categorical, InverseGamma, StudentT};
 use crate::random::{Purpose, Seed, Stream};
-use crate::sample::{Sweep, Update};
 
 const BATCHES: usize = 100;
 
@@ -53,7 +50,7 @@ fn hierarchy_statistics(state: &[f64]) -> [f64; 11] {
         let log_scale = state[WEIGHTS + k];
         statistics[k] = log_scale;
         statistics[GROUPS + k] = log_scale * log_scale;
-        let squares = group(k).squares(state);
+        let squares = squares(state, k);
         statistics[2 * GROUPS + k] = squares.sum / squares.count;
     }
     statistics[9] = state[COMMON];
@@ -62,15 +59,19 @@ fn hierarchy_statistics(state: &[f64]) -> [f64; 11] {
 }
 
 /// Strided on purpose: weight j of group k stands at k + 3j.
-fn group(k: usize) -> WeightGroup {
-    WeightGroup { start: k, count: MEMBERS, stride: GROUPS }
+fn group(k: usize) -> impl Iterator<Item = usize> {
+    (0..MEMBERS).map(move |j| k + GROUPS * j)
+}
+
+fn squares(state: &[f64], k: usize) -> Squares {
+    Squares::of(group(k).map(|index| state[index]))
 }
 
 /// w | a raised to β is N(0, a²/β), up to a factor that depends on a.
 fn draw_weights(state: &mut [f64], beta: f64, stream: &mut Stream) {
     for k in 0..GROUPS {
         let scale = state[WEIGHTS + k].exp() / beta.sqrt();
-        for index in group(k).indices() {
+        for index in group(k) {
             state[index] = scale * stream.normal();
         }
     }
@@ -93,16 +94,13 @@ fn draw_hierarchy(state: &mut [f64], beta: f64, stream: &mut Stream) {
 
 #[test]
 fn three_level_hierarchy_passes_the_joint_distribution_test() {
-    for beta in [1.0, 0.3] {
-        let above = ScaleAbove::Sampled { index: COMMON };
-        let groups = (0..GROUPS).map(group).collect();
-        let scales =
-            GroupScales::new("scales", groups, WEIGHTS, above, DOF).unwrap().tempered(beta);
-        let top = ScaleAbove::Fixed(A_0);
-        let common =
-            CommonScale::new("common", WEIGHTS..COMMON, DOF, COMMON, top, DOF_COMMON).unwrap();
-        let updates: Vec<Box<dyn Update>> = vec![Box::new(scales), Box::new(common)];
-        let mut sweep = Sweep::new(updates);
+    for beta in [1.0_f64, 0.3] {
+        let top = InverseGamma::new(A_0, DOF_COMMON).unwrap();
+        let mut levels = Levels {
+            slots: WEIGHTS..COMMON,
+            dof: DofSource::Fixed(DOF),
+            above: Above::Sampled { slot: COMMON, prior: top },
+        };
         let mut stream = Seed(5).stream(Purpose::Data, [1, beta.to_bits()]);
         let mut state = [0.0; COMMON + 1];
         let independent: Vec<_> = (0..40_000)
@@ -114,7 +112,7 @@ fn three_level_hierarchy_passes_the_joint_distribution_test() {
         let chain: Vec<_> = (0..100_000)
             .map(|_| {
                 draw_weights(&mut state, beta, &mut stream);
-                sweep.pass(&mut state, &mut stream);
+                assert!(levels.gibbs(&mut state, squares, beta, &mut stream));
                 hierarchy_statistics(&state)
             })
             .collect();
@@ -127,12 +125,13 @@ fn three_level_hierarchy_passes_the_joint_distribution_test() {
 #[test]
 fn heavy_tailed_hierarchy_passes_the_joint_distribution_test() {
     let (dof, top) = (0.5, 0.05);
-    let above = ScaleAbove::Sampled { index: 2 };
-    let groups = vec![WeightGroup::contiguous(0, 1)];
-    let mut scales = GroupScales::new("scales", groups, 1, above, dof).unwrap();
-    let mut common = CommonScale::new("common", 1..2, dof, 2, ScaleAbove::Fixed(top), dof).unwrap();
     let mut stream = Seed(5).stream(Purpose::Data, [2, 0]);
     let level = InverseGamma::new(top, dof).unwrap();
+    let mut levels = Levels {
+        slots: 1..2,
+        dof: DofSource::Fixed(dof),
+        above: Above::Sampled { slot: 2, prior: level },
+    };
     let simulate = |state: &mut [f64; 3], stream: &mut Stream| {
         state[2] = level.draw_log_scale(stream);
         state[1] = InverseGamma::new(state[2].exp(), dof).unwrap().draw_log_scale(stream);
@@ -151,8 +150,8 @@ fn heavy_tailed_hierarchy_passes_the_joint_distribution_test() {
     let chain: Vec<_> = (0..200_000)
         .map(|_| {
             state[0] = state[1].exp() * stream.normal();
-            scales.update(&mut state, &mut stream);
-            common.update(&mut state, &mut stream);
+            let squares = |state: &[f64], _| Squares::of([state[0]]);
+            assert!(levels.gibbs(&mut state, squares, 1.0, &mut stream));
             statistics(&state)
         })
         .collect();

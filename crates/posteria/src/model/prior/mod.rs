@@ -15,22 +15,18 @@
 mod common;
 mod covariance;
 mod dof;
-mod group;
 #[cfg(test)]
 mod joint_test;
 mod levels;
 mod mean;
 mod scale;
-mod updates;
 
 pub use common::common_log_scale_given_log_scales;
 pub use covariance::CovarianceConditional;
 pub use dof::DofGrid;
-pub use group::WeightGroup;
-pub use levels::{Above, DofSource, Levels, limited};
+pub use levels::{Above, DofSource, LOG_SCALE_LIMIT, Levels, limited};
 pub use mean::{WeightedSum, mean_given_normal};
 pub use scale::{
     Absolutes, Squares, draw_case_variances, log_scale_given_laplace, log_scale_given_student_t,
     variance_given_normal,
 };
-pub use updates::{CommonScale, GroupScales, LOG_SCALE_LIMIT, ScaleAbove};

@@ -65,7 +65,8 @@ impl ResidualConditional {
     /// Draws ν given the residuals and their scales.
     fn draw_dof(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
         let beta = self.inverse_temperature;
-        let ratios = &self.ratios;
+        // At β = 0 the data do not count, even where they are infinitely far off.
+        let ratios = if beta > 0.0 { &self.ratios[..] } else { &[] };
         match &mut self.residual.dof {
             ResidualDof::Fixed(_) => {}
             ResidualDof::Grid { slot, grid } => {
@@ -99,7 +100,9 @@ impl ResidualConditional {
         let Some(cases) = self.residual.cases.clone() else { return true };
         let beta = self.inverse_temperature;
         if beta <= 0.0 {
-            state[cases].fill(0.0);
+            // Nothing is observed. The variances of single cases have their prior; κ of the other
+            // families is a means to weigh the data, and nobody reads it.
+            self.residual.draw_case_variances(state, stream);
             return true;
         }
         let dof = self.residual.dof.value(state);
@@ -117,7 +120,11 @@ impl ResidualConditional {
                 }
             };
             match drawn {
-                Some(kappa) if kappa.is_finite() => state[cases.start + index] = kappa,
+                // A power of the likelihood near 0 has κ near 0, which must not become 0: draws show
+                // variances σ²/κ.
+                Some(kappa) if kappa.is_finite() => {
+                    state[cases.start + index] = kappa.max(f64::MIN_POSITIVE);
+                }
                 _ => fine = false,
             }
         }

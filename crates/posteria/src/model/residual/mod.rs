@@ -24,7 +24,7 @@ pub(in crate::model) use prior::ResidualPrior;
 use crate::data::{Dataset, Targets};
 use crate::density::{Categorical, Gamma, InverseGamma, InverseWishart, ParameterError};
 use crate::model::ModelError;
-use crate::model::prior::{Above, DofGrid, DofSource, Levels};
+use crate::model::prior::{Above, DofGrid, DofSource, Levels, limited};
 use crate::model::spec::checks::DofChoice;
 use crate::model::spec::{ResidualFamily, ResidualSharing, Values};
 use crate::random::Stream;
@@ -240,11 +240,16 @@ impl Residual {
         }
     }
 
-    /// The precision κ/σ² of every residual, given inverse temperature β.
+    /// The precision κ/σ² of every residual, given inverse temperature β; none at β = 0, where
+    /// the data tell nothing whatever κ is.
     pub(in crate::model) fn precisions(&self, state: &[f64], beta: f64, precisions: &mut [f64]) {
         let Noise::Scales { levels, slot_of, .. } = &self.noise else {
             unreachable!("a covariance matrix has its own precisions")
         };
+        if beta <= 0.0 {
+            precisions.fill(0.0);
+            return;
+        }
         let first = levels.slots.start;
         if levels.slots.len() == 1 {
             let precision = (-2.0 * state[first]).exp();
@@ -306,7 +311,7 @@ impl Residual {
             && let Ok(prior) = InverseGamma::new(1.0, dof)
         {
             for kappa in &mut state[cases.clone()] {
-                *kappa = (-2.0 * prior.draw_log_scale(stream)).exp();
+                *kappa = (-2.0 * limited(prior.draw_log_scale(stream))).exp();
             }
         }
     }

@@ -7,7 +7,7 @@ use posteria::target::{Infeasible, LogDensity};
 use super::{
     check_banana, check_banana_chains, check_funnel, check_gaussian, check_normal, run_kernel,
 };
-use crate::targets::{Banana, Coarse, Gaussian};
+use crate::targets::{Banana, Gaussian};
 
 pub fn hmc(options: HmcOptions) -> impl Fn(usize) -> Box<dyn Kernel> {
     move |dim| Box::new(Hmc::new(dim, options.clone()))
@@ -73,7 +73,7 @@ fn hybrid_monte_carlo_with_persistence() {
 #[test]
 fn hybrid_monte_carlo_by_coarse_forces() {
     let options = HmcOptions { leapfrog_steps: 10, fast_force: true, ..HmcOptions::default() };
-    let chains = run_kernel(&Coarse(Banana), hmc(options), &Plan::new(4, 500, 8000));
+    let chains = run_kernel(&Banana, hmc(options), &Plan::new(4, 500, 8000));
     check_banana_chains("HMC by coarse forces", &chains);
 }
 

@@ -1,25 +1,24 @@
 //! See what a wrong residual model costs a Bayesian network, and a committee of early-stopped
 //! ones [Vehtari 2001, table 2.1].
 
-use anyhow::anyhow;
+use posteria::data::Task;
 use posteria::data::recipes::noise_sensitivity::{HALF_WIDTH, Noise, TRAINING_ROWS, draw, mean};
-use posteria::data::{Dataset, Encoder, Missing, Table as DataTable, Task};
 use posteria::density::StudentT;
 use posteria::fit::run_jobs;
-use posteria::model::mlp::Rows;
 use posteria::model::spec::{ResidualFamily, WidthRule};
 use posteria::random::{Purpose, Seed};
 use posteria::sample::Plan;
 
-use super::committee::committee;
 use super::estimate::Estimate;
 use super::{Demonstration, Design, Quantity, Settings, squared_differences, table_of};
-use crate::failure::{Classify, Result};
+use crate::failure::Result;
 use crate::output::Table;
 use crate::text;
 
 /// Tables of each kind of noise unless the user asks for another number.
 const TABLES: usize = 10;
+/// Networks in the committee.
+const MEMBERS: usize = 10;
 /// Points at which predictions are compared with the true function.
 const POINTS: usize = 201;
 
@@ -147,26 +146,14 @@ fn on_table(noise: Noise, [kind, index]: [usize; 2], settings: &Settings) -> Res
     let seed = Seed(seed.0.wrapping_add(index as u64));
     let plan = Plan { chains: 2, ..settings.plan(150, 1) };
     let fit = |residual| Design { residual, ..DESIGN }.fit_alone(&training, &plan, seed);
+    let committee = DESIGN.train_committee(&training, MEMBERS, seed)?;
     let (normal, student) = (fit(ResidualFamily::Normal)?, fit(ResidualFamily::StudentT)?);
     Ok(Errors {
         bayes: error(&normal.outputs(&grid)?),
         student: error(&student.outputs(&grid)?),
         r_hat: normal.r_hat().max(student.r_hat()),
-        committee: error(&committee_outputs(&training, &grid, seed)?),
+        committee: error(&committee.outputs(&grid)?),
     })
-}
-
-/// What the committee predicts at the rows of `grid`.
-fn committee_outputs(training: &DataTable, grid: &DataTable, seed: Seed) -> Result<Vec<f64>> {
-    let encoding = Encoder::fit(training, &DESIGN.study().roles()).running()?;
-    let rows = encoding.encoder.encode(grid, Missing::Error).running()?;
-    let data: &Dataset = &encoding.dataset;
-    let mut stream = seed.stream(Purpose::Folds, [0, 0]);
-    let inputs = Rows::new(&rows.inputs);
-    let outputs = committee(data, &inputs, DESIGN.hidden, &mut stream)
-        .map_err(|reason| anyhow!("the committee cannot be trained: {reason}"))
-        .running()?;
-    Ok(outputs.iter().map(|output| data.target_scaling[0].invert(*output)).collect())
 }
 
 /// 1 - p of the two-sided t-test of a mean difference over so many tables.

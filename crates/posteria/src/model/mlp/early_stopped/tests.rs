@@ -64,7 +64,7 @@ fn held_back_rows_are_better_off_than_at_the_start_and_than_at_the_mode() {
         let posterior = posterior(&data, "");
         for index in 0..5 {
             let mut same = stream(index);
-            let [training, stopping] = halves(&posterior.observed, 60, &mut same);
+            let [training, stopping] = posterior.halves(&mut same);
             let [training, stopping] = [training, stopping].map(|it| Half::new(&posterior, it));
             let mut first = vec![0.0; posterior.shape.len()];
             same.fill_normal(&mut first);
@@ -89,7 +89,7 @@ fn held_back_rows_are_better_off_than_at_the_start_and_than_at_the_mode() {
     // Two thirds of the noise-free variance of the targets is learned, in every half.
     let posterior = posterior(&regression(60), "");
     let network = posterior.early_stopped(&mut stream(1)).expect("a network");
-    let [_, stopping] = halves(&posterior.observed, 60, &mut stream(1));
+    let [_, stopping] = posterior.halves(&mut stream(1));
     let half = Half::new(&posterior, stopping);
     let mut on_half = half.log_likelihood(&posterior);
     let of = |on: &mut HalfLikelihood<'_>, w: &[f64]| on.log_density(w).expect("usable");
@@ -102,7 +102,7 @@ fn halves_are_random_and_have_their_share_of_every_class() {
     let codes: Vec<usize> =
         (0..41).map(|row| usize::from(row < 11) + usize::from(row == 0)).collect();
     let posterior = posterior(&classes(codes.clone(), Task::Multiclass), "");
-    let divide = |index| halves(&posterior.observed, 41, &mut stream(index));
+    let divide = |index| posterior.halves(&mut stream(index));
     let mut rare = [0; 2];
     for index in 0..40 {
         let [training, stopping] = divide(index);
@@ -121,6 +121,33 @@ fn halves_are_random_and_have_their_share_of_every_class() {
     let one = posterior.early_stopped(&mut stream(0)).expect("a network");
     let again = posterior.early_stopped(&mut stream(0)).expect("a network");
     assert_eq!(one, again, "the stream decides");
+}
+
+#[test]
+fn halves_never_divide_a_group_of_rows() {
+    let mut data = regression(60);
+    // Twelve groups of five rows that do not follow each other.
+    let group_of = |row: usize| row % 12;
+    data.groups = Some((0..60).map(group_of).collect());
+    let grouped = posterior(&data, "");
+    let mut first = 0;
+    for index in 0..40 {
+        let [training, stopping] = grouped.halves(&mut stream(index));
+        let mut all = [training.clone(), stopping.clone()].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..60).collect::<Vec<_>>());
+        assert_eq!((training.len(), stopping.len()), (30, 30));
+        assert!(training.iter().all(|row| stopping.iter().all(|s| group_of(*s) != group_of(*row))));
+        first += usize::from(training.contains(&0));
+    }
+    // Binomial of 40 trials: outside of 6..=34 with probability 2e-6.
+    assert!((6..=34).contains(&first), "{first}");
+    // One group is never divided either: it trains and stops the training.
+    data.groups = Some(vec![0; 60]);
+    let single = posterior(&data, "");
+    let whole: Vec<usize> = (0..60).collect();
+    assert_eq!(single.halves(&mut stream(0)), [whole.clone(), whole]);
+    assert!(single.early_stopped(&mut stream(0)).is_ok());
 }
 
 #[test]

@@ -77,10 +77,18 @@ fn residual_terms(world: &World, residual: &Residual, state: &[f64], beta: f64) 
     (0..noise.len())
         .map(|index| {
             let scale = world.scale(residual, state, index);
-            let kappa = residual.cases.as_ref().map_or(beta, |cases| state[cases.start + index]);
+            let kappa = kappa(residual, state, index, beta);
             -beta * scale.ln() - 0.5 * kappa * (noise[index] / scale).powi(2)
         })
         .sum()
+}
+
+/// The number that a residual's precision is multiplied by; the data do not count at β = 0.
+fn kappa(residual: &Residual, state: &[f64], index: usize, beta: f64) -> f64 {
+    match &residual.cases {
+        Some(cases) if beta > 0.0 => state[cases.start + index],
+        _ => beta,
+    }
 }
 
 fn covariance_normal(covariance: &[f64], dim: usize) -> MultivariateNormal {
@@ -113,7 +121,7 @@ fn output_weights(
         Noise::Scales { .. } if o != p => 0.0,
         Noise::Scales { .. } => {
             let index = o * rows + row;
-            let kappa = residual.cases.as_ref().map_or(beta, |cases| state[cases.start + index]);
+            let kappa = kappa(residual, state, index, beta);
             kappa / world.scale(residual, state, index).powi(2)
         }
     };

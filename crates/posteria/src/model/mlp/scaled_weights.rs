@@ -1,0 +1,109 @@
+//! Weights in units of their scales, beside the coordinates of the scales.
+
+use super::hierarchy::Hierarchy;
+use super::scale_block::ScaleBlock;
+use crate::density::special::LOG_SQRT_2PI;
+use crate::model::prior::Levels;
+use crate::target::Infeasible;
+
+/// Positions (coordinates of scales, z) with weights w_i = s_i z_i and z_i ~ N(0, 1): moving a
+/// scale moves its weights with it.
+pub(super) struct ScaledWeights<'p> {
+    hierarchy: &'p Hierarchy,
+    /// The coordinates of the scales.
+    pub(super) block: ScaleBlock<'p>,
+    /// The state that was entered, with the scales of the latest position.
+    pub(super) state: Vec<f64>,
+    /// s_i of every weight of the network.
+    pub(super) scales: Vec<f64>,
+    /// w_i of the latest position: the first weights of the network, or all of them.
+    pub(super) weights: Vec<f64>,
+    /// Room for a gradient that nobody asks for.
+    ignored: Vec<f64>,
+}
+
+impl<'p> ScaledWeights<'p> {
+    /// The first `moved` of `all` weights, with every scale of weights and those of `residual`.
+    pub(super) fn new(
+        hierarchy: &'p Hierarchy,
+        residual: Option<&'p Levels>,
+        (moved, all): (usize, usize),
+    ) -> Self {
+        let block = ScaleBlock::new(hierarchy, residual);
+        ScaledWeights {
+            hierarchy,
+            state: Vec::new(),
+            scales: vec![0.0; all],
+            weights: vec![0.0; moved],
+            ignored: vec![0.0; block.len()],
+            block,
+        }
+    }
+
+    /// Length of a position.
+    pub(super) fn dim(&self) -> usize {
+        self.block.len() + self.weights.len()
+    }
+
+    /// Takes `state` and writes its position.
+    pub(super) fn enter(&mut self, state: &[f64], position: &mut [f64]) {
+        self.state.clear();
+        self.state.extend_from_slice(state);
+        let (coordinates, z) = position.split_at_mut(self.block.len());
+        self.block.enter(state, coordinates);
+        self.hierarchy.scales(state, &mut self.scales);
+        for ((z, weight), scale) in z.iter_mut().zip(state).zip(&self.scales) {
+            *z = weight / scale;
+        }
+    }
+
+    /// Sets scales and weights to those of `position`.
+    pub(super) fn set(&mut self, position: &[f64]) {
+        let (coordinates, z) = position.split_at(self.block.len());
+        self.block.leave(coordinates, &mut self.state);
+        self.hierarchy.scales(&self.state, &mut self.scales);
+        for ((weight, scale), z) in self.weights.iter_mut().zip(&self.scales).zip(z) {
+            *weight = scale * z;
+        }
+    }
+
+    /// Writes scales and weights of `position`, the latest that was set, into `state`.
+    pub(super) fn leave(&self, position: &[f64], state: &mut [f64]) {
+        self.block.leave(&position[..self.block.len()], state);
+        state[..self.weights.len()].copy_from_slice(&self.weights);
+    }
+
+    /// Log prior density of a position.
+    pub(super) fn log_prior(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+        let (coordinates, z) = position.split_at(self.block.len());
+        let scales = self.block.log_density_gradient(coordinates, &mut self.ignored, |_, _| 0.0);
+        let squares: f64 = z.iter().map(|z| z * z).sum();
+        scales.map(|scales| scales + log_normal(squares, z.len())).ok_or(Infeasible::NotFinite)
+    }
+
+    /// As [`ScaledWeights::log_prior`] at the position that is set, adding its gradient to
+    /// `slopes`, the derivatives of the rest of the target with respect to the weights.
+    /// `derivative(group, part)` is that of the rest with respect to a log scale.
+    pub(super) fn log_prior_gradient(
+        &self,
+        position: &[f64],
+        slopes: &[f64],
+        gradient: &mut [f64],
+        derivative: impl FnMut(Option<usize>, usize) -> f64,
+    ) -> Result<f64, Infeasible> {
+        let (coordinates, z) = position.split_at(self.block.len());
+        let (of_scales, of_z) = gradient.split_at_mut(self.block.len());
+        let mut squares = 0.0;
+        for (((slot, z), scale), slope) in of_z.iter_mut().zip(z).zip(&self.scales).zip(slopes) {
+            squares += z * z;
+            *slot = slope * scale - z;
+        }
+        let scales = self.block.log_density_gradient(coordinates, of_scales, derivative);
+        scales.map(|scales| scales + log_normal(squares, z.len())).ok_or(Infeasible::NotFinite)
+    }
+}
+
+/// Log density of `count` standard normal numbers with this sum of squares.
+fn log_normal(squares: f64, count: usize) -> f64 {
+    -0.5 * squares - count as f64 * LOG_SQRT_2PI
+}

@@ -340,12 +340,12 @@ fn functions_are_drawn_jointly_given_targets_and_from_the_prior() {
                 }
             }
             let root = (COUNT as f64).sqrt();
-            for i in 0..3 {
-                assert!(sums[i].abs() < 5.0 * covariance(i, i).sqrt() / root, "{text} {prior} {i}");
-                for j in 0..=i {
+            for (i, (sum, products)) in sums.iter().zip(&products).enumerate() {
+                assert!(sum.abs() < 5.0 * covariance(i, i).sqrt() / root, "{text} {prior} {i}");
+                for (j, product) in products.iter().enumerate() {
                     let expected = covariance(i, j);
                     let spread = (covariance(i, i) * covariance(j, j) + expected.powi(2)).sqrt();
-                    let error = (products[i][j] - expected).abs();
+                    let error = (product - expected).abs();
                     assert!(error < 5.0 * spread / root, "{text} {prior} {i} {j}: {error}");
                 }
             }

@@ -94,7 +94,10 @@ fn every_residual_predicts_and_threads_do_not_matter() {
         assert_eq!(json["rows"].as_array().expect("rows").len(), 24);
         for row in json["rows"].as_array().expect("rows") {
             let of = |key: &str| number(&row[key]);
-            assert!(of("q05") < of("q50") && of("q50") < of("q95") && of("sd") > 0.0, "{row}");
+            assert!(of("q05") < of("q50") && of("q50") < of("q95"), "{row}");
+            // A draw with two degrees of freedom has no deviation, and then neither has the row.
+            let heavy = ["student-t", "per-case"].contains(&residual);
+            assert!(row["sd"].as_f64().map_or(heavy, |sd| sd > 0.0), "{row}");
         }
         // The noise of this table has deviation 0.14, its line explains the rest.
         assert!(number(&json["rmse"]) < 0.3, "{residual}: {}", json["rmse"]);

@@ -9,6 +9,10 @@ use super::{Family, Predictive};
 use crate::density::StudentT;
 use crate::density::special::{normal_cdf, normal_quantile};
 
+/// One draw in so many begins the search for a quantile, where that leaves at least a few.
+const STRIDE: usize = 16;
+const FEW: usize = 16;
+
 impl Predictive<'_> {
     /// The mean of an output, Σ_s w_s E(y given draw s); `None` if it does not exist, as for a
     /// Student t with at most one degree of freedom.
@@ -144,6 +148,11 @@ impl Predictive<'_> {
             bracket = (bracket.0.min(ends.0), bracket.1.max(ends.1));
             start += weight * guess;
         }
+        if self.draws() >= FEW * STRIDE {
+            // Nearer to the answer, at a fraction of the price of a step with all draws.
+            let some = |x: f64| self.tail_of_some(output, sign, x, STRIDE);
+            start = solve(probability, bracket, start, some);
+        }
         solve(probability, bracket, start, |x| self.tail(output, sign, x))
     }
 
@@ -152,13 +161,24 @@ impl Predictive<'_> {
         let mut standard = Standard::new(self.family);
         let (mut below, mut density) = (0.0, 0.0);
         for (weight, parameters) in self.components() {
-            let component = self.family.component(parameters, output);
-            // All families are symmetric: mirroring only moves the location.
-            let (own, slope) = standard.at(&component, x - sign * component.location);
+            let (own, slope) = standard.of(parameters, output, sign, x);
             below += weight * own;
             density += weight * slope;
         }
         (below, density)
+    }
+
+    /// The same of one draw in `stride`; not a number if none of these has a weight.
+    fn tail_of_some(&self, output: usize, sign: f64, x: f64, stride: usize) -> (f64, f64) {
+        let mut standard = Standard::new(self.family);
+        let (mut below, mut density, mut total) = (0.0, 0.0, 0.0);
+        for (weight, parameters) in self.components().step_by(stride) {
+            let (own, slope) = standard.of(parameters, output, sign, x);
+            below += weight * own;
+            density += weight * slope;
+            total += weight;
+        }
+        (below / total, density / total)
     }
 }
 
@@ -173,6 +193,13 @@ struct Standard {
 impl Standard {
     fn new(family: Family) -> Self {
         Standard { family, student_t: None, sum: None }
+    }
+
+    /// Distribution function and density of `sign` times an output at `x`.
+    fn of(&mut self, parameters: &[f64], output: usize, sign: f64, x: f64) -> (f64, f64) {
+        let component = self.family.component(parameters, output);
+        // All families are symmetric: mirroring only moves the location.
+        self.at(&component, x - sign * component.location)
     }
 
     /// Distribution function and density at `x`.

@@ -178,6 +178,7 @@ impl<'p> Conditioned<'p> {
         let columns = self.whiten(&cross);
         let (mut covariances, mut known) = (Matrix::zeros(new, new), Matrix::zeros(new, new));
         self.fill(inputs, &mut covariances);
+        (0..new).for_each(|row| covariances[(row, row)] += self.posterior.jitter.powi(2));
         symmetric_rank_k(&columns, &mut known);
         for column in 0..new {
             let pairs = covariances.column_mut(column).iter_mut().zip(known.column(column));
@@ -189,7 +190,8 @@ impl<'p> Conditioned<'p> {
         Ok(())
     }
 
-    /// As [`Conditioned::draw`], before anything was observed.
+    /// As [`Conditioned::draw`], before anything was observed; without the jitter, which would
+    /// only roughen the line that is shown.
     ///
     /// # Errors
     /// [`Infeasible`] if the covariance cannot be factorised.
@@ -208,13 +210,11 @@ impl<'p> Conditioned<'p> {
         draw_normal(&mut covariances, largest, stream, values)
     }
 
-    /// Covariances of a function at new rows, jitter included; the lower half.
+    /// Covariances of a function at new rows without jitter; the lower half.
     fn fill(&self, inputs: &Matrix, covariances: &mut Matrix) {
-        let GpPosterior { covariance, jitter, .. } = self.posterior;
-        let mut evaluator = covariance.evaluator(inputs);
+        let mut evaluator = self.posterior.covariance.evaluator(inputs);
         evaluator.set(&self.log_parameters);
         evaluator.fill(covariances);
-        (0..inputs.rows()).for_each(|row| covariances[(row, row)] += jitter * jitter);
     }
 
     /// Means and variances of function number `function` at every training row given all *other*

@@ -99,7 +99,7 @@ fn one_component_is_itself() {
 fn the_distribution_function_inverts_the_quantile() {
     let mut stream = stream(1);
     for family in every_family().into_iter().filter(|family| family.outputs() > 0) {
-        for draws in [1, 2, 50] {
+        for draws in [1, 2, 50, 300] {
             let parameters = parameters(family, draws, &mut stream);
             let predictive = Predictive::new(family, &parameters);
             for output in 0..family.outputs() {

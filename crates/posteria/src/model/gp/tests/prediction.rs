@@ -318,7 +318,7 @@ fn functions_are_drawn_jointly_given_targets_and_from_the_prior() {
                 let known: Vec<f64> = rows.iter().map(|row| plain.at(row, &a)).collect();
                 let mut solved: Vec<f64> = rows.iter().map(|row| plain.at(row, &b)).collect();
                 factor.solve(&mut solved);
-                plain.at(&a, &b) - dot(&known, &solved) + if i == j { 1e-4 } else { 0.0 }
+                plain.at(&a, &b) - dot(&known, &solved) + if i == j && !prior { 1e-4 } else { 0.0 }
             };
             let mut means = [posterior.target_scaling[0].invert(0.0); 3];
             if !prior {

@@ -181,8 +181,8 @@ seed = 7
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let gp = Spec::from_toml("[model]\nkind = 'gp'\ncovariance = 'linear'").unwrap_err();
-        assert_eq!(gp, SpecError::NotAvailable { what: "kind = \"gp\"".into() });
+        let mixture = Spec::from_toml("[model]\nkind = 'mixture'\ncomponents = 3").unwrap_err();
+        assert_eq!(mixture, SpecError::NotAvailable { what: "kind = \"mixture\"".into() });
         for (text, what) in [
             ("[prior.weights]\nfamily = 'laplace'", "family"),
             ("[prior.weights]\ntop_dof = 1.0", "top_dof"),

@@ -12,7 +12,7 @@
 //!
 //! The thesis draws its eight functions but prints no formulas, number of rows or noise level.
 //! Here f_k(x) = A_k sin(ω_k x) with 3 ω_k = (k - 1) π / 7: exactly linear for k = 1, a full wave
-//! for k = 8, and A_k such that the variance is 1. 300 rows and noise of standard deviation 0.15
+//! for k = 8, and A_k such that the variance is 1. 300 rows and noise of standard deviation 0.3
 //! are ours as well.
 
 use super::table;
@@ -26,7 +26,7 @@ pub const INPUTS: usize = 8;
 pub const TRAINING_ROWS: usize = 300;
 
 /// Standard deviation of the noise.
-pub const NOISE_SD: f64 = 0.15;
+pub const NOISE_SD: f64 = 0.3;
 
 /// Inputs are uniform on (-`HALF_WIDTH`, `HALF_WIDTH`).
 pub const HALF_WIDTH: f64 = 3.0;

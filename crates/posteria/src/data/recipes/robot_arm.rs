@@ -21,8 +21,8 @@ pub const NOISE_SD: f64 = 0.05;
 
 /// Range of |x1|.
 const FIRST: [f64; 2] = [0.453, 1.932];
-/// Range of x2.
-const SECOND: [f64; 2] = [0.534, 3.142];
+/// Range of x2; its end is printed as 3.142.
+const SECOND: [f64; 2] = [0.534, std::f64::consts::PI];
 
 /// Where the hand is, given the angles of the joints.
 pub fn position(x1: f64, x2: f64) -> [f64; 2] {

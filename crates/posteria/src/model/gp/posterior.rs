@@ -103,9 +103,9 @@ impl GaussianProcess {
         let separate = data.task == Task::Regression && self.processes == Processes::Separate;
         let mut processes = Vec::new();
         let mut next = 0;
-        for targets in
-            if separate { (0..functions).map(|t| t..t + 1).collect() } else { vec![0..functions] }
-        {
+        let size = if separate { 1 } else { functions };
+        for first in (0..functions).step_by(size) {
+            let targets = first..first + size;
             let hyperparameters = Hyperparameters::new(&covariance, &self.priors, &known, next)
                 .map_err(|_| extreme())?;
             next = hyperparameters.end;

@@ -61,6 +61,26 @@ impl<'p> GpPredictor<'p> {
         self.source.condition(&self.state);
     }
 
+    /// Joint draws of all functions, given what was observed or before anything was.
+    fn draw_jointly(
+        &mut self,
+        draw: &[f64],
+        inputs: &Matrix,
+        observed: bool,
+        stream: &mut Stream,
+        outputs: &mut [f64],
+    ) {
+        self.condition(draw);
+        let rows = inputs.rows();
+        for function in 0..self.resize(rows) {
+            let values = &mut self.means[function * rows..(function + 1) * rows];
+            if self.source.draw(function, inputs, observed, stream, values).is_err() {
+                values.fill(f64::NAN);
+            }
+        }
+        self.response.show(rows, &self.means, outputs);
+    }
+
     /// Room for means and variances of all functions at `rows` rows, f·n + i.
     fn resize(&mut self, rows: usize) -> usize {
         let functions = self.posterior.observed.functions();
@@ -106,15 +126,7 @@ impl Predictor for GpPredictor<'_> {
         stream: &mut Stream,
         outputs: &mut [f64],
     ) {
-        self.condition(draw);
-        let rows = inputs.rows();
-        for function in 0..self.resize(rows) {
-            let values = &mut self.means[function * rows..(function + 1) * rows];
-            if self.source.draw(function, inputs, stream, values).is_err() {
-                values.fill(f64::NAN);
-            }
-        }
-        self.response.show(rows, &self.means, outputs);
+        self.draw_jointly(draw, inputs, true, stream, outputs);
     }
 
     fn draw_prior_functions(
@@ -124,15 +136,7 @@ impl Predictor for GpPredictor<'_> {
         stream: &mut Stream,
         outputs: &mut [f64],
     ) {
-        self.condition(draw);
-        let rows = inputs.rows();
-        for function in 0..self.resize(rows) {
-            let values = &mut self.means[function * rows..(function + 1) * rows];
-            if self.source.draw_prior(function, inputs, stream, values).is_err() {
-                values.fill(f64::NAN);
-            }
-        }
-        self.response.show(rows, &self.means, outputs);
+        self.draw_jointly(draw, inputs, false, stream, outputs);
     }
 
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {

@@ -67,31 +67,20 @@ impl<'p> Source<'p> {
         }
     }
 
-    /// A joint draw of function number `function` at new rows, jitter included.
+    /// A joint draw of function number `function` at new rows, jitter included, given what was
+    /// observed or before anything was.
     pub(super) fn draw(
         &mut self,
         function: usize,
         inputs: &Matrix,
+        observed: bool,
         stream: &mut Stream,
         values: &mut [f64],
     ) -> Result<(), Infeasible> {
         match self {
-            Source::All(all) => all.draw(function, inputs, stream, values),
-            Source::Nearest(nearest) => nearest.draw(function, inputs, true, stream, values),
-        }
-    }
-
-    /// As [`Source::draw`], before anything was observed.
-    pub(super) fn draw_prior(
-        &mut self,
-        function: usize,
-        inputs: &Matrix,
-        stream: &mut Stream,
-        values: &mut [f64],
-    ) -> Result<(), Infeasible> {
-        match self {
+            Source::All(all) if observed => all.draw(function, inputs, stream, values),
             Source::All(all) => all.draw_prior(function, inputs, stream, values),
-            Source::Nearest(nearest) => nearest.draw(function, inputs, false, stream, values),
+            Source::Nearest(nearest) => nearest.draw(function, inputs, observed, stream, values),
         }
     }
 

@@ -102,7 +102,7 @@ impl GaussianProcess {
         };
         check_covariance(&covariance)?;
         if let Some(jitter) = spec.model.jitter
-            && !(jitter >= 0.0 && jitter < 1e100)
+            && !(0.0..1e100).contains(&jitter)
         {
             return Err(SpecError::out_of_range("model", "jitter", jitter, "at least 0"));
         }

@@ -50,7 +50,7 @@ pub trait Predictor: Send {
 
     /// As [`Predictor::draw_functions`], from the prior: the function that the hyperparameters of
     /// the draw stand for before any target is seen. The same as `functions` where a draw, of
-    /// [`Posterior::draw_prior`](crate::model::Posterior::draw_prior) then, settles the function.
+    /// `Posterior::draw_prior` then, settles the function.
     ///
     /// # Panics
     /// If the lengths do not fit.
@@ -66,7 +66,7 @@ pub trait Predictor: Send {
     }
 
     /// What [`Predictor::at`] writes for the rows of the fit, of which there are
-    /// [`Posterior::rows`](crate::model::Posterior::rows).
+    /// `Posterior::rows`.
     ///
     /// # Panics
     /// If the lengths do not fit.

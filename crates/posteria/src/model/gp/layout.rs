@@ -130,7 +130,7 @@ pub(super) fn write(posterior: &GpPosterior, state: &[f64], mut push: impl FnMut
     }
 }
 
-/// Reads the log hyperparameters of a draw back into the state that [`write`] wrote it from.
+/// Reads the log hyperparameters of a draw back into the state that [`write()`] wrote it from.
 /// Degrees of freedom and scales above are not needed for predictions and stay.
 pub(super) fn read(posterior: &GpPosterior, draw: &[f64], state: &mut [f64]) {
     let mut next = 0;

@@ -117,7 +117,6 @@ fn main() -> Result<()> {
             }
         }
         sampling += begin.elapsed();
-        eprintln!("chain {index}: {} steps of the last update", chain.report().steps.len());
     }
     let mut sizes: Vec<f64> = functions.iter().map(|chains| bulk_effective_size(chains)).collect();
     let worst = functions.iter().map(|chains| r_hat(chains)).fold(f64::NAN, f64::max);

@@ -153,6 +153,14 @@ impl<T: LogDensity> LogDensity for Whole<T> {
     fn step_scale(&self) -> Option<&[f64]> {
         self.0.step_scale()
     }
+
+    fn feature_count(&self) -> usize {
+        self.0.feature_count()
+    }
+
+    fn features(&mut self, position: &[f64], features: &mut [f64]) -> Result<(), Infeasible> {
+        self.0.features(position, features)
+    }
 }
 
 impl<T: LogDensity + Send> Conditional for Whole<T> {

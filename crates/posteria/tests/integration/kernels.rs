@@ -1,7 +1,9 @@
 //! One of every kernel, for tests that all of them must pass.
 
 use posteria::random::Stream;
-use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
+use posteria::sample::hmc::{
+    Hmc, HmcOptions, LengthSearch, MetricKind, Nuts, NutsOptions, Persistence,
+};
 use posteria::sample::{
     Cycle, DirectionWalk, FittedStudentT, Kernel, MetropolisHastings, Proposal, RandomWalk,
     Refresh, Scan, Sequence, Slice,
@@ -83,7 +85,10 @@ pub const ALL: [(&str, Factory); 15] = [
         Box::new(Hmc::new(dim, options))
     }),
     ("HMC of tuned length", |dim| {
-        Box::new(Hmc::new(dim, HmcOptions { tune_length: Some(2..=64), ..HmcOptions::default() }))
+        Box::new(Hmc::new(
+            dim,
+            HmcOptions { tune_length: Some(LengthSearch::over(2..=64)), ..HmcOptions::default() },
+        ))
     }),
 ];
 

@@ -2,7 +2,7 @@
 
 use posteria::diagnose::bulk_effective_size;
 use posteria::random::{Purpose, Seed};
-use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind};
+use posteria::sample::hmc::{Hmc, HmcOptions, LengthSearch, MetricKind};
 use posteria::sample::{Adapt, Kernel, Stage};
 use posteria::target::Point;
 
@@ -20,7 +20,7 @@ fn kernel(leapfrog_steps: usize, tune: bool) -> Hmc {
     let options = HmcOptions {
         leapfrog_steps,
         metric: MetricKind::Unit,
-        tune_length: tune.then_some(1..=LONGEST),
+        tune_length: tune.then(|| LengthSearch::over(1..=LONGEST)),
         ..HmcOptions::default()
     };
     Hmc::new(10, options)
@@ -76,7 +76,7 @@ fn the_length_stays_in_its_range_and_is_frozen_after_warmup() {
     let options = |leapfrog_steps| HmcOptions {
         leapfrog_steps,
         metric: MetricKind::Unit,
-        tune_length: Some(20..=40),
+        tune_length: Some(LengthSearch::over(20..=40)),
         ..HmcOptions::default()
     };
     // The best lengths would be about 2 and about 100.

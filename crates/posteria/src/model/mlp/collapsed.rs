@@ -12,6 +12,9 @@ use crate::random::Stream;
 use crate::sample::Coordinates;
 use crate::target::{Infeasible, LogDensity};
 
+/// Most rows whose fits say how far a trajectory went.
+const FEATURE_ROWS: usize = 16;
+
 /// The density of (coordinates of scales, residual scales included, and z) with hidden weights
 /// w_i = s_i z_i, z_i ~ N(0, 1), given κ. The output weights are normal given everything else:
 /// they are integrated out, and drawn when the coordinates are left.
@@ -30,6 +33,8 @@ pub(super) struct Collapsed<'p> {
     /// Derivatives with respect to the log scales of the residuals.
     noise: Vec<f64>,
     tail: Vec<f64>,
+    /// Rows whose fits are the features.
+    feature_rows: Vec<usize>,
     /// Why there is no density given the residual covariance, if so.
     infeasible: Option<Infeasible>,
 }
@@ -64,6 +69,9 @@ impl<'p> Collapsed<'p> {
             },
             noise: vec![0.0; levels.map_or(0, |levels| levels.slots.len())],
             tail: vec![0.0; tail],
+            feature_rows: (0..residual.rows)
+                .step_by(residual.rows.div_ceil(FEATURE_ROWS).max(1))
+                .collect(),
             infeasible: None,
         }
     }
@@ -178,6 +186,25 @@ impl LogDensity for Collapsed<'_> {
             }
         })?;
         Ok(prior + self.log_normalizer() + marginal)
+    }
+
+    fn feature_count(&self) -> usize {
+        match self.feature_rows.len() {
+            0 => self.dim(),
+            rows => rows * self.shape.outputs,
+        }
+    }
+
+    /// Mean fits of some rows given the hidden layer: what trajectories are meant to move. The
+    /// hidden units themselves exchange their roles, and scales move by other kernels too.
+    fn features(&mut self, position: &[f64], features: &mut [f64]) -> Result<(), Infeasible> {
+        if self.feature_rows.is_empty() {
+            features.copy_from_slice(position);
+            return Ok(());
+        }
+        self.log_density(position)?;
+        self.marginal.mean_outputs(&self.feature_rows, features);
+        Ok(())
     }
 }
 

@@ -301,6 +301,28 @@ impl<'p> Marginal<'p> {
         -0.5 * sum
     }
 
+    /// Writes the mean outputs of some rows, row by row, at the arguments of the latest
+    /// evaluation, which must have succeeded.
+    ///
+    /// # Panics
+    /// If there is not one number per row and output, or a row is not there.
+    pub fn mean_outputs(&self, rows: &[usize], means: &mut [f64]) {
+        let (columns, outputs) = (self.shape.columns(), self.shape.outputs);
+        assert_eq!(means.len(), rows.len() * outputs, "one number per row and output");
+        for (row, slots) in rows.iter().zip(means.chunks_mut(outputs)) {
+            let tile = self.tiles.iter().find(|tile| tile.range.contains(row)).expect("a row");
+            let design = &self.design[columns * tile.range.start + row..];
+            for (output, slot) in slots.iter_mut().enumerate() {
+                let column = |j: usize| {
+                    let weight =
+                        self.scales[j * outputs + output] * self.means[output * columns + j];
+                    weight * design[j * tile.rows]
+                };
+                *slot = (0..columns).map(column).sum();
+            }
+        }
+    }
+
     /// Draws the output weights (tail order j·O + o) from their normal conditional distribution
     /// at the arguments of the latest evaluation, which must have succeeded.
     ///

@@ -12,7 +12,9 @@ use super::whitened::Whitened;
 use crate::model::Posterior;
 use crate::model::spec::KernelChoice;
 use crate::random::{Purpose, Seed};
-use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
+use crate::sample::hmc::{
+    Hmc, HmcOptions, LengthSearch, MetricKind, Nuts, NutsOptions, Persistence,
+};
 use crate::sample::{
     Block, DirectionWalk, Kernel, Ladder, Refresh, Reparametrized, Repeated, ReplicaExchange,
     Sequence, Sweep, Update,
@@ -20,10 +22,10 @@ use crate::sample::{
 use crate::target::LogDensity;
 
 /// Trajectories of the weights given their scales for each one of weights and scales together.
-const CENTRED: usize = 6;
+const CENTRED: usize = 4;
 /// Leapfrog steps of a trajectory of the weights given their scales: short, because the
 /// momentum persists.
-const CENTRED_STEPS: usize = 25;
+const CENTRED_STEPS: usize = 40;
 /// Fraction of the momentum kept between them.
 const CENTRED_PERSISTENCE: f64 = 0.9;
 /// Their acceptance: with a persistent momentum a rejection turns the chain back.
@@ -35,11 +37,15 @@ const JOINT_STEPS: usize = 60;
 const COLLAPSED: usize = 6;
 /// Leapfrog steps with the output weights integrated out, before warm-up finds better.
 const COLLAPSED_STEPS: usize = 12;
+/// Fewest leapfrog steps that warm-up may find.
+const FEWEST_STEPS: usize = 4;
 /// Most leapfrog steps that warm-up may find.
 const MOST_STEPS: usize = 400;
 /// The same with hotter replicas: these carry a state far, so that many exchanges between short
 /// trajectories are worth more than long ones.
 const MOST_STEPS_OF_REPLICAS: usize = 24;
+/// What a value costs of a gradient, with the output weights integrated out.
+const VALUE_COST: f64 = 0.6;
 /// Groups of single relevances are moved one by one up to this many inputs.
 const SINGLE_SCALES: usize = 12;
 /// Hidden units proposed anew in every sweep.
@@ -85,7 +91,17 @@ pub(super) fn exchange(posterior: &MlpPosterior) -> Box<dyn Update + '_> {
     let log_likelihood = move |state: &[f64]| {
         evaluator.evaluate(state, &mut draw, &mut rows).map(|terms| terms.log_likelihood)
     };
-    let rungs = match &posterior.observed {
+    let rungs = rungs(posterior, &ladder);
+    let exchange = ReplicaExchange::new("exchange", ladder, sweeps, states, log_likelihood);
+    match rungs {
+        Some(rungs) => Box::new(exchange.integrating(rungs)),
+        None => Box::new(exchange),
+    }
+}
+
+/// What decides exchanges between the inverse temperatures of `ladder`, if not the likelihood.
+pub(super) fn rungs<'p>(posterior: &'p MlpPosterior, ladder: &[f64]) -> Option<Rungs<'p>> {
+    match &posterior.observed {
         Observed::Real(residual) if residual.is_normal_with_scales() => {
             let rung = |beta: &f64| {
                 let network = (posterior.shape, &posterior.rows);
@@ -94,11 +110,6 @@ pub(super) fn exchange(posterior: &MlpPosterior) -> Box<dyn Update + '_> {
             Some(Rungs::new(ladder.iter().map(rung).collect()))
         }
         _ => None,
-    };
-    let exchange = ReplicaExchange::new("exchange", ladder, sweeps, states, log_likelihood);
-    match rungs {
-        Some(rungs) => Box::new(exchange.integrating(rungs)),
-        None => Box::new(exchange),
     }
 }
 
@@ -199,7 +210,7 @@ fn whitened(posterior: &MlpPosterior, beta: f64) -> Whitened<'_> {
 /// Scales together with the weights they belong to, by Metropolis steps.
 fn scale_moves<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
     let coordinates = whitened(posterior, beta);
-    match walk(posterior, coordinates.block()) {
+    match walk(directions(posterior, coordinates.block())) {
         Some(walk) => Box::new(Reparametrized::new("scale moves", coordinates, walk)),
         None => Box::new(Repeated::new("scale moves", 0, Vec::new())),
     }
@@ -217,20 +228,26 @@ fn joint<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
         ..HmcOptions::default()
     };
     let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(coordinates.dim(), options))];
-    kernels.extend(walk(posterior, coordinates.block()));
+    kernels.extend(walk(directions(posterior, coordinates.block())));
     Box::new(Reparametrized::new("weights and scales", coordinates, Sequence::new(kernels)))
 }
 
 /// What moves hidden weights and scales with the output weights integrated out.
 fn collapsed_kernel(posterior: &MlpPosterior, coordinates: &Collapsed<'_>) -> Sequence {
     let (dim, scales) = (coordinates.dim(), coordinates.block().len());
+    let directions = directions(posterior, coordinates.block());
     let hidden = posterior.shape.output_weights().start;
     let (leapfrog_steps, tune_length) = match posterior.moves.leapfrog_steps {
         Some(steps) => (steps, None),
         None => {
             let alone = posterior.moves.temperatures == 1;
             let most = if alone { MOST_STEPS } else { MOST_STEPS_OF_REPLICAS };
-            (COLLAPSED_STEPS, Some(COLLAPSED_STEPS..=most))
+            let search = LengthSearch {
+                range: FEWEST_STEPS..=most,
+                overhead: VALUE_COST * (directions.len() + REFRESHED_UNITS) as f64,
+                features: Some(coordinates.feature_count()),
+            };
+            (COLLAPSED_STEPS, Some(search))
         }
     };
     let options = HmcOptions {
@@ -241,7 +258,7 @@ fn collapsed_kernel(posterior: &MlpPosterior, coordinates: &Collapsed<'_>) -> Se
         ..HmcOptions::default()
     };
     let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(dim, options))];
-    kernels.extend(walk(posterior, coordinates.block()));
+    kernels.extend(walk(directions));
     if posterior.shape.hidden > 0 {
         let unit = |h: usize| -> Vec<usize> {
             (0..posterior.shape.inputs + 1)
@@ -273,12 +290,12 @@ fn pools(posterior: &MlpPosterior, scales: usize, weights: usize) -> Vec<usize> 
     pools
 }
 
-/// Metropolis steps along [`directions`], if there is any.
-fn walk(posterior: &MlpPosterior, block: &ScaleBlock<'_>) -> Option<Box<dyn Kernel>> {
-    let directions = directions(posterior, block);
-    let walk =
-        || -> Box<dyn Kernel> { Box::new(DirectionWalk::new(directions.clone(), WALK_WIDTH)) };
-    (!directions.is_empty()).then(walk)
+/// Metropolis steps along these directions, if there is any.
+fn walk(directions: Vec<Vec<(usize, f64)>>) -> Option<Box<dyn Kernel>> {
+    if directions.is_empty() {
+        return None;
+    }
+    Some(Box::new(DirectionWalk::new(directions, WALK_WIDTH)))
 }
 
 /// Directions in which scales are moved with their weights: input weights, hidden bias, output

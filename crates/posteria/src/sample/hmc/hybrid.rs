@@ -1,8 +1,6 @@
 //! Assemble hybrid Monte Carlo with trajectories of a chosen length.
 
-use std::ops::RangeInclusive;
-
-use super::length::Length;
+use super::length::{Length, LengthSearch};
 use super::trajectory::{Buffers, Drive, Trajectory};
 use super::tuning::Tuning;
 use super::{MetricKind, Persistence, Phase};
@@ -37,10 +35,10 @@ pub struct HmcOptions {
     /// their ends (and in their windows) only. For targets whose force is cheaper than their
     /// gradient; the density that is sampled is the exact one all the same.
     pub fast_force: bool,
-    /// The lengths (numbers of leapfrog steps) among which stages that learn the metric look for the best,
-    /// beginning from `leapfrog_steps`; `None` keeps that. Only for a momentum that is drawn
-    /// anew every time.
-    pub tune_length: Option<RangeInclusive<usize>>,
+    /// Where stages that learn the metric look for the best number of leapfrog steps, beginning
+    /// from `leapfrog_steps`; `None` keeps that. Only for a momentum that is drawn anew every
+    /// time.
+    pub tune_length: Option<LengthSearch>,
 }
 
 impl Default for HmcOptions {
@@ -89,12 +87,12 @@ impl Hmc {
             !(options.random_direction && options.persistence.decay > 0.0),
             "a random direction defeats persistence"
         );
-        let length = options.tune_length.clone().map(|range| {
+        let length = options.tune_length.clone().map(|search| {
             assert!(
                 options.persistence.decay.abs() < f64::MIN_POSITIVE,
                 "a length is tuned for a momentum that is drawn anew"
             );
-            Length::new(dim, range)
+            Length::new(dim, search)
         });
         if let Some(length) = &length {
             options.leapfrog_steps = length.within(options.leapfrog_steps);
@@ -210,7 +208,7 @@ impl Kernel for Hmc {
         {
             let metric = &mut self.tuning.metric;
             self.options.leapfrog_steps =
-                length.learn(present, tried, &self.buffers, metric, &transition);
+                length.learn(present, tried, &self.buffers, (target, metric), &transition);
         }
         self.current = true;
         point.copy_from(&self.phase.point);

@@ -8,6 +8,7 @@ mod length;
 mod metric;
 mod momentum;
 mod nuts;
+mod shortening;
 mod spread;
 mod trajectory;
 mod tuning;
@@ -15,6 +16,7 @@ mod turning;
 
 pub use hybrid::{Hmc, HmcOptions};
 pub use leapfrog::Phase;
+pub use length::LengthSearch;
 pub use metric::{Metric, MetricKind};
 pub use momentum::Persistence;
 pub use nuts::{Nuts, NutsOptions};

@@ -1,6 +1,8 @@
 //! The Hamiltonian kernels.
 
-use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
+use posteria::sample::hmc::{
+    Hmc, HmcOptions, LengthSearch, MetricKind, Nuts, NutsOptions, Persistence,
+};
 use posteria::sample::{Kernel, Plan};
 use posteria::target::{Infeasible, LogDensity};
 
@@ -79,7 +81,8 @@ fn hybrid_monte_carlo_by_coarse_forces() {
 
 #[test]
 fn hybrid_monte_carlo_of_tuned_length() {
-    let kernel = hmc(HmcOptions { tune_length: Some(1..=100), ..HmcOptions::default() });
+    let kernel =
+        hmc(HmcOptions { tune_length: Some(LengthSearch::over(1..=100)), ..HmcOptions::default() });
     check_gaussian("HMC of tuned length", 100, &kernel, &Plan::new(4, 500, 1500));
     check_funnel("HMC of tuned length", &kernel, &Plan::new(4, 500, 8000));
     check_banana("HMC of tuned length", &kernel, &Plan::new(4, 500, 8000));

@@ -228,3 +228,36 @@ fn overflow_is_infeasible() {
     hidden[2] = 1e300;
     assert!(marginal.log_density(&hidden, &data.scales, &data.targets, &data.precisions).is_ok());
 }
+
+#[test]
+fn mean_outputs_are_those_of_the_mean_weights() {
+    let mut stream = Seed(9).stream(Purpose::Data, [0, 0]);
+    for (shape, n) in CASES {
+        let data = Data::new(shape, n, &mut stream);
+        let mut marginal = Marginal::new(shape, &data.rows);
+        data.value(&mut marginal, &data.hidden, &data.scales);
+        let rows: Vec<usize> = (0..n).step_by(n.div_ceil(5)).collect();
+        let mut found = vec![0.0; rows.len() * shape.outputs];
+        marginal.mean_outputs(&rows, &mut found);
+        for output in 0..shape.outputs {
+            // (ΦᵀPΦ + A⁻²) m = ΦᵀPy.
+            let p = &data.precisions[output * n..][..n];
+            let y = &data.targets[output * n..][..n];
+            let designs: Vec<Vec<f64>> = (0..n).map(|row| data.design(shape, row)).collect();
+            let precision = Matrix::from_fn(shape.columns(), shape.columns(), |i, j| {
+                let scale = data.scales[i * shape.outputs + output];
+                (0..n).map(|r| designs[r][i] * p[r] * designs[r][j]).sum::<f64>()
+                    + if i == j { scale.powi(-2) } else { 0.0 }
+            });
+            let mut mean: Vec<f64> = (0..shape.columns())
+                .map(|j| (0..n).map(|r| designs[r][j] * p[r] * y[r]).sum())
+                .collect();
+            Cholesky::new(&precision).unwrap().solve(&mut mean);
+            for (index, row) in rows.iter().enumerate() {
+                let known = dot(&designs[*row], &mean);
+                let error = found[index * shape.outputs + output] - known;
+                assert!(error.abs() < 1e-8 * known.abs().max(1.0), "{shape:?} row {row}: {error}");
+            }
+        }
+    }
+}

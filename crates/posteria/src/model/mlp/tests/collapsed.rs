@@ -49,7 +49,7 @@ fn every_model(mut check: impl FnMut(&World, &MlpPosterior, &[f64], &str)) {
     }
 }
 
-fn weight_scales(posterior: &MlpPosterior, state: &[f64]) -> Vec<f64> {
+pub(super) fn weight_scales(posterior: &MlpPosterior, state: &[f64]) -> Vec<f64> {
     let mut scales = vec![0.0; posterior.shape.len()];
     for group in &posterior.hierarchy.groups {
         for (member, index) in group.members.clone().enumerate() {

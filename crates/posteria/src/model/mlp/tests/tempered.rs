@@ -3,6 +3,10 @@
 use super::cases::TARGETS;
 use super::joint_distribution::KERNELS;
 use super::*;
+use crate::density::MultivariateNormal;
+use crate::model::residual::Noise;
+use crate::sample::Marginalized;
+use posteria_linalg::Cholesky;
 use reference::{Kind, residual_factors, weight_factors};
 
 const PASSES: usize = 3200;
@@ -87,6 +91,49 @@ fn chains_at_half_the_inverse_temperature_agree_with_importance_weights() {
             let z = z_score(column, *mean, *error);
             assert!(z.abs() < FAR, "{}: function {function} is {z} errors off", target.name);
         }
+    }
+}
+
+/// A network without hidden units has a normal density of its targets, so that the density of
+/// the scales at inverse temperature β is known: prior × N(y; 0, ΦA²Φᵀ + (σ²/β) I) times
+/// (2πσ²)^(-nβ/2) (2πσ²/β)^(n/2), whose powers of σ must not be forgotten.
+#[test]
+fn rungs_have_the_density_of_their_own_temperature() {
+    let mut stream = stream(95);
+    let priors = cases::priors(&cases::NORMAL, 0);
+    let mut world = World::new(cases::NORMAL, (0, true), &priors, "");
+    world.inputs = inputs(3, 2, &mut stream);
+    let targets: Vec<f64> = (0..3).map(|_| stream.normal()).collect();
+    let posterior = world.posterior(&targets);
+    let ladder = [1.0, 0.4, 0.1];
+    let mut rungs = crate::model::mlp::sweep::rungs(&posterior, &ladder).expect("normal residuals");
+    let Observed::Real(residual) = &posterior.observed else { panic!("real targets") };
+    let Noise::Scales { levels, .. } = &residual.noise else { panic!("a scale") };
+    let states: Vec<Vec<f64>> = (0..2).map(|_| from_prior(&posterior, &mut stream)).collect();
+    let exact = |state: &[f64], beta: f64| {
+        let variance = (2.0 * state[levels.slots.start]).exp();
+        let scales = collapsed::weight_scales(&posterior, state);
+        // The bias first, then the direct weights.
+        let design = |i: usize, j: usize| if j == 0 { 1.0 } else { world.inputs[(i, j - 1)] };
+        let covariance = Matrix::from_fn(3, 3, |a, b| {
+            let shared: f64 = (0..3).map(|j| design(a, j) * scales[j].powi(2) * design(b, j)).sum();
+            shared + if a == b { variance / beta } else { 0.0 }
+        });
+        let factor = Cholesky::new(&covariance).expect("positive definite");
+        let normal = MultivariateNormal::new(vec![0.0; 3], factor).expect("finite");
+        normal.log_density(&targets, &mut [0.0; 3]) - 1.5 * beta * variance.ln()
+            + 1.5 * variance.ln()
+    };
+    for (rung, beta) in ladder.into_iter().enumerate() {
+        // Against the coldest one the prior cancels; against another state the constants do.
+        let mut between = |state: &[f64]| {
+            rungs.log_density(rung, state).expect("usable")
+                - rungs.log_density(0, state).expect("usable")
+        };
+        let found = between(&states[0]) - between(&states[1]);
+        let change = |state: &[f64]| exact(state, beta) - exact(state, 1.0);
+        let known = change(&states[0]) - change(&states[1]);
+        assert!((found - known).abs() < 1e-8 * known.abs().max(1.0), "{beta}: {found} {known}");
     }
 }
 

@@ -15,8 +15,12 @@
 //! - or the conjugate prior w, b ~ N(0, σ²/ρ), for which everything is known in closed form
 //!   ([`ClosedForm`]).
 //!
+//! With few scales and normal residuals the other priors have exact answers too, by quadrature
+//! ([`ByQuadrature`]); [`LeastSquares`] has the classical estimates beside them.
+//!
 //! Draws are reported on the user's scale, see [`LinearPosterior`].
 
+mod by_quadrature;
 mod classified;
 mod closed_form;
 mod coefficients;
@@ -24,6 +28,8 @@ mod columns;
 mod evaluator;
 mod exact;
 mod layout;
+mod least_squares;
+mod log_integral;
 mod logistic;
 mod posterior;
 mod predictor;
@@ -33,7 +39,9 @@ mod spec;
 mod updates;
 mod user_scale;
 
+pub use by_quadrature::{ByQuadrature, NormalMixture};
 pub use closed_form::{ClosedForm, StudentT};
+pub use least_squares::{Criteria, LeastSquares, LeastSquaresError};
 pub use posterior::LinearPosterior;
 pub use spec::Linear;
 

@@ -86,7 +86,7 @@ mod tests {
         // Gamma of shape 1/4 on the log scale, whose left tail is long: Γ(1/4).
         let gamma = |t: f64| 0.25 * t - t.exp();
         let grid = log_integral(gamma, (-300.0, 300.0), 600);
-        assert!((grid.log_integral - 3.625_609_908_221_908_3_f64.ln()).abs() < 1e-10);
+        assert!((grid.log_integral - 3.625_609_908_221_908_f64.ln()).abs() < 1e-10);
         // Two modes, one a thousand times narrower.
         let two = |t: f64| {
             let a = -0.5 * (t - 2.0).powi(2);

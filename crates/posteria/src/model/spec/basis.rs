@@ -63,7 +63,7 @@ impl BasisSpec {
                     let must_be = "given with between 1 and 1000 values";
                     return range("centres (their number)", centres.len() as f64, must_be);
                 }
-                if let Some(centre) = centres.iter().find(|centre| !(centre.abs() < 1e100)) {
+                if let Some(centre) = centres.iter().find(|c| !c.is_finite() || c.abs() > 1e100) {
                     return range("centres", *centre, "finite and of ordinary size");
                 }
                 let mut sorted = centres.clone();

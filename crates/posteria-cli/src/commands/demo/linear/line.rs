@@ -7,6 +7,7 @@ use super::estimate::Estimate;
 use super::picture::{Grid, Plot, beside};
 use super::{Demonstration, Quantity, Settings, numbers, study};
 use crate::failure::Result;
+use crate::text;
 
 /// Lines that are drawn from every posterior.
 const LINES: usize = 6;
@@ -39,7 +40,8 @@ impl Exact {
     fn new(x: &[f64], y: &[f64]) -> Self {
         let beta = NOISE_SD.powi(-2);
         let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
-            beta * x.iter().zip(y).map(|(x, y)| f(*x, *y)).sum::<f64>()
+            // The sum of nothing is -0.
+            0.0 + beta * x.iter().zip(y).map(|(x, y)| f(*x, *y)).sum::<f64>()
         };
         let [a, b, c] = [
             PRIOR_PRECISION + sum(&|_, _| 1.0),
@@ -85,7 +87,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         for (coefficient, (name, truth)) in
             [("intercept", INTERCEPT), ("slope", SLOPE)].into_iter().enumerate()
         {
-            let quantity = format!("{points} points: {name}");
+            let quantity = format!("{}: {name}", text::count(points, "point"));
             results.push(Quantity::of(quantity, Some(truth), exact.estimate(coefficient)));
         }
         let mut stream = seed.stream(Purpose::Data, [41, points as u64]);
@@ -147,10 +149,7 @@ fn picture(exact: &Exact, (x, y): (&[f64], &[f64]), stream: &mut Stream) -> Stri
     }
     x.iter().zip(y).for_each(|(x, y)| plot.put(*x, *y, 'o'));
     let right: Vec<String> = plot.render().lines().map(str::to_string).collect();
-    let points = match x.len() {
-        1 => "1 point".into(),
-        count => format!("{count} points"),
-    };
+    let points = text::count(x.len(), "point");
     beside([&format!("after {points}"), "lines drawn from it"], &left, &right)
 }
 

@@ -174,8 +174,9 @@ fn linear_models_have_residuals_functions_and_classes() {
         assert!(predicted["mean_log_density"].is_number(), "{line}");
         std::fs::remove_dir_all(place.path("run")).expect("a run");
     }
+    let spline = place.call("fit d.csv --target y --inputs x --basis spline:3 --out run");
+    assert!(spline.code == 2 && spline.stderr.contains("polynomial:DEGREE"), "{}", spline.stderr);
     for (line, says) in [
-        ("--basis spline:3", "polynomial:DEGREE"),
         ("--basis polynomial:0", "between 1 and 20"),
         ("--basis gaussian:0:1", "width = 0"),
         ("--basis polynomial:2 --model mlp", "basis"),

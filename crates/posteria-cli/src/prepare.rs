@@ -148,7 +148,7 @@ fn test_rows(
 
 /// The kernel for parameters whose conditional is not known: No-U-Turn, with a dense metric
 /// for few parameters.
-fn kernel() -> KernelFactory<'static> {
+pub fn kernel() -> KernelFactory<'static> {
     Arc::new(|dim| {
         let metric = if dim <= DENSE_METRIC { MetricKind::Dense } else { MetricKind::Diagonal };
         Box::new(Nuts::new(dim, NutsOptions { metric, ..NutsOptions::default() }))

@@ -59,7 +59,7 @@ impl Words {
         let mut priors = match spec.model.kind {
             ModelKind::Mlp => mlp::parts(spec, data, prepared.posterior.layout()),
             ModelKind::Gp => gp::parts(spec, data, prepared.posterior.layout()),
-            _ => linear::parts(spec, data),
+            _ => linear::parts(spec, data, prepared.posterior.layout()),
         };
         let words = if spec.data.standardize {
             "priors hold for inputs and targets standardised to mean 0 and deviation 1"

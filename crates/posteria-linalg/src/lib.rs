@@ -17,6 +17,7 @@ mod product;
 mod real;
 mod residual;
 mod scalar;
+mod singular;
 mod small;
 mod symmetric;
 mod terms;
@@ -35,6 +36,7 @@ pub use product::{
 };
 pub use real::{Real, exp, tanh};
 pub use residual::{Residuals, scale_rows};
+pub use singular::Singular;
 pub use symmetric::{EigenError, SymmetricEigen};
 pub use terms::Terms;
 pub use threads::{threads, with_threads};

@@ -4,11 +4,13 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use posteria::model::spec::BasisSpec;
 
 const EXAMPLES: &str = "\
 Examples:
   posteria fit houses.csv --target price --model linear --out runs/houses
   posteria fit houses.csv --target price --inputs area rooms --chains 8 --out runs/small
+  posteria fit houses.csv --target price --residual student-t --basis polynomial:2 --out runs/curve
   posteria fit houses.csv --target price --model mlp --hidden 8 --dry-run
   posteria fit houses.csv --target price --model mlp --residual student-t --out runs/network
   posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
@@ -45,8 +47,7 @@ pub struct Fit {
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
 
-    /// Print the model and its priors in words, and functions drawn from the prior of a neural
-    /// network or a Gaussian process; sample nothing
+    /// Print the model and its priors in words, and functions drawn from the prior; sample nothing
     #[arg(long)]
     pub dry_run: bool,
 
@@ -101,6 +102,13 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub hidden: Option<usize>,
 
+    /// Functions of every number among the inputs that a linear model is linear in
+    ///
+    /// polynomial:DEGREE, gaussian:WIDTH:CENTRE,CENTRE,… or fourier:PERIOD:TERMS, where widths,
+    /// centres and periods are in the unit of the input. Indicators of classes stay as they are.
+    #[arg(long, value_name = "NAME:…", help_heading = MODEL)]
+    pub basis: Option<BasisSpec>,
+
     /// Covariance function of a Gaussian process [default: squared-exponential]
     ///
     /// A sum (+) of products (*) of squared-exponential (se), matern-3/2, matern-5/2, exponential,
@@ -125,7 +133,7 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "FAMILY", help_heading = RESIDUAL)]
     pub residual: Option<Residual>,
 
-    /// Columns whose values have a residual scale of their own (mlp, gp)
+    /// Columns whose values have a residual scale of their own
     ///
     /// Rows that agree in all these columns share a residual scale; the scales have a common
     /// prior. The columns must be inputs with few different values, such as a laboratory or an
@@ -183,7 +191,7 @@ pub struct Fit {
 /// Kinds of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModelKind {
-    /// A linear function of the inputs
+    /// A linear function of the inputs, or of functions of them
     Linear,
     /// A neural network with one hidden layer
     Mlp,
@@ -220,11 +228,11 @@ pub enum Missing {
 pub enum Residual {
     /// Normal with one variance
     Normal,
-    /// Student's t with unknown degrees of freedom (mlp, gp)
+    /// Student's t with unknown degrees of freedom
     StudentT,
-    /// Laplace (mlp, gp)
+    /// Laplace
     Laplace,
-    /// Normal with a variance of its own for every row (mlp, gp)
+    /// Normal with a variance of its own for every row
     PerCase,
 }
 

@@ -2,6 +2,7 @@
 
 mod cost;
 mod estimate;
+mod linear;
 mod networks;
 mod neuron;
 mod picture;
@@ -26,7 +27,7 @@ struct Entry {
     run: fn(&Settings) -> Result<Demonstration>,
 }
 
-const ENTRIES: [Entry; 12] = [
+const ENTRIES: [Entry; 14] = [
     Entry {
         name: "samplers",
         title: "what an independent draw costs: Gibbs, Metropolis, Langevin, hybrid Monte Carlo",
@@ -86,6 +87,16 @@ const ENTRIES: [Entry; 12] = [
         name: "robot-arm",
         title: "a network and a Gaussian process learn where the hand of a robot arm is",
         run: processes::robot_arm::run,
+    },
+    Entry {
+        name: "line",
+        title: "the posterior of a line after 0, 1, 2 and 20 points",
+        run: linear::line::run,
+    },
+    Entry {
+        name: "linear-inputs",
+        title: "how many inputs matter: maximum likelihood, a penalty, and the exact evidence",
+        run: linear::inputs::run,
     },
 ];
 

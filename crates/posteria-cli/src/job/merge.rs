@@ -47,6 +47,9 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             spec.model.kind = ModelKind::Mlp;
         }
     }
+    if let Some(basis) = &flags.basis {
+        spec.model.basis = Some(basis.clone());
+    }
     if flags.covariance.is_some() || flags.neighbours.is_some() {
         if flags.model.is_none() && flags.spec.is_none() {
             spec.model.kind = ModelKind::Gp;

@@ -1,21 +1,24 @@
 //! Say in words what a linear model is.
 
-use posteria::data::{Dataset, Task};
-use posteria::model::spec::{Dof, PriorFamily, PriorSpec, Sharing, Spec};
+use posteria::data::{Dataset, Targets, Task};
+use posteria::draws::Layout;
+use posteria::model::spec::{BasisSpec, Dof, PriorFamily, PriorSpec, Sharing, Spec};
 
-use super::{Part, variance_words};
+use super::residual::residuals;
+use super::{Part, number, variance_words};
+use crate::text;
 
-/// The parts of a linear model.
-pub(super) fn parts(spec: &Spec, data: &Dataset) -> Vec<Part> {
+/// Centres that are listed one by one.
+const LISTED: usize = 6;
+
+/// The parts of a linear model. `spec` is complete, `layout` that of its draws.
+pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut push = |name, words: String| parts.push(Part { name, words });
-    push(
-        "output",
-        match data.task {
-            Task::Regression => "f = intercept + sum of weight × input".into(),
-            _ => "f = intercept + sum of weight × input, the log odds of the second class".into(),
-        },
-    );
+    push("output", output(spec, data));
+    if let Some(basis) = &spec.model.basis {
+        push("basis", basis_words(basis, spec.data.standardize));
+    }
     for (name, key) in [("weights", "weights"), ("intercept", "intercept")] {
         if let Some(prior) = spec.prior.get(key) {
             push(name, weight_words(prior));
@@ -24,16 +27,76 @@ pub(super) fn parts(spec: &Spec, data: &Dataset) -> Vec<Part> {
         }
     }
     if let Some(residual) = &spec.residual {
-        let variance = match (residual.precision, residual.scale, residual.scale_dof) {
-            (Some(gamma), ..) => {
-                format!("precision gamma with shape {} and scale {}", gamma.shape, gamma.scale)
-            }
-            (None, Some(scale), Some(dof)) => variance_words(scale, dof),
-            _ => "variance with its default prior".into(),
-        };
-        push("residual", format!("normal, {variance}"));
+        push("residual", residuals(residual, data, layout));
     }
+    let sampled = match data.task {
+        Task::Regression => match spec.prior.get("weights").and_then(|prior| prior.family) {
+            Some(PriorFamily::Conjugate) => "independent draws from the exact posterior",
+            _ => "weights, scales and residuals drawn from their full conditionals in turn",
+        },
+        _ => "weights by the No-U-Turn sampler, scales drawn from their full conditionals",
+    };
+    push("kernel", sampled.into());
     parts
+}
+
+fn output(spec: &Spec, data: &Dataset) -> String {
+    let mut words = String::from("f = ");
+    if spec.model.intercept != Some(false) {
+        words.push_str("intercept + ");
+    }
+    let what = if spec.model.basis.is_some() { "function" } else { "input" };
+    words.push_str(&format!("sum of weight × {what}"));
+    match (&data.targets, data.task) {
+        (Targets::Real { .. }, _) => {}
+        (Targets::Classes { labels, .. }, Task::Binary) => {
+            words.push_str(&format!(", the log odds of {}", labels[1]));
+        }
+        (Targets::Classes { labels, .. }, _) => words.push_str(&format!(
+            " for each of {}; the probability of a class is proportional to exp f",
+            text::count(labels.len(), "class")
+        )),
+    }
+    words
+}
+
+fn basis_words(basis: &BasisSpec, standardized: bool) -> String {
+    let functions = match basis {
+        BasisSpec::Polynomial { degree } => {
+            let base = if standardized { "x less its mean" } else { "x" };
+            match degree {
+                1 => "every number x itself".into(),
+                2 => format!("of every number x: x and the square of {base}"),
+                degree => format!("of every number x: x and powers 2 to {degree} of {base}"),
+            }
+        }
+        BasisSpec::Gaussian { centres, width } => {
+            let list = |values: &[f64]| values.iter().map(|c| number(*c)).collect::<Vec<_>>();
+            let centres = if centres.len() > LISTED {
+                let (first, last) = (&centres[..LISTED / 2], &centres[centres.len() - 1..]);
+                let listed = [list(first), vec!["…".into()], list(last)].concat().join(", ");
+                format!("the {} centres {listed}", centres.len())
+            } else {
+                format!("c = {}", list(centres).join(", "))
+            };
+            let square = number(2.0 * width * width);
+            format!(
+                "of every number x: exp(-(x - c)²/{square}), width {}, at {centres}",
+                number(*width)
+            )
+        }
+        BasisSpec::Fourier { period, terms } => format!(
+            "of every number x: {} of waves sin(2πjx/{p}) and cos(2πjx/{p})",
+            text::count(*terms, "pair"),
+            p = number(*period)
+        ),
+    };
+    let scale = if standardized {
+        ", x in its own unit; the functions are standardised over the rows"
+    } else {
+        ""
+    };
+    format!("{functions}{scale}; indicators of classes stay as they are")
 }
 
 fn weight_words(prior: &PriorSpec) -> String {

@@ -67,6 +67,9 @@ impl PriorFunctions {
     /// Draws functions from the prior of what was prepared; `None` if the model cannot.
     pub fn draw(prepared: &Prepared) -> Option<Self> {
         let data = &prepared.data;
+        if data.input_names.is_empty() {
+            return None;
+        }
         let (input, at, grid) = grid(data);
         let Drawn { functions, deviations, scales } = match prepared.spec.model.kind {
             ModelKind::Gp => process::draw(prepared, &grid)?,
@@ -119,7 +122,7 @@ impl PriorFunctions {
     }
 }
 
-/// Functions of a model whose draws are functions by themselves: a network.
+/// Functions of a model whose draws are functions by themselves: a line, a network.
 fn of_predictor(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
     let Prepared { data, posterior, .. } = prepared;
     let mut predictor = posterior.predictor()?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::posteria::Place;
 
 /// In the order of the list.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 12] = [
     "surface-mlp",
     "two-class-mlp",
     "three-class-mlp",
@@ -16,10 +16,12 @@ pub const NAMES: [&str; 10] = [
     "two-class-gp",
     "outliers-gp",
     "robot-arm",
+    "line",
+    "linear-inputs",
 ];
 
 /// What every demonstration must put beside its own figures: part of a quantity, published.
-const PUBLISHED: [(&str, &[(&str, f64)]); 10] = [
+const PUBLISHED: [(&str, &[(&str, f64)]); 12] = [
     ("surface-mlp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
     ("two-class-mlp", &[("test accuracy", 0.90)]),
     ("three-class-mlp", &[("test accuracy", 0.87), ("test error", 0.14)]),
@@ -59,6 +61,17 @@ const PUBLISHED: [(&str, &[(&str, f64)]); 10] = [
         &[
             ("network: residual standard deviation", 0.05),
             ("Gaussian process: residual standard deviation", 0.05),
+        ],
+    ),
+    ("line", &[("20 points: intercept", -0.3), ("20 points: slope", 0.5)]),
+    (
+        "linear-inputs",
+        &[
+            ("true distribution: log predictive density", 0.8836),
+            ("maximum likelihood, 10 inputs: log predictive density", 0.2764),
+            ("maximum likelihood, 10 inputs: test variance", 0.0219),
+            ("penalised likelihood, 3 inputs: log predictive density", 0.7917),
+            ("inputs of the greatest evidence, conjugate prior", 3.0),
         ],
     ),
 ];

@@ -138,8 +138,53 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     let json = place.call("fit data.csv --target y --inputs a b --dry-run --json").json();
     assert_eq!(json["inputs"], serde_json::json!(["a", "b"]));
     assert!(json["priors"].as_array().expect("priors").len() > 2);
-    assert!(json.get("prior_functions").is_none(), "of networks only");
+    assert_eq!(json["prior_functions"]["input"], "a");
     assert_eq!(place.names(), ["data.csv"], "nothing was written");
+}
+
+#[test]
+fn linear_models_have_residuals_functions_and_classes() {
+    let place = Place::new();
+    let mut text = "x,g,c,y\n".to_string();
+    for row in 0..24 {
+        let x = f64::from(row) / 4.0;
+        let class = ["low", "middle", "high"][row as usize / 8];
+        text.push_str(&format!("{x},{},{class},{}\n", row % 2, x * x + f64::from(row % 5)));
+    }
+    place.write("d.csv", &text);
+    let dry = place.call(
+        "fit d.csv --target y --inputs x g --residual student-t --residual-by g \
+         --basis polynomial:2 --dry-run",
+    );
+    for words in ["square of x less its mean", "Student's t", "2 groups by g"] {
+        assert!(dry.stdout.contains(words), "{words} is missing in\n{}", dry.stdout);
+    }
+    for (line, names) in [
+        ("--target y --inputs x --basis gaussian:1:0,3,6", vec!["gaussian(x at 3)"]),
+        ("--target y --inputs x g --residual laplace --residual-by g", vec!["residual_scale[g=1]"]),
+        ("--target y --inputs x --residual per-case --basis fourier:3:1", vec!["weights[cos1(x)]"]),
+        ("--target c --inputs x", vec!["weights[x, low]", "intercept[middle]"]),
+    ] {
+        let fit = place.call(&format!("fit d.csv {line} {QUICK} --out run --json"));
+        assert_eq!(fit.code, 0, "{line}: {}", fit.stderr);
+        let summary = place.call("summary run --json").stdout;
+        assert!(names.iter().all(|name| summary.contains(name)), "{line}: {summary}");
+        // A run predicts without its table.
+        let predicted = place.call("predict run d.csv --json").json();
+        assert!(predicted["mean_log_density"].is_number(), "{line}");
+        std::fs::remove_dir_all(place.path("run")).expect("a run");
+    }
+    let spline = place.call("fit d.csv --target y --inputs x --basis spline:3 --out run");
+    assert!(spline.code == 2 && spline.stderr.contains("polynomial:DEGREE"), "{}", spline.stderr);
+    for (line, says) in [
+        ("--basis polynomial:0", "between 1 and 20"),
+        ("--basis gaussian:0:1", "width = 0"),
+        ("--basis polynomial:2 --model mlp", "basis"),
+    ] {
+        let call = place.call(&format!("fit d.csv --target y --inputs x {line} --out run"));
+        let refusal = call.refusal();
+        assert!(refusal.contains(says), "{line}: {refusal}");
+    }
 }
 
 #[test]

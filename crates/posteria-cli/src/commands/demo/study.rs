@@ -37,7 +37,8 @@ impl Study {
     /// What the columns of a table are.
     pub fn roles(&self) -> Roles {
         let targets = self.targets.iter().map(ToString::to_string).collect();
-        Roles { targets, task: Some(self.task), ..Roles::default() }
+        let standardize = self.spec.data.standardize;
+        Roles { targets, task: Some(self.task), standardize, ..Roles::default() }
     }
 
     fn condition(&self, table: &Table) -> Result<(Encoder, Conditioned)> {
@@ -137,10 +138,11 @@ impl Fitted {
         self.draws.component(variable.offset + component).concat()
     }
 
-    /// The largest R-hat of the fitted values.
+    /// The largest R-hat of the fitted values, or of everything where none are kept.
     pub fn r_hat(&self) -> f64 {
-        let fitted = self.draws.layout.variable("fitted").expect("fitted values are kept");
-        fitted.range().map(|slot| r_hat(&self.draws.component(slot))).fold(f64::NAN, f64::max)
+        let layout = &self.draws.layout;
+        let judged = layout.variable("fitted").map_or(0..layout.len(), |fitted| fitted.range());
+        judged.map(|slot| r_hat(&self.draws.component(slot))).fold(f64::NAN, f64::max)
     }
 }
 

@@ -5,6 +5,8 @@
 //! a class probability), so that a fit can be compared with it. Draw training and test rows one
 //! after the other from one stream, or from streams of their own.
 
+pub mod line;
+pub mod linear_inputs;
 pub mod noise_sensitivity;
 pub mod outliers;
 pub mod relevance;
@@ -54,7 +56,12 @@ mod tests {
     #[test]
     fn tables_are_functions_of_the_stream() {
         type Draw = fn(usize, &mut Stream) -> Table;
-        let recipes: [(Draw, &[&str]); 9] = [
+        let recipes: [(Draw, &[&str]); 11] = [
+            (line::draw, &["x", "y"]),
+            (
+                linear_inputs::draw,
+                &["x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "y"],
+            ),
             (surface::draw, &["x1", "x2", "y"]),
             (two_class::draw, &["x1", "x2", "class"]),
             (three_class::draw, &["x1", "x2", "x3", "x4", "class"]),

@@ -1,22 +1,54 @@
 //! Turn a state into a draw on the user's scale with the log likelihood of every row.
 
-use posteria_linalg::matrix_vector;
+use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::coefficients::{GroupScale, log_normal};
 use super::posterior::{Likelihood, LinearPosterior};
-use crate::density::special::{LOG_SQRT_2PI, log1p_exp};
+use crate::density::special::{log_sum_exp, log1p_exp};
 use crate::model::Evaluator;
+use crate::model::residual::ResidualLikelihood;
 use crate::target::{Infeasible, Terms};
 
 /// Evaluates states of one chain.
 pub(super) struct LinearEvaluator<'p> {
     posterior: &'p LinearPosterior,
-    outputs: Vec<f64>,
+    real: ResidualLikelihood,
+    /// Rows × outputs.
+    outputs: Matrix,
+    /// Coefficients, outputs × columns.
+    weights: Matrix,
+    row: Vec<f64>,
 }
 
 impl<'p> LinearEvaluator<'p> {
     pub(super) fn new(posterior: &'p LinearPosterior) -> Self {
-        LinearEvaluator { posterior, outputs: vec![0.0; posterior.x.rows()] }
+        let (rows, columns) = (posterior.x.rows(), posterior.x.columns());
+        let outputs = posterior.coefficients.outputs;
+        LinearEvaluator {
+            posterior,
+            real: ResidualLikelihood::new(1),
+            outputs: Matrix::zeros(rows, outputs),
+            weights: Matrix::zeros(outputs, columns),
+            row: vec![0.0; outputs],
+        }
+    }
+
+    /// Writes the draw that `state` stands for, whatever its density.
+    pub(super) fn write(&self, state: &[f64], draw: &mut [f64]) {
+        let LinearPosterior { coefficients, likelihood, user, .. } = self.posterior;
+        let mut next = user.write(&state[..coefficients.count], draw);
+        let mut push = |value| {
+            draw[next] = value;
+            next += 1;
+        };
+        for group in &coefficients.groups {
+            if let GroupScale::Sampled(slot, _) = group.scale {
+                push(state[slot].exp());
+            }
+        }
+        if let Likelihood::Real(regression) = likelihood {
+            regression.residual.write(state, &[user.target], push);
+        }
     }
 }
 
@@ -29,38 +61,39 @@ impl Evaluator for LinearEvaluator<'_> {
     ) -> Result<Terms, Infeasible> {
         let LinearPosterior { x, coefficients, likelihood, user, .. } = self.posterior;
         let values = &state[..coefficients.count];
-        let mut next = user.write(values, draw);
-        for group in &coefficients.groups {
-            if let GroupScale::Sampled(slot, _) = group.scale {
-                draw[next] = state[slot].exp();
-                next += 1;
-            }
-        }
+        self.write(state, draw);
         let mut log_prior = coefficients.log_prior(state);
-        matrix_vector(x, values, &mut self.outputs);
+        if coefficients.outputs == 1 {
+            matrix_vector(x, values, self.outputs.column_mut(0));
+        } else {
+            self.weights.values_mut().copy_from_slice(values);
+            multiply_transposed(x, &self.weights, &mut self.outputs);
+        }
         match likelihood {
-            Likelihood::Normal(regression) => {
-                let log_scale = state[coefficients.state_len];
-                draw[next] = user.target.scale * log_scale.exp();
-                log_prior += regression.residual.log_density_of_log_scale(log_scale);
+            Likelihood::Real(regression) => {
+                let residual = &regression.residual;
+                log_prior += residual.log_prior(state);
                 if let Some(conjugate) = &regression.conjugate {
+                    let log_scale = residual.log_scale(state, 0);
                     log_prior += log_normal(values, log_scale - 0.5 * conjugate.rho.ln());
                 }
-                let inverse_scale = (-log_scale).exp();
                 // In the user's unit: one factor dy'/dy = 1/scale.
-                let constant = LOG_SQRT_2PI + log_scale + user.target.scale.ln();
-                for ((slot, target), output) in
-                    log_likelihood.iter_mut().zip(&regression.targets).zip(&self.outputs)
-                {
-                    let z = (target - output) * inverse_scale;
-                    *slot = -0.5 * z * z - constant;
-                }
+                let jacobian = -user.target.scale.ln();
+                let outputs = self.outputs.values();
+                self.real.evaluate(residual, state, outputs, jacobian, log_likelihood)?;
             }
             Likelihood::Logistic(signs) => {
-                for ((slot, sign), output) in
-                    log_likelihood.iter_mut().zip(signs).zip(&self.outputs)
-                {
+                let outputs = self.outputs.values();
+                for ((slot, sign), output) in log_likelihood.iter_mut().zip(signs).zip(outputs) {
                     *slot = -log1p_exp(-sign * output);
+                }
+            }
+            Likelihood::Softmax { codes, .. } => {
+                for (row, (slot, code)) in log_likelihood.iter_mut().zip(codes).enumerate() {
+                    for (class, value) in self.row.iter_mut().enumerate() {
+                        *value = self.outputs[(row, class)];
+                    }
+                    *slot = self.row[*code] - log_sum_exp(&self.row);
                 }
             }
         }

@@ -2,35 +2,48 @@
 
 use posteria_linalg::{Matrix, symmetric_rank_k, transposed_matrix_vector};
 
-use super::closed_form::{ClosedForm, StudentT};
-use super::coefficients::{Coefficients, GroupScale, UserScale};
+use super::classified::{ClassConditional, ClassLikelihood};
+use super::closed_form::ClosedForm;
+use super::coefficients::{Coefficients, GroupScale};
+use super::columns::Columns;
 use super::evaluator::LinearEvaluator;
-use super::logistic::LogisticConditional;
+use super::layout::{check, layout};
+use super::logistic::Logistic;
 use super::predictor::LinearPredictor;
+use super::softmax::Softmax;
 use super::spec::{Linear, WeightPrior};
 use super::updates::{ConjugateUpdate, ResidualUpdate, ScalesUpdate, WeightsUpdate};
+use super::user_scale::UserScale;
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::density::InverseGamma;
 use crate::draws::Layout;
-use crate::model::spec::Sharing;
-use crate::model::usable::usable;
+use crate::model::residual::Residual;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior};
 use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Block, Sweep, Update};
 
-/// A linear or logistic regression conditioned on a dataset.
+/// A linear, logistic or softmax regression conditioned on a dataset.
 ///
-/// A draw holds, on the user's scale, `intercept`, `weights[input]` and, for a real target,
-/// `residual_scale` (a standard deviation in the target's unit); for a binary target intercept
-/// and weights are log odds of the second class. Sampled scales of the weights' prior,
-/// `weight_scale` or `relevance[input]`, and `intercept_scale` stay on the standardised scale,
-/// where those of different inputs can be compared.
+/// A draw holds, on the user's scale, `intercept`, `weights[input]` and, for a real target, the
+/// residual model: `residual_scale` (of normal residuals a standard deviation in the target's
+/// unit), `residual_dof`, `case_scale`. For two classes intercept and weights are log odds of the
+/// second; for more there are `intercept[class]` and `weights[input, class]`, whose differences
+/// between classes are log odds. With a basis the weights are those of its functions,
+/// `weights[function]`. Sampled scales of the weights' prior, `weight_scale` or
+/// `relevance[input]`, and `intercept_scale` stay on the standardised scale, where those of
+/// different inputs can be compared.
 ///
-/// Log likelihoods are densities of the target in the user's unit. The log prior is the
-/// density of what is sampled: standardised coefficients and logarithms of scales.
+/// Log likelihoods are densities of the target in the user's unit, latent κ of the residual model
+/// integrated out. The log prior is the density of what is sampled: standardised coefficients
+/// and logarithms of scales.
 pub struct LinearPosterior {
+    /// The design matrix, a column of ones first if there is an intercept.
     pub(super) x: Matrix,
+    /// Standardised inputs.
+    pub(super) inputs: Matrix,
+    pub(super) columns: Columns,
+    pub(super) model: Linear,
     pub(super) coefficients: Coefficients,
     pub(super) likelihood: Likelihood,
     pub(super) user: UserScale,
@@ -39,30 +52,35 @@ pub struct LinearPosterior {
 }
 
 pub(super) enum Likelihood {
-    Normal(Regression),
+    Real(Box<Regression>),
     /// +1 for rows of the second class, -1 for the first.
     Logistic(Vec<f64>),
+    Softmax {
+        codes: Vec<usize>,
+        classes: usize,
+    },
 }
 
 /// What the conditionals of a regression need of the data.
 pub(super) struct Regression {
-    pub(super) targets: Vec<f64>,
+    pub(super) residual: Residual,
     /// XᵀX.
     pub(super) gram: Matrix,
     /// Xᵀy.
     pub(super) moment: Vec<f64>,
-    pub(super) residual: InverseGamma,
     pub(super) conjugate: Option<Conjugate>,
 }
 
 pub(super) struct Conjugate {
     pub(super) rho: f64,
+    /// Prior of the residual variance.
+    pub(super) variance: InverseGamma,
     pub(super) closed_form: ClosedForm,
 }
 
 impl Linear {
     /// Conditions the model on `data`. The kernels that `kernel` builds move the weights of a
-    /// logistic regression; those of a regression are drawn exactly.
+    /// logistic or softmax regression; those of a regression are drawn exactly.
     ///
     /// # Errors
     /// [`ModelError`] if the data do not fit the model or are not usable.
@@ -72,80 +90,71 @@ impl Linear {
         kernel: KernelFactory<'static>,
     ) -> Result<LinearPosterior, ModelError> {
         check(self, data)?;
-        let coefficients = Coefficients::new(self, data.input_names.len());
+        let columns = Columns::new(self.basis.as_ref(), data)?;
         let first = usize::from(self.intercept);
-        let x = Matrix::from_fn(data.rows(), coefficients.count, |row, column| {
-            if column < first { 1.0 } else { data.inputs[(row, column - first)] }
-        });
+        let mut x = Matrix::zeros(data.rows(), first + columns.len());
+        (0..first).for_each(|ones| x.column_mut(ones).fill(1.0));
+        columns.write(&data.inputs, first, &mut x);
+        let outputs = match &data.targets {
+            Targets::Classes { labels, .. } if data.task == Task::Multiclass => labels.len(),
+            _ => 1,
+        };
+        let coefficients = Coefficients::new(self, &columns, outputs);
         let (likelihood, target) = match &data.targets {
-            Targets::Real { values, .. } => {
-                let regression = Regression::new(self, &x, values.column(0).to_vec())?;
-                (Likelihood::Normal(regression), data.target_scaling[0])
+            Targets::Real { .. } => {
+                let residual = Residual::new(&self.residual, data, coefficients.state_len)?;
+                let regression = Regression::new(self, &x, residual)?;
+                (Likelihood::Real(Box::new(regression)), data.target_scaling[0])
             }
-            Targets::Classes { codes, .. } => {
+            Targets::Classes { codes, .. } if data.task == Task::Binary => {
                 let sign = |&code: &usize| if code == 1 { 1.0 } else { -1.0 };
                 let signs = codes.iter().map(sign).collect();
                 (Likelihood::Logistic(signs), Standardization::IDENTITY)
             }
+            Targets::Classes { codes, .. } => {
+                let likelihood = Likelihood::Softmax { codes: codes.clone(), classes: outputs };
+                (likelihood, Standardization::IDENTITY)
+            }
         };
-        let user = UserScale::new(target, data.input_scaling.clone(), self.intercept);
-        let layout = layout(self, &coefficients, &user, data);
-        Ok(LinearPosterior { x, coefficients, likelihood, user, layout, kernel })
+        let user = UserScale::new(target, &columns, outputs, self.intercept);
+        let layout = layout(self, (&coefficients, &columns), &user, &likelihood, data);
+        let (inputs, model) = (data.inputs.clone(), self.clone());
+        Ok(LinearPosterior {
+            x,
+            inputs,
+            columns,
+            model,
+            coefficients,
+            likelihood,
+            user,
+            layout,
+            kernel,
+        })
     }
 }
 
 impl Regression {
-    fn new(model: &Linear, x: &Matrix, targets: Vec<f64>) -> Result<Self, ModelError> {
+    fn new(model: &Linear, x: &Matrix, residual: Residual) -> Result<Self, ModelError> {
         let dim = x.columns();
         let mut gram = Matrix::zeros(dim, dim);
         symmetric_rank_k(x, &mut gram);
         let mut moment = vec![0.0; dim];
-        transposed_matrix_vector(x, &targets, &mut moment);
+        transposed_matrix_vector(x, &residual.targets, &mut moment);
         let conjugate = match model.weights {
             WeightPrior::Conjugate { rho } => {
-                let closed_form = ClosedForm::new(x, &targets, rho, model.residual, 1.0)
+                let variance = model.residual.variance;
+                let closed_form = ClosedForm::new(x, &residual.targets, rho, variance, 1.0)
                     .map_err(|error| ModelError::NotPositiveDefinite { pivot: error.pivot })?;
-                Some(Conjugate { rho, closed_form })
+                Some(Conjugate { rho, variance, closed_form })
             }
             WeightPrior::Normal { .. } => None,
         };
-        Ok(Regression { targets, gram, moment, residual: model.residual, conjugate })
-    }
-}
-
-impl LinearPosterior {
-    /// The exact posterior on the standardised scale, under the conjugate prior.
-    pub fn closed_form(&self) -> Option<&ClosedForm> {
-        match &self.likelihood {
-            Likelihood::Normal(regression) => {
-                regression.conjugate.as_ref().map(|conjugate| &conjugate.closed_form)
-            }
-            Likelihood::Logistic(_) => None,
-        }
+        Ok(Regression { residual, gram, moment, conjugate })
     }
 
-    /// Log evidence of the targets in the user's unit, under the conjugate prior.
-    pub fn log_evidence(&self) -> Option<f64> {
-        let rows = self.x.rows() as f64;
-        // One factor dy'/dy = 1/scale per row.
-        self.closed_form().map(|exact| exact.log_evidence() - rows * self.user.target.scale.ln())
-    }
-
-    /// Exact predictive distribution, in the user's unit, of the target of a new row whose
-    /// `inputs` are on the user's scale; under the conjugate prior.
-    ///
-    /// # Panics
-    /// If there is not one value per input.
-    pub fn predictive(&self, inputs: &[f64]) -> Option<StudentT> {
-        let exact = self.closed_form()?;
-        let mut row = vec![0.0; self.coefficients.count];
-        self.user.design_row(inputs, &mut row);
-        let standardized = exact.predictive(&row);
-        Some(StudentT {
-            dof: standardized.dof,
-            location: self.user.target.invert(standardized.location),
-            scale: self.user.target.scale * standardized.scale,
-        })
+    /// Whether all residuals are normal with one scale.
+    pub(super) fn is_homogeneous(&self) -> bool {
+        self.residual.is_normal_with_scales() && self.residual.by.is_none()
     }
 }
 
@@ -159,12 +168,15 @@ impl Posterior for LinearPosterior {
     }
 
     fn state_len(&self) -> usize {
-        self.coefficients.state_len + usize::from(matches!(self.likelihood, Likelihood::Normal(_)))
+        match &self.likelihood {
+            Likelihood::Real(regression) => regression.residual.end,
+            _ => self.coefficients.state_len,
+        }
     }
 
     /// Scales about the middle of their priors, coefficients about zero.
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
-        let mut state = vec![0.0; self.coefficients.state_len];
+        let mut state = vec![0.0; self.state_len()];
         for group in &self.coefficients.groups {
             let scale = match group.scale {
                 GroupScale::Fixed(scale) => scale,
@@ -177,9 +189,9 @@ impl Posterior for LinearPosterior {
                 *slot = scale.min(1.0) * stream.normal();
             }
         }
-        if let Likelihood::Normal(_) = self.likelihood {
-            // Standardised targets: a residual scale about 1 can start from any coefficients.
-            state.push(0.5 * stream.normal());
+        if let Likelihood::Real(regression) = &self.likelihood {
+            regression.residual.start(&mut state, stream);
+            regression.residual.start_cases(&mut state);
         }
         state
     }
@@ -188,30 +200,24 @@ impl Posterior for LinearPosterior {
         let coefficients = &self.coefficients;
         let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
         match &self.likelihood {
-            Likelihood::Normal(regression) => {
-                if let Some(Conjugate { rho, .. }) = regression.conjugate {
-                    let (targets, residual) = (&regression.targets, regression.residual);
+            Likelihood::Real(regression) => {
+                if let Some(Conjugate { rho, variance, .. }) = regression.conjugate {
+                    let targets = &regression.residual.targets;
                     let closed_form =
-                        ClosedForm::new(&self.x, targets, rho, residual, inverse_temperature);
+                        ClosedForm::new(&self.x, targets, rho, variance, inverse_temperature);
                     return Sweep::new(vec![Box::new(ConjugateUpdate { closed_form })]);
                 }
-                updates.push(Box::new(WeightsUpdate::new(
-                    regression,
-                    coefficients,
-                    inverse_temperature,
-                )));
-                updates.push(Box::new(ResidualUpdate::new(
-                    &self.x,
-                    regression,
-                    coefficients,
-                    inverse_temperature,
-                )));
+                let (x, beta) = (&self.x, inverse_temperature);
+                updates.push(Box::new(WeightsUpdate::new(x, regression, coefficients, beta)));
+                updates.push(Box::new(ResidualUpdate::new(x, regression, coefficients, beta)));
             }
             Likelihood::Logistic(signs) => {
-                let conditional =
-                    LogisticConditional::new(&self.x, signs, coefficients, inverse_temperature);
-                let kernel = (self.kernel)(coefficients.count);
-                updates.push(Box::new(Block::new("weights", 0, conditional, kernel)));
+                let likelihood = Logistic::new(&self.x, signs);
+                updates.push(self.moved(likelihood, inverse_temperature));
+            }
+            Likelihood::Softmax { codes, classes } => {
+                let likelihood = Softmax::new(&self.x, codes, *classes);
+                updates.push(self.moved(likelihood, inverse_temperature));
             }
         }
         if coefficients.state_len > coefficients.count {
@@ -224,65 +230,39 @@ impl Posterior for LinearPosterior {
         Box::new(LinearEvaluator::new(self))
     }
 
+    fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        let mut state = vec![0.0; self.state_len()];
+        self.coefficients.draw_prior(&mut state, stream);
+        if let Likelihood::Real(regression) = &self.likelihood {
+            let residual = &regression.residual;
+            residual.draw_prior(&mut state, stream);
+            residual.draw_case_variances(&mut state, stream);
+            if let Some(conjugate) = &regression.conjugate {
+                let scale = residual.log_scale(&state, 0).exp() / conjugate.rho.sqrt();
+                let count = self.coefficients.count;
+                state[..count].iter_mut().for_each(|w| *w = scale * stream.normal());
+            }
+        }
+        let mut draw = vec![0.0; self.layout.len()];
+        LinearEvaluator::new(self).write(&state, &mut draw);
+        Some(draw)
+    }
+
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
         Some(Box::new(LinearPredictor::new(self)))
     }
 }
 
-fn layout(model: &Linear, coefficients: &Coefficients, user: &UserScale, data: &Dataset) -> Layout {
-    let mut layout = Layout::new();
-    user.push_names(&mut layout, &data.input_names);
-    let first = usize::from(model.intercept);
-    let sampled = |at: usize| {
-        coefficients.groups.iter().any(|group| {
-            group.members.contains(&at) && matches!(group.scale, GroupScale::Sampled(..))
-        })
-    };
-    if coefficients.count > first && sampled(first) {
-        match model.weights {
-            WeightPrior::Normal { sharing: Sharing::PerInput, .. } => {
-                layout.push_vector("relevance", "input", data.input_names.clone());
-            }
-            _ => {
-                layout.push_scalar("weight_scale");
-            }
-        }
+impl LinearPosterior {
+    /// What moves all coefficients under this likelihood of classes.
+    fn moved<'p>(
+        &'p self,
+        likelihood: impl ClassLikelihood + 'p,
+        inverse_temperature: f64,
+    ) -> Box<dyn Update + 'p> {
+        let coefficients = &self.coefficients;
+        let conditional = ClassConditional::new(likelihood, coefficients, inverse_temperature);
+        let kernel = (self.kernel)(coefficients.count);
+        Box::new(Block::new("weights", 0, conditional, kernel))
     }
-    if model.intercept && sampled(0) {
-        layout.push_scalar("intercept_scale");
-    }
-    if data.task == Task::Regression {
-        layout.push_scalar("residual_scale");
-    }
-    layout
-}
-
-fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
-    if let Some(expected) = model.task.filter(|&task| task != data.task) {
-        return Err(ModelError::Task { expected, found: data.task });
-    }
-    usable(data)?;
-    if data.input_names.is_empty() && !model.intercept {
-        let what = "inputs of a model without an intercept".into();
-        return Err(ModelError::Length { what, expected: 1, found: 0 });
-    }
-    match &data.targets {
-        Targets::Real { values, .. } => {
-            if values.columns() != 1 {
-                let what = format!("a linear model of {} targets", values.columns());
-                return Err(ModelError::NotAvailable { what });
-            }
-        }
-        Targets::Classes { name, labels, .. } => {
-            if data.task != Task::Binary {
-                let what = format!("a linear model of {name} with {} classes", labels.len());
-                return Err(ModelError::NotAvailable { what });
-            }
-            if let WeightPrior::Conjugate { .. } = model.weights {
-                let what = "the conjugate prior for a binary target".into();
-                return Err(ModelError::NotAvailable { what });
-            }
-        }
-    }
-    Ok(())
 }

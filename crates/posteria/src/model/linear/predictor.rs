@@ -1,64 +1,148 @@
 //! Predict the targets of new rows with a linear model.
 
-use posteria_linalg::{Matrix, matrix_vector};
+use std::ops::Range;
+
+use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::posterior::{Likelihood, LinearPosterior};
 use crate::model::Posterior;
+use crate::model::residual::Residual;
+use crate::model::spec::ResidualFamily;
 use crate::predict::{Family, Predictor};
 
-/// f = intercept + Σ weight × input at new rows: normal about f with the draw's
-/// `residual_scale`, or f as the log odds of the second class.
+/// f = intercept + Σ weight × column at new rows: about f the residual of the draw, or f as the
+/// log odds of the second class or the softmax outputs of all.
 pub(super) struct LinearPredictor<'p> {
     posterior: &'p LinearPosterior,
-    /// Where the residual scale is in a draw; none for classes.
-    residual_scale: Option<usize>,
-    slopes: Vec<f64>,
-    outputs: Vec<f64>,
+    /// Where scales, common scale and degrees of freedom of residuals are in a draw.
+    scales: Range<usize>,
+    above: Option<usize>,
+    dof: Option<usize>,
+    /// Outputs × columns.
+    slopes: Matrix,
+    heights: Vec<f64>,
+    /// Rows × columns, of new rows whose inputs are not the columns themselves.
+    columns: Matrix,
+    /// Rows × outputs.
+    outputs: Matrix,
 }
 
 impl<'p> LinearPredictor<'p> {
     pub(super) fn new(posterior: &'p LinearPosterior) -> Self {
-        let residual_scale =
-            posterior.layout().variable("residual_scale").map(|variable| variable.offset);
-        let slopes = vec![0.0; posterior.user.inputs()];
-        LinearPredictor { posterior, residual_scale, slopes, outputs: Vec::new() }
+        let layout = posterior.layout();
+        let offset = |name: &str| layout.variable(name).map(|variable| variable.offset);
+        let scales = layout.variable("residual_scale").map_or(0..0, |variable| variable.range());
+        let (columns, outputs) = (posterior.user.columns(), posterior.user.outputs());
+        LinearPredictor {
+            posterior,
+            scales,
+            above: offset("residual_scale_above"),
+            dof: offset("residual_dof"),
+            slopes: Matrix::zeros(outputs, columns),
+            heights: vec![0.0; outputs],
+            columns: Matrix::zeros(0, columns),
+            outputs: Matrix::zeros(0, outputs),
+        }
+    }
+
+    /// Outputs at rows of standardised inputs.
+    fn forward(&mut self, draw: &[f64], inputs: &Matrix) {
+        let columns = &self.posterior.columns;
+        let rows = inputs.rows();
+        if self.outputs.rows() != rows {
+            self.outputs = Matrix::zeros(rows, self.heights.len());
+        }
+        self.posterior.user.lines(draw, &mut self.slopes, &mut self.heights);
+        let design = if columns.expanded {
+            if self.columns.rows() != rows {
+                self.columns = Matrix::zeros(rows, columns.len());
+            }
+            columns.write(inputs, 0, &mut self.columns);
+            &self.columns
+        } else {
+            inputs
+        };
+        if self.heights.len() == 1 {
+            matrix_vector(design, self.slopes.values(), self.outputs.column_mut(0));
+        } else {
+            multiply_transposed(design, &self.slopes, &mut self.outputs);
+        }
+        for (output, height) in self.heights.iter().enumerate() {
+            self.outputs.column_mut(output).iter_mut().for_each(|f| *f += height);
+        }
+    }
+
+    /// Location, scale and perhaps degrees of freedom of every row.
+    fn real(&self, residual: &Residual, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
+        let width = self.family().width();
+        let dof = self.dof.map_or_else(|| residual.dof.value(&[]), |slot| draw[slot]);
+        for (row, place) in parameters.chunks_exact_mut(width).enumerate() {
+            let (scale, group_dof) = match &residual.by {
+                None => (draw[self.scales.start], f64::INFINITY),
+                Some(by) => match (by.group(|k| inputs[(row, k)]), self.above) {
+                    (Some(group), _) => (draw[self.scales.start + group], f64::INFINITY),
+                    // Values that no training row had: the scale is not known, its prior is.
+                    (None, above) => (above.map_or(f64::NAN, |at| draw[at]), residual.group_dof()),
+                },
+            };
+            place[0] = self.outputs[(row, 0)];
+            place[1] = scale;
+            if let Some(slot) = place.get_mut(2) {
+                let normal = residual.family == ResidualFamily::Normal;
+                *slot = if normal { group_dof } else { dof };
+            }
+        }
+    }
+
+    /// Writes the outputs of a row next to each other.
+    fn by_row(&self, slots: &mut [f64]) {
+        let (rows, outputs) = (self.outputs.rows(), self.outputs.columns());
+        assert_eq!(slots.len(), rows * outputs, "one place per row and output");
+        for (row, slots) in slots.chunks_exact_mut(outputs).enumerate() {
+            for (output, slot) in slots.iter_mut().enumerate() {
+                *slot = self.outputs[(row, output)];
+            }
+        }
     }
 }
 
 impl Predictor for LinearPredictor<'_> {
+    /// Normal residuals with separate scales count as Student's t: the scale of a group that no
+    /// training row belongs to has its prior, and normal values of unknown inverse gamma
+    /// variance are Student's t. (Of t and Laplace residuals such a row has the common scale.)
     fn family(&self) -> Family {
-        match self.posterior.likelihood {
-            Likelihood::Normal(_) => Family::Normal { outputs: 1 },
+        match &self.posterior.likelihood {
+            Likelihood::Real(regression) => match &regression.residual {
+                Residual { family: ResidualFamily::Normal, by: None, .. } => {
+                    Family::Normal { outputs: 1 }
+                }
+                Residual { family: ResidualFamily::Laplace, .. } => Family::Laplace { outputs: 1 },
+                _ => Family::StudentT { outputs: 1 },
+            },
             Likelihood::Logistic(_) => Family::Bernoulli,
+            Likelihood::Softmax { classes, .. } => Family::Categorical { classes: *classes },
         }
     }
 
     fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
-        let Some(offset) = self.residual_scale else {
-            return self.functions(draw, inputs, parameters);
-        };
-        let mut outputs = std::mem::take(&mut self.outputs);
-        outputs.resize(inputs.rows(), 0.0);
-        self.functions(draw, inputs, &mut outputs);
-        assert_eq!(parameters.len(), 2 * outputs.len(), "two parameters per row");
-        for (place, output) in parameters.chunks_exact_mut(2).zip(&outputs) {
-            place[0] = *output;
-            place[1] = draw[offset];
+        let width = self.family().width();
+        assert_eq!(parameters.len(), width * inputs.rows(), "all parameters of every row");
+        self.forward(draw, inputs);
+        match &self.posterior.likelihood {
+            Likelihood::Real(regression) => {
+                self.real(&regression.residual, draw, inputs, parameters);
+            }
+            _ => self.by_row(parameters),
         }
-        self.outputs = outputs;
     }
 
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
-        let x = &self.posterior.x;
-        // The inputs come last, after an intercept's column.
-        let first = x.columns() - self.posterior.user.inputs();
-        let inputs = Matrix::from_fn(x.rows(), x.columns() - first, |i, k| x[(i, first + k)]);
-        self.at(draw, &inputs, parameters);
+        let posterior = self.posterior;
+        self.at(draw, &posterior.inputs, parameters);
     }
 
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
-        let height = self.posterior.user.line(draw, &mut self.slopes);
-        matrix_vector(inputs, &self.slopes, outputs);
-        outputs.iter_mut().for_each(|output| *output += height);
+        self.forward(draw, inputs);
+        self.by_row(outputs);
     }
 }

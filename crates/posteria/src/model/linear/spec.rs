@@ -3,9 +3,11 @@
 use super::scale::ScalePrior;
 use crate::data::Task;
 use crate::density::InverseGamma;
+use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
-    Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSpec, Sharing, Spec, SpecError,
+    BasisSpec, Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing,
+    ResidualSpec, Sharing, Spec, SpecError,
 };
 
 /// Standard deviation scale of the weights' prior: effects of half a standard deviation.
@@ -14,22 +16,19 @@ const WEIGHT_SCALE: f64 = 0.5;
 const WEIGHT_DOF: f64 = 1.0;
 /// Standard deviation of the intercept: vague on the standardised scale and for log odds.
 const INTERCEPT_SCALE: f64 = 10.0;
-/// Standard deviation scale of the residual [Vehtari 2001, §2.2].
-const RESIDUAL_SCALE: f64 = 0.05;
-/// Its degrees of freedom.
-const RESIDUAL_DOF: f64 = 0.5;
 
 const WEIGHTS: &str = "prior.weights";
 const INTERCEPT: &str = "prior.intercept";
 
-/// A linear or logistic regression whose specification has passed its checks.
+/// A linear, logistic or softmax regression whose specification has passed its checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
     pub(super) task: Option<Task>,
     pub(super) intercept: bool,
     pub(super) weights: WeightPrior,
     pub(super) intercept_prior: ScalePrior,
-    pub(super) residual: InverseGamma,
+    pub(super) residual: ResidualPrior,
+    pub(super) basis: Option<BasisSpec>,
 }
 
 /// The prior of the weights.
@@ -47,6 +46,7 @@ impl Linear {
     /// | key | default | meaning |
     /// |---|---|---|
     /// | `model.intercept` | `true` | whether there is an intercept |
+    /// | `model.basis` | | functions that take the place of every real input, [`BasisSpec`] |
     /// | `prior.weights.family` | `"normal"` | `"normal"`, `"independent"`, `"conjugate"` |
     /// | `prior.weights.sharing` | `"common"` | one scale, or one `"per-input"` |
     /// | `prior.weights.scale`, `.dof` | 0.5, 1 | inverse gamma prior of a² |
@@ -56,6 +56,9 @@ impl Linear {
     /// | `prior.intercept.fixed` | 10 | standard deviation; or `scale` and `dof` |
     /// | `residual.scale`, `.scale_dof` | 0.05, 0.5 | inverse gamma prior of σ² |
     /// | `residual.precision` | | `{ shape, scale }` of a gamma prior of 1/σ², in their place |
+    /// | `residual.family` | `"normal"` | `"normal"`, `"student-t"`, `"laplace"`, `"per-case"` |
+    /// | `residual.dof` | `"unknown"` | of Student's t (4 for per-case variances) |
+    /// | `residual.by` | | columns whose values have a residual scale each |
     ///
     /// # Errors
     /// [`SpecError`].
@@ -63,11 +66,6 @@ impl Linear {
         let not_available = |what: &str| Err(SpecError::NotAvailable { what: what.into() });
         if spec.model.kind != ModelKind::Linear {
             return not_available(&format!("kind = \"{}\"", spec.model.kind.name()));
-        }
-        if spec.model.task == Some(Task::Multiclass) {
-            return not_available(
-                "task = \"multiclass\" of a linear model (kind = \"mlp\" with hidden = 0 is one)",
-            );
         }
         if spec.model.hidden.is_some() || spec.model.direct.is_some() {
             return conflict("model", "hidden", "kind = \"linear\"");
@@ -85,8 +83,8 @@ impl Linear {
             return conflict("sampling", key, "kind = \"linear\"");
         }
         spec.refuse_process_keys()?;
-        if spec.model.basis.is_some() {
-            return not_available("basis in [model]");
+        if let Some(basis) = &spec.model.basis {
+            basis.check()?;
         }
         const KNOWN: [&str; 2] = ["weights", "intercept"];
         if let Some(name) = spec.prior.keys().find(|name| !KNOWN.contains(&name.as_str())) {
@@ -106,15 +104,24 @@ impl Linear {
             }
             _ => {}
         }
-        if spec.model.task == Some(Task::Binary) {
-            binary(spec, weights)?;
+        match spec.model.task {
+            Some(Task::Binary) => classes(spec, weights, "task = \"binary\"")?,
+            Some(Task::Multiclass) => classes(spec, weights, "task = \"multiclass\"")?,
+            _ => {}
+        }
+        let residual = residual(spec.residual.as_ref().unwrap_or(&ResidualSpec::default()))?;
+        let homogeneous = residual.family == ResidualFamily::Normal && residual.by.is_empty();
+        if let (WeightPrior::Conjugate { .. }, false) = (weights, homogeneous) {
+            let key = "family = \"conjugate\"";
+            return conflict(WEIGHTS, key, "residuals other than normal ones of one scale");
         }
         Ok(Linear {
             task: spec.model.task,
             intercept,
             weights,
             intercept_prior: intercept_prior(given.unwrap_or(&absent))?,
-            residual: residual_prior(spec.residual.as_ref().unwrap_or(&ResidualSpec::default()))?,
+            residual,
+            basis: spec.model.basis.clone(),
         })
     }
 
@@ -149,25 +156,32 @@ impl Linear {
         }
         if task == Task::Regression {
             let residual = spec.residual.get_or_insert_default();
-            residual.family = Some(ResidualFamily::Normal);
-            if residual.precision.is_none() {
-                residual.scale.get_or_insert(RESIDUAL_SCALE);
-                residual.scale_dof.get_or_insert(RESIDUAL_DOF);
-            }
+            // With one target there is nothing to share.
+            let sharing = residual.sharing;
+            self.residual.complete(residual);
+            residual.sharing = sharing;
         }
         // A task that only the targets told must pass the same checks as one that was written.
         Linear::new(spec).map(|_| ())
     }
 }
 
-fn binary(spec: &Spec, weights: WeightPrior) -> Result<(), SpecError> {
+/// Refuses what is for real targets only.
+fn classes(spec: &Spec, weights: WeightPrior, task: &'static str) -> Result<(), SpecError> {
     if spec.residual.is_some() {
-        return conflict("residual", "the section", "task = \"binary\"");
+        return conflict("residual", "the section", task);
     }
     if let WeightPrior::Conjugate { .. } = weights {
-        return conflict(WEIGHTS, "family = \"conjugate\"", "task = \"binary\"");
+        return conflict(WEIGHTS, "family = \"conjugate\"", task);
     }
     Ok(())
+}
+
+fn residual(residual: &ResidualSpec) -> Result<ResidualPrior, SpecError> {
+    if residual.sharing == Some(ResidualSharing::Covariance) {
+        return conflict("residual", "sharing = \"covariance\"", "kind = \"linear\"");
+    }
+    ResidualPrior::new(residual)
 }
 
 /// Refuses keys of a weight group other than `allowed`.
@@ -260,37 +274,6 @@ fn normal_scale(
         }
     };
     inverse_gamma(section, "scale", scale, dof).map(ScalePrior::Sampled)
-}
-
-fn residual_prior(residual: &ResidualSpec) -> Result<InverseGamma, SpecError> {
-    let section = "residual";
-    let not_available = |what: &str| Err(SpecError::NotAvailable { what: what.into() });
-    if !matches!(residual.family, None | Some(ResidualFamily::Normal)) {
-        return not_available("a residual family other than normal in a linear model");
-    }
-    if residual.sharing.is_some() || residual.top_dof.is_some() {
-        return not_available("sharing or top_dof in [residual] of a linear model");
-    }
-    if residual.by.is_some() {
-        return not_available("by in [residual] of a linear model");
-    }
-    if residual.dof.is_some() {
-        return conflict(section, "dof", "family = \"normal\"");
-    }
-    match residual.precision {
-        Some(_) if residual.scale.is_some() => conflict(section, "scale", "precision"),
-        Some(_) if residual.scale_dof.is_some() => conflict(section, "scale_dof", "precision"),
-        Some(precision) => {
-            let shape = positive(section, "precision.shape", precision.shape)?;
-            let scale = positive(section, "precision.scale", precision.scale)?;
-            gamma(section, "precision.scale", shape, scale)
-        }
-        None => {
-            let scale = positive(section, "scale", residual.scale.unwrap_or(RESIDUAL_SCALE))?;
-            let dof = positive(section, "scale_dof", residual.scale_dof.unwrap_or(RESIDUAL_DOF))?;
-            inverse_gamma(section, "scale", scale, dof)
-        }
-    }
 }
 
 /// Gamma prior by shape and scale; a scale whose inverse overflows is out of range.

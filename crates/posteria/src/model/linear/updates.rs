@@ -1,45 +1,96 @@
 //! Draw every block of a regression from its full conditional.
 
-use posteria_linalg::{Cholesky, Matrix, NotPositiveDefinite, matrix_vector};
+use posteria_linalg::{
+    Cholesky, Matrix, NotPositiveDefinite, matrix_vector, symmetric_rank_k,
+    transposed_matrix_vector,
+};
 
 use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::Regression;
 use crate::model::prior::{Squares, variance_given_normal};
+use crate::model::residual::ResidualConditional;
 use crate::random::Stream;
 use crate::sample::{Step, Update};
 use crate::target::Infeasible;
 
-/// All coefficients at once: given scales and noise they are normal with precision
-/// βτXᵀX + diag(1/a_k²) and mean its inverse times βτXᵀy.
+/// All coefficients at once: given scales and the precision d_i = κ_i/σ_i² of every row they are
+/// normal with precision XᵀDX + diag(1/a_k²) and mean its inverse times XᵀDy. Where all rows have
+/// the same, D is a number and XᵀX and Xᵀy are known.
 pub(super) struct WeightsUpdate<'p> {
+    x: &'p Matrix,
     regression: &'p Regression,
     coefficients: &'p Coefficients,
     inverse_temperature: f64,
-    residual_slot: usize,
+    weighted: Option<Weighted>,
     precisions: Vec<f64>,
     precision: Matrix,
     cholesky: Cholesky,
     draw: Vec<f64>,
 }
 
+/// Room for rows of different precision.
+struct Weighted {
+    /// d_i, then its root.
+    roots: Vec<f64>,
+    /// √d_i x_i and √d_i y_i.
+    x: Matrix,
+    y: Vec<f64>,
+}
+
 impl<'p> WeightsUpdate<'p> {
     pub(super) fn new(
+        x: &'p Matrix,
         regression: &'p Regression,
         coefficients: &'p Coefficients,
         inverse_temperature: f64,
     ) -> Self {
-        let dim = coefficients.count;
+        let (dim, rows) = (coefficients.count, x.rows());
+        let weighted = (!regression.is_homogeneous()).then(|| Weighted {
+            roots: vec![0.0; rows],
+            x: Matrix::zeros(rows, dim),
+            y: vec![0.0; rows],
+        });
         WeightsUpdate {
+            x,
             regression,
             coefficients,
             inverse_temperature,
-            residual_slot: coefficients.state_len,
+            weighted,
             precisions: vec![0.0; dim],
             precision: Matrix::zeros(dim, dim),
             cholesky: Cholesky::identity(dim),
             draw: vec![0.0; dim],
         }
+    }
+
+    /// Writes XᵀDX and XᵀDy.
+    fn moments(&mut self, state: &[f64]) {
+        let residual = &self.regression.residual;
+        let Some(Weighted { roots, x, y }) = &mut self.weighted else {
+            let power = self.inverse_temperature * (-2.0 * residual.log_scale(state, 0)).exp();
+            let gram = self.regression.gram.values();
+            for (slot, gram) in self.precision.values_mut().iter_mut().zip(gram) {
+                *slot = power * gram;
+            }
+            for (slot, moment) in self.draw.iter_mut().zip(&self.regression.moment) {
+                *slot = power * moment;
+            }
+            return;
+        };
+        residual.precisions(state, self.inverse_temperature, roots);
+        roots.iter_mut().for_each(|root| *root = root.sqrt());
+        for column in 0..self.x.columns() {
+            let values = self.x.column(column).iter().zip(roots.iter());
+            for (slot, (value, root)) in x.column_mut(column).iter_mut().zip(values) {
+                *slot = value * root;
+            }
+        }
+        for (slot, (target, root)) in y.iter_mut().zip(residual.targets.iter().zip(roots.iter())) {
+            *slot = target * root;
+        }
+        symmetric_rank_k(x, &mut self.precision);
+        transposed_matrix_vector(x, y, &mut self.draw);
     }
 }
 
@@ -49,23 +100,15 @@ impl Update for WeightsUpdate<'_> {
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        let power = self.inverse_temperature * (-2.0 * state[self.residual_slot]).exp();
         self.coefficients.precisions(state, &mut self.precisions);
-        for (slot, gram) in
-            self.precision.values_mut().iter_mut().zip(self.regression.gram.values())
-        {
-            *slot = power * gram;
-        }
+        self.moments(state);
         for (i, precision) in self.precisions.iter().enumerate() {
             self.precision[(i, i)] += precision;
         }
         if let Err(NotPositiveDefinite { pivot }) = self.cholesky.factorize(&self.precision) {
             return Step::stayed(Infeasible::NotPositiveDefinite { pivot });
         }
-        // L⁻ᵀ(L⁻¹ βτXᵀy + z) has the mean and the covariance.
-        for (slot, moment) in self.draw.iter_mut().zip(&self.regression.moment) {
-            *slot = power * moment;
-        }
+        // L⁻ᵀ(L⁻¹ XᵀDy + z) has the mean and the covariance.
         self.cholesky.solve_lower(&mut self.draw);
         for slot in &mut self.draw {
             *slot += stream.normal();
@@ -106,31 +149,22 @@ impl Update for ScalesUpdate<'_> {
     }
 }
 
-/// The residual scale given the coefficients.
+/// The residual model given the coefficients: degrees of freedom, κ of every row, scales.
 pub(super) struct ResidualUpdate<'p> {
     x: &'p Matrix,
-    regression: &'p Regression,
-    inverse_temperature: f64,
+    conditional: ResidualConditional,
     count: usize,
-    slot: usize,
-    outputs: Vec<f64>,
 }
 
 impl<'p> ResidualUpdate<'p> {
     pub(super) fn new(
         x: &'p Matrix,
-        regression: &'p Regression,
+        regression: &Regression,
         coefficients: &Coefficients,
         inverse_temperature: f64,
     ) -> Self {
-        ResidualUpdate {
-            x,
-            regression,
-            inverse_temperature,
-            count: coefficients.count,
-            slot: coefficients.state_len,
-            outputs: vec![0.0; x.rows()],
-        }
+        let conditional = ResidualConditional::new(&regression.residual, inverse_temperature);
+        ResidualUpdate { x, conditional, count: coefficients.count }
     }
 }
 
@@ -140,19 +174,12 @@ impl Update for ResidualUpdate<'_> {
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        // From the residuals themselves: moments would cancel where the fit is close.
-        matrix_vector(self.x, &state[..self.count], &mut self.outputs);
-        let pairs = self.regression.targets.iter().zip(&self.outputs);
-        let beta = self.inverse_temperature;
-        // At β = 0 the data do not count, even where they are infinitely far off.
-        let residuals =
-            if beta > 0.0 { Squares::of(pairs.map(|(y, f)| y - f)) } else { Squares::default() };
-        match variance_given_normal(residuals, &self.regression.residual, beta) {
-            Ok(conditional) => {
-                state[self.slot] = conditional.draw_log_scale(stream);
-                Step::default()
-            }
-            Err(_) => Step::stayed(Infeasible::NotFinite),
+        let (x, count) = (self.x, self.count);
+        let outputs =
+            |state: &[f64], outputs: &mut [f64]| matrix_vector(x, &state[..count], outputs);
+        match self.conditional.draw(state, outputs, stream) {
+            true => Step::default(),
+            false => Step::stayed(Infeasible::NotFinite),
         }
     }
 }

@@ -186,10 +186,6 @@ seed = 7
         for (text, what) in [
             ("[prior.weights]\nfamily = 'laplace'", "family"),
             ("[prior.weights]\ntop_dof = 1.0", "top_dof"),
-            ("[residual]\nfamily = 'student-t'", "residual"),
-            ("[residual]\nby = ['g']", "by"),
-            ("[model]\nbasis = { kind = 'gaussian', centres = [0.0], width = 1.0 }", "basis"),
-            ("[model]\ntask = 'multiclass'", "multiclass"),
         ] {
             let error = Spec::from_toml(text).unwrap().complete(Task::Regression).unwrap_err();
             assert!(
@@ -217,6 +213,16 @@ seed = 7
             ("[residual]\nscale = 1.0\nprecision = { shape = 1.0, scale = 1.0 }", "precision"),
             ("[residual]\ndof = 4.0", "does not go together"),
             ("[prior.intercept]\nsharing = 'common'", "does not go together"),
+            ("[residual]\nsharing = 'covariance'", "kind = \"linear\""),
+            ("[residual]\nfamily = 'student-t'\ndof = -1.0", "positive"),
+            (
+                "[prior.weights]\nfamily = 'conjugate'\nrho = 1.0\n[residual]\nfamily = 'laplace'",
+                "residuals other than normal",
+            ),
+            (
+                "[prior.weights]\nfamily = 'conjugate'\nrho = 1.0\n[residual]\nby = ['g']",
+                "residuals other than normal",
+            ),
             (
                 "[prior.weights]\nfamily = 'conjugate'\nrho = 1.0\n[prior.intercept]\nfixed = 1.0",
                 "conjugate",

@@ -4,6 +4,7 @@
 //! checks it ([`Linear::new`](super::linear::Linear::new)), and [`Spec::complete`] fills in
 //! what was left out, so that a saved specification repeats the fit whatever later defaults are.
 
+mod basis;
 pub(super) mod checks;
 mod data;
 mod error;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use basis::{BasisError, BasisSpec};
 pub use data::{DataSpec, MissingPolicy};
 pub use error::SpecError;
 pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Values};
@@ -101,7 +103,7 @@ pub struct ModelSpec {
     /// Linear: whether there is an intercept; there is one if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intercept: Option<bool>,
-    /// Linear: functions of the input in place of the input itself.
+    /// Linear: functions of every real input in place of the input itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<BasisSpec>,
     /// Gaussian process: the covariance function, a sum of these.
@@ -129,7 +131,7 @@ pub struct ModelSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelKind {
-    /// Linear and logistic regression.
+    /// Linear, logistic and softmax regression.
     #[default]
     Linear,
     /// Multilayer perceptron.
@@ -153,18 +155,6 @@ impl ModelKind {
             ModelKind::Pca => "pca",
         }
     }
-}
-
-/// `basis`: fixed functions of one input.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BasisSpec {
-    /// Name of the functions, such as `gaussian`.
-    pub kind: String,
-    /// Where the functions are centred.
-    pub centres: Vec<f64>,
-    /// Their common width.
-    pub width: f64,
 }
 
 /// `[prior.GROUP]`: the prior of a group of weights, on the standardised scale.

@@ -159,7 +159,13 @@ fn the_exact_evidence_and_predictive_are_in_the_users_unit() {
     }
     let evidence = conditioned(text, &data).log_evidence().unwrap();
     assert!((evidence - sum).abs() < 1e-9, "{evidence} {sum}");
-    assert_eq!(conditioned("", &data).log_evidence(), None);
+    let relevances = conditioned("[prior.weights]\nsharing = 'per-input'", &data);
+    assert_eq!(relevances.log_evidence(), None);
+    // By quadrature, in the user's unit too: standardised or not makes the Jacobian's difference.
+    let mut raw = data.clone();
+    raw.target_scaling = vec![Standardization::IDENTITY];
+    let [here, there] = [&data, &raw].map(|data| conditioned("", data).log_evidence().unwrap());
+    assert!((there - here - 15.0 * Y_SCALE.scale.ln()).abs() < 1e-9);
 }
 
 #[test]
@@ -171,6 +177,10 @@ fn a_completed_specification_is_the_same_model() {
         ("[prior.weights]\nfixed = 2.5\n[prior.intercept]\nscale = 2.0", Task::Regression),
         ("[prior.weights]\nfamily = 'conjugate'\nrho = 0.1", Task::Regression),
         ("[model]\nintercept = false\n[residual]\nscale = 1.0", Task::Regression),
+        ("", Task::Multiclass),
+        ("[residual]\nfamily = 'student-t'", Task::Regression),
+        ("[residual]\nfamily = 'per-case'\nby = ['g']", Task::Regression),
+        ("[model]\nbasis = { kind = 'fourier', period = 7.0, terms = 2 }", Task::Binary),
     ] {
         let mut spec = Spec::from_toml(text).unwrap();
         let before = Linear::new(&spec).unwrap();

@@ -1,6 +1,7 @@
 //! The density of a logistic regression: gradient, value, and an exact posterior mean.
 
-use super::super::logistic::LogisticConditional;
+use super::super::classified::ClassConditional;
+use super::super::logistic::Logistic;
 use super::super::posterior::Likelihood;
 use super::*;
 use crate::density::special::{LOG_SQRT_2PI, log1p_exp};
@@ -15,11 +16,15 @@ fn posterior(rows: usize) -> LinearPosterior {
     conditioned("[prior.weights]\nsharing = 'per-input'", &classes(x, codes))
 }
 
-fn conditional(posterior: &LinearPosterior, inverse_temperature: f64) -> LogisticConditional<'_> {
+fn conditional(
+    posterior: &LinearPosterior,
+    inverse_temperature: f64,
+) -> ClassConditional<'_, Logistic<'_>> {
     let Likelihood::Logistic(signs) = &posterior.likelihood else {
         panic!("a logistic regression");
     };
-    LogisticConditional::new(&posterior.x, signs, &posterior.coefficients, inverse_temperature)
+    let likelihood = Logistic::new(&posterior.x, signs);
+    ClassConditional::new(likelihood, &posterior.coefficients, inverse_temperature)
 }
 
 #[test]

@@ -1,11 +1,16 @@
 //! Check the linear models against exact answers, their priors and themselves.
 
+mod basis;
 mod conversion;
 mod exact;
 mod joint_distribution;
+mod least_squares;
 mod logistic;
 mod prediction;
 mod prior;
+mod quadrature;
+mod residuals;
+mod softmax;
 
 use std::sync::Arc;
 

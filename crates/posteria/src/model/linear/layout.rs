@@ -1,0 +1,81 @@
+//! Name what a draw of a linear model holds, and check that data fit the model.
+
+use super::coefficients::{Coefficients, GroupScale};
+use super::columns::Columns;
+use super::posterior::Likelihood;
+use super::spec::{Linear, WeightPrior};
+use super::user_scale::UserScale;
+use crate::data::{Dataset, Targets};
+use crate::draws::{Dimension, Layout};
+use crate::model::ModelError;
+use crate::model::spec::Sharing;
+use crate::model::usable::usable;
+
+/// Names everything in a draw.
+pub(super) fn layout(
+    model: &Linear,
+    (coefficients, columns): (&Coefficients, &Columns),
+    user: &UserScale,
+    likelihood: &Likelihood,
+    data: &Dataset,
+) -> Layout {
+    let mut layout = Layout::new();
+    let classes = match (&data.targets, likelihood) {
+        (Targets::Classes { labels, .. }, Likelihood::Softmax { .. }) => {
+            Some(Dimension { name: "class".into(), labels: labels.clone() })
+        }
+        _ => None,
+    };
+    user.push_names(&mut layout, columns, classes.as_ref());
+    let first = usize::from(model.intercept) * coefficients.outputs;
+    let sampled = |at: usize| {
+        coefficients.groups.iter().any(|group| {
+            group.members.contains(&at) && matches!(group.scale, GroupScale::Sampled(..))
+        })
+    };
+    if coefficients.count > first && sampled(first) {
+        match model.weights {
+            WeightPrior::Normal { sharing: Sharing::PerInput, .. } => {
+                layout.push_vector("relevance", "input", data.input_names.clone());
+            }
+            _ => {
+                layout.push_scalar("weight_scale");
+            }
+        }
+    }
+    if model.intercept && sampled(0) {
+        layout.push_scalar("intercept_scale");
+    }
+    if let Likelihood::Real(regression) = likelihood {
+        let target = Dimension { name: "target".into(), labels: Vec::new() };
+        regression.residual.push_layout(&mut layout, &target);
+    }
+    layout
+}
+
+/// Checks that the model can be conditioned on `data`.
+pub(super) fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
+    if let Some(expected) = model.task.filter(|&task| task != data.task) {
+        return Err(ModelError::Task { expected, found: data.task });
+    }
+    usable(data)?;
+    if data.input_names.is_empty() && !model.intercept {
+        let what = "inputs of a model without an intercept".into();
+        return Err(ModelError::Length { what, expected: 1, found: 0 });
+    }
+    match &data.targets {
+        Targets::Real { values, .. } => {
+            if values.columns() != 1 {
+                let what = format!("a linear model of {} targets", values.columns());
+                return Err(ModelError::NotAvailable { what });
+            }
+        }
+        Targets::Classes { .. } => {
+            if let WeightPrior::Conjugate { .. } = model.weights {
+                let what = "the conjugate prior for a target with classes".into();
+                return Err(ModelError::NotAvailable { what });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Bring coefficients to the user's scale.
+
+use posteria_linalg::Matrix;
+
+use super::columns::Columns;
+use crate::data::Standardization;
+use crate::draws::{Dimension, Layout};
+
+/// The way from the standardised scale to the user's: with y = c + s y' and x_k = c_k + s_k x'_k,
+/// w_k = w'_k s / s_k and intercept = c + s b' - Σ w_k c_k; for every class where there are
+/// several.
+#[derive(Clone, Debug)]
+pub(super) struct UserScale {
+    pub(super) target: Standardization,
+    columns: Vec<Standardization>,
+    outputs: usize,
+    /// Whether there is an intercept on the standardised scale.
+    intercept: bool,
+    /// Whether there is one on the user's.
+    shown: bool,
+}
+
+impl UserScale {
+    pub(super) fn new(
+        target: Standardization,
+        columns: &Columns,
+        outputs: usize,
+        intercept: bool,
+    ) -> Self {
+        let columns = columns.scaling.clone();
+        let shifted = columns.iter().chain([&target]).any(|map| map.centre.abs() > 0.0);
+        UserScale { target, columns, outputs, intercept, shown: intercept || shifted }
+    }
+
+    /// Names the intercept and the weights of a draw; `classes` has the classes where there is an
+    /// output for each. Without an intercept on the standardised scale there may be one on the
+    /// user's: the output is then the mean target where all inputs are at their mean.
+    pub(super) fn push_names(
+        &self,
+        layout: &mut Layout,
+        columns: &Columns,
+        classes: Option<&Dimension>,
+    ) {
+        let classes: Vec<Dimension> = classes.into_iter().cloned().collect();
+        if self.shown {
+            layout.push("intercept", classes.clone());
+        }
+        if columns.len() > 0 {
+            // Relevances are of inputs, weights of what became of them.
+            let name = if columns.expanded { "function" } else { "input" }.into();
+            let mut dimensions = vec![Dimension { name, labels: columns.names.clone() }];
+            dimensions.extend(classes);
+            layout.push("weights", dimensions);
+        }
+    }
+
+    /// Writes intercept and weights on the user's scale to the front of a draw; returns how
+    /// many numbers that were.
+    pub(super) fn write(&self, coefficients: &[f64], draw: &mut [f64]) -> usize {
+        let outputs = self.outputs;
+        let (own, weights) = coefficients.split_at(usize::from(self.intercept) * outputs);
+        let shown = usize::from(self.shown) * outputs;
+        for output in 0..outputs {
+            let own = own.get(output).copied().unwrap_or(0.0);
+            let mut intercept = self.target.centre + self.target.scale * own;
+            for (k, column) in self.columns.iter().enumerate() {
+                let weight = weights[k * outputs + output] * self.target.scale / column.scale;
+                draw[shown + k * outputs + output] = weight;
+                intercept -= weight * column.centre;
+            }
+            if self.shown {
+                draw[output] = intercept;
+            }
+        }
+        shown + weights.len()
+    }
+
+    /// From intercepts and weights of a draw, which are on the user's scale, to the lines over
+    /// standardised columns: writes their slopes, outputs × columns, and their heights where all
+    /// columns are at their centre. Outputs stay on the user's scale.
+    pub(super) fn lines(&self, draw: &[f64], slopes: &mut Matrix, heights: &mut [f64]) {
+        let outputs = self.outputs;
+        let shown = usize::from(self.shown) * outputs;
+        for (output, height) in heights.iter_mut().enumerate() {
+            *height = if self.shown { draw[output] } else { 0.0 };
+            for (k, column) in self.columns.iter().enumerate() {
+                let weight = draw[shown + k * outputs + output];
+                slopes[(output, k)] = weight * column.scale;
+                *height += weight * column.centre;
+            }
+        }
+    }
+
+    /// Number of columns without the intercept's.
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Number of outputs.
+    pub(super) fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// The row of the design matrix with these standardised columns.
+    pub(super) fn design_row(&self, columns: &[f64]) -> Vec<f64> {
+        let ones = std::iter::repeat_n(1.0, usize::from(self.intercept));
+        ones.chain(columns.iter().copied()).collect()
+    }
+}

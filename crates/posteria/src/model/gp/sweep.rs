@@ -26,7 +26,7 @@ const GUESSED: usize = 6;
 /// Independence proposals per sweep: a value costs a third of a gradient.
 const GUESSES: usize = 4;
 /// Where there are guesses, a trajectory is made in one of so many sweeps.
-const TRAJECTORY_PERIOD: usize = 4;
+const TRAJECTORY_PERIOD: usize = 8;
 /// First width of proposals of log hyperparameters.
 const WIDTH: f64 = 0.3;
 

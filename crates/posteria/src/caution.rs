@@ -60,6 +60,11 @@ pub enum Caution {
         /// Estimated Bayesian fraction of missing information (E-BFMI).
         fraction: f64,
     },
+    /// Draws of prior × likelihood^β with β other than 1.
+    Tempered {
+        /// β.
+        inverse_temperature: f64,
+    },
     /// Only one chain: agreement between chains cannot be judged.
     OneChain,
     /// Too few draws for the diagnostics to be defined.
@@ -130,6 +135,11 @@ impl fmt::Display for Caution {
                 f,
                 "E-BFMI is {fraction:.2} in chain {chain} (below 0.3): the tails are explored \
                  slowly; warm up longer or reparametrise heavy-tailed scales"
+            ),
+            Caution::Tempered { inverse_temperature } => write!(
+                f,
+                "the likelihood counts with the power {inverse_temperature}: these are not draws of \
+                 the posterior; omit the inverse temperature for that"
             ),
             Caution::OneChain => write!(
                 f,

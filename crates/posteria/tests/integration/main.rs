@@ -46,6 +46,9 @@ mod trajectory_length;
 /// Committees of early-stopped networks.
 mod committee;
 
+/// Independent draws from an approximation.
+mod independent;
+
 /// Linear models through the whole of a fit.
 mod calibration;
 

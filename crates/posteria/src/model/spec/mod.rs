@@ -9,6 +9,7 @@ mod data;
 mod error;
 mod file;
 mod gp;
+mod inference;
 mod sampling;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,8 @@ use serde::{Deserialize, Serialize};
 pub use data::{DataSpec, MissingPolicy};
 pub use error::SpecError;
 pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Values};
-pub use sampling::{InferenceChoice, KernelChoice, SamplingSpec, StartChoice};
+pub use inference::InferenceChoice;
+pub use sampling::{KernelChoice, SamplingSpec, StartChoice};
 
 use super::gp::GaussianProcess;
 use super::linear::Linear;
@@ -56,6 +58,7 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid for any data.
     pub fn check(&self) -> Result<(), SpecError> {
         self.sampling.plan()?;
+        self.sampling.inference().check_for(self.model.kind)?;
         match self.model.kind {
             ModelKind::Linear => Linear::new(self).map(|_| ()),
             ModelKind::Mlp => Mlp::new(self).map(|_| ()),
@@ -71,6 +74,7 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid.
     pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
         self.sampling.plan()?;
+        self.sampling.inference().check_for(self.model.kind)?;
         match self.model.kind {
             ModelKind::Linear => {
                 self.sampling.refuse_network_keys()?;

@@ -1,0 +1,74 @@
+//! Find what takes the place of a posterior, and tell what was found.
+
+use posteria::approximate::Approximation;
+use posteria::model::spec::InferenceChoice;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::{Classify, Failure, Result};
+use crate::prepare::{Approximable, Conditioned, Prepared};
+
+/// What takes the place of a posterior.
+pub struct Found<'p> {
+    /// What independent draws are taken from.
+    pub approximation: Box<dyn Approximation + 'p>,
+    /// What was found besides draws, as `RUN/approximation.json` keeps it.
+    pub json: String,
+}
+
+impl<'p> Found<'p> {
+    /// An approximation, what was found besides draws, and that in lines of text.
+    pub fn new(
+        approximation: impl Approximation + 'p,
+        found: &impl Serialize,
+        words: Vec<String>,
+    ) -> Result<Self> {
+        let mut value = serde_json::to_value(found).running()?;
+        value["words"] = words.into();
+        let json = serde_json::to_string_pretty(&value).running()? + "\n";
+        Ok(Found { approximation: Box::new(approximation), json })
+    }
+}
+
+/// Finds the approximation that the specification asks for; none where chains or a committee are
+/// asked for. Takes the time that the approximation takes.
+pub fn find(prepared: &Prepared) -> Result<Option<Found<'_>>> {
+    let Conditioned::Approximated(model) = &prepared.posterior else { return Ok(None) };
+    let inference = prepared.spec.sampling.inference();
+    match (model, inference) {
+        (Approximable::Network(_) | Approximable::Linear(_), _) => {
+            Err(Failure::bad_input(format!(
+                "inference = \"{}\" is not available for {} models",
+                inference.name(),
+                prepared.spec.model.kind.name()
+            )))
+        }
+    }
+}
+
+/// What draws of an approximation are called; `None` for chains and committees.
+pub fn name(inference: InferenceChoice) -> Option<&'static str> {
+    match inference {
+        InferenceChoice::Laplace => Some("the normal distribution at the mode (laplace)"),
+        InferenceChoice::Variational => Some("the variational approximation"),
+        InferenceChoice::Map => Some("the mode (map)"),
+        InferenceChoice::Mcmc | InferenceChoice::Committee => None,
+    }
+}
+
+/// How many draws of what.
+pub fn draws_words(inference: InferenceChoice, draws: usize) -> Option<String> {
+    let name = name(inference)?;
+    Some(match (inference, draws) {
+        (InferenceChoice::Map, _) => name.to_string(),
+        (_, 1) => format!("1 independent draw from {name}"),
+        _ => format!("{draws} independent draws from {name}"),
+    })
+}
+
+/// The lines of text in what was found.
+pub fn words(json: Option<&str>) -> String {
+    let value: Option<Value> = json.and_then(|text| serde_json::from_str(text).ok());
+    let words = value.as_ref().and_then(|value| value["words"].as_array());
+    words.into_iter().flatten().filter_map(Value::as_str).map(|line| format!("{line}\n")).collect()
+}

@@ -20,12 +20,14 @@ mod evaluator;
 mod logistic;
 mod posterior;
 mod predictor;
+mod regularised;
 mod scale;
 mod spec;
 mod updates;
 
 pub use closed_form::{ClosedForm, StudentT};
 pub use posterior::LinearPosterior;
+pub use regularised::LinearWeights;
 pub use spec::Linear;
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! Find what takes the place of a posterior, and tell what was found.
 
+mod at_mode;
+
 use posteria::approximate::Approximation;
+use posteria::model::Regularised;
 use posteria::model::spec::InferenceChoice;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::prepare::{Approximable, Conditioned, Prepared};
 
@@ -32,18 +36,29 @@ impl<'p> Found<'p> {
 
 /// Finds the approximation that the specification asks for; none where chains or a committee are
 /// asked for. Takes the time that the approximation takes.
-pub fn find(prepared: &Prepared) -> Result<Option<Found<'_>>> {
+pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Found<'p>>> {
     let Conditioned::Approximated(model) = &prepared.posterior else { return Ok(None) };
-    let inference = prepared.spec.sampling.inference();
-    match (model, inference) {
-        (Approximable::Network(_) | Approximable::Linear(_), _) => {
-            Err(Failure::bad_input(format!(
-                "inference = \"{}\" is not available for {} models",
-                inference.name(),
+    let (sampling, threads) = (&prepared.spec.sampling, context.threads);
+    let inference = sampling.inference();
+    let search = |model: &dyn Regularised, starts| {
+        at_mode::find(model, inference, (starts, sampling.seed()), threads)
+    };
+    let found = match (model, inference) {
+        (_, InferenceChoice::Mcmc | InferenceChoice::Committee) => return Ok(None),
+        // Ensemble learning of networks has its place here.
+        (_, InferenceChoice::Variational) => {
+            return Err(Failure::bad_input(format!(
+                "inference = \"variational\" is not available for kind = \"{}\"",
                 prepared.spec.model.kind.name()
-            )))
+            )));
         }
-    }
+        (Approximable::Network(posterior), _) => {
+            search(&posterior.regularised().bad_input()?, at_mode::STARTS)
+        }
+        // One mode, wherever the search begins.
+        (Approximable::Linear(posterior), _) => search(&posterior.regularised().bad_input()?, 1),
+    };
+    found.map(Some)
 }
 
 /// What draws of an approximation are called; `None` for chains and committees.

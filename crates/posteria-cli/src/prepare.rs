@@ -131,7 +131,14 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
             match spec.sampling.inference() {
                 InferenceChoice::Mcmc => sampled(spec, posterior),
                 InferenceChoice::Committee => Conditioned::Committee(posterior),
-                _ => Conditioned::Approximated(Approximable::Network(posterior)),
+                InferenceChoice::Variational => {
+                    Conditioned::Approximated(Approximable::Network(posterior))
+                }
+                InferenceChoice::Laplace | InferenceChoice::Map => {
+                    // Said before anything is done, in a dry run too.
+                    posterior.regularised().bad_input()?;
+                    Conditioned::Approximated(Approximable::Network(posterior))
+                }
             }
         }
         ModelKind::Gp => {
@@ -143,7 +150,10 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
             let posterior = Box::new(model.condition(data, kernel()).bad_input()?);
             match spec.sampling.inference() {
                 InferenceChoice::Mcmc => sampled(spec, posterior),
-                _ => Conditioned::Approximated(Approximable::Linear(posterior)),
+                _ => {
+                    posterior.regularised().bad_input()?;
+                    Conditioned::Approximated(Approximable::Linear(posterior))
+                }
             }
         }
     })

@@ -2,6 +2,7 @@
 
 mod cost;
 mod estimate;
+mod modes;
 mod networks;
 mod neuron;
 mod picture;
@@ -26,7 +27,7 @@ struct Entry {
     run: fn(&Settings) -> Result<Demonstration>,
 }
 
-const ENTRIES: [Entry; 12] = [
+const ENTRIES: [Entry; 15] = [
     Entry {
         name: "samplers",
         title: "what an independent draw costs: Gibbs, Metropolis, Langevin, hybrid Monte Carlo",
@@ -86,6 +87,21 @@ const ENTRIES: [Entry; 12] = [
         name: "robot-arm",
         title: "a network and a Gaussian process learn where the hand of a robot arm is",
         run: processes::robot_arm::run,
+    },
+    Entry {
+        name: "evidence-sinusoid",
+        title: "the evidence finds how smooth a curve of basis functions should be",
+        run: modes::evidence_sinusoid::run,
+    },
+    Entry {
+        name: "neuron-laplace",
+        title: "a normal distribution at the mode in place of the posterior of a neuron",
+        run: modes::neuron_laplace::run,
+    },
+    Entry {
+        name: "tempered",
+        title: "between the prior and maximum likelihood: a power of the likelihood",
+        run: modes::tempered::run,
     },
 ];
 

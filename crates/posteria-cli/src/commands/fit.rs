@@ -39,7 +39,7 @@ pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
 /// Samples what was prepared into a new run folder.
 pub fn run(prepared: &Prepared, out: &Path, context: &Context) -> Result<FitReport> {
     // Before the folder is there, and before signals are listened to: nothing is kept of it yet.
-    let found = find(prepared)?;
+    let found = find(prepared, context)?;
     let found = found.as_ref();
     let interrupt = Interrupt::listen().running()?;
     let writer = begin(prepared, found, out, &interrupt)?;
@@ -92,7 +92,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let plan = Plan { draws: wanted, ..prepared.plan.clone() };
     size::check(&prepared, &plan, context)?;
     // The same as when the run began: it depends on the data, the specification and the seed.
-    let found = find(&prepared)?;
+    let found = find(&prepared, context)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
     let prepared = (&prepared, found.as_ref());

@@ -200,17 +200,15 @@ pub(super) fn curvature(
         Some(scales) => scales.iter().map(|scale| STEP * scale).collect(),
         None => position.iter().map(|x| STEP * x.abs().max(1.0)).collect(),
     };
-    for j in 0..dim {
-        let [above, below] = slopes(target, position, j, widths[j])?;
-        let along = (below[j] - above[j]) / (2.0 * widths[j]);
+    for (j, width) in widths.iter_mut().enumerate() {
+        let [above, below] = slopes(target, position, j, *width)?;
+        let along = (below[j] - above[j]) / (2.0 * *width);
         if along.is_normal() {
-            widths[j] = STEP / along.abs().sqrt();
+            *width = STEP / along.abs().sqrt();
         }
-    }
-    for j in 0..dim {
-        let [above, below] = slopes(target, position, j, widths[j])?;
+        let [above, below] = slopes(target, position, j, *width)?;
         for (i, slot) in curvature.column_mut(j).iter_mut().enumerate() {
-            *slot = (below[i] - above[i]) / (2.0 * widths[j]);
+            *slot = (below[i] - above[i]) / (2.0 * *width);
         }
     }
     for j in 0..dim {

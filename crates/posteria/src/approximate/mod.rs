@@ -8,6 +8,7 @@
 mod at_mode;
 mod committee;
 mod criteria;
+mod design;
 mod evidence;
 mod independent;
 mod laplace;
@@ -18,6 +19,7 @@ mod tempered;
 pub use at_mode::{NormalAtMode, PointAtMode};
 pub use committee::{Members, member};
 pub use criteria::Criteria;
+pub use design::Design;
 pub use evidence::{CurvePoint, Estimation, Evidence, EvidenceError, ScaleFound, evidence_curve};
 pub use independent::{Approximation, Independent};
 pub use laplace::{Laplace, LaplaceError};

@@ -19,7 +19,7 @@ const CENTRES: [f64; 2] = [2.0, -1.0];
 const SCALES: [f64; 2] = [1.0, 0.5];
 
 fn log_normal(x: &[f64]) -> f64 {
-    let log = |k: usize| Normal::new(CENTRES[k], SCALES[k]).unwrap().log_density(x[k]);
+    let log = |k: usize| Normal::new(CENTRES[k], SCALES[k]).expect("a normal").log_density(x[k]);
     log(0) + log(1)
 }
 
@@ -58,7 +58,7 @@ fn posterior() -> Custom<'static> {
     let kernel = |dim: usize| -> Box<dyn posteria::sample::Kernel> {
         Box::new(Nuts::new(dim, NutsOptions::default()))
     };
-    Custom::density(&["a", "b"], || Box::new(Two), kernel).unwrap()
+    Custom::density(&["a", "b"], || Box::new(Two), kernel).expect("names")
 }
 
 #[test]

@@ -257,7 +257,22 @@ fn criteria_of_least_squares_are_those_of_the_textbook() {
     assert!((found.effective_parameters - 4.0).abs() < 1e-3);
     let gpe = mean + 2.0 * mean * n / (n - 4.0) * 4.0 / n;
     assert!((criteria.gpe.unwrap() / gpe - 1.0).abs() < 1e-3);
-    assert!(criteria.nic_parameters > 2.0 && criteria.nic_parameters < 6.0);
+    // tr(KJ⁻¹) = β Σ r² h with the leverages h of least squares.
+    let mut x = Matrix::zeros(ROWS, 4);
+    model.outputs().jacobian(&found.weights, &mut x);
+    let gram = Matrix::from_fn(4, 4, |i, j| (0..ROWS).map(|row| x[(row, i)] * x[(row, j)]).sum());
+    let factor = Cholesky::new(&gram).unwrap();
+    let residuals = Penalised::new(&model, found.scales.clone()).residuals(&found.weights);
+    let trace: f64 = (0..ROWS)
+        .map(|row| {
+            let mut whitened: Vec<f64> = (0..4).map(|k| x[(row, k)]).collect();
+            factor.solve_lower(&mut whitened);
+            let leverage: f64 = whitened.iter().map(|z| z * z).sum();
+            found.scales.betas[0] * residuals[row].powi(2) * leverage
+        })
+        .sum();
+    assert!((criteria.nic_parameters / trace - 1.0).abs() < 1e-3, "{trace}");
+    assert!((criteria.nic - (found.log_likelihood - criteria.nic_parameters)).abs() < 1e-9);
 }
 
 #[test]

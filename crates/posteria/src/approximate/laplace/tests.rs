@@ -103,7 +103,6 @@ fn a_skewed_density_has_the_known_mode_curvature_and_evidence() {
     let curvature = 1.0 + 400.0 * p * (1.0 - p);
     let h = found.precision().factor()[(0, 0)].powi(2);
     assert!((h / curvature - 1.0).abs() < 1e-6, "{h} {curvature}");
-    // The mode sits at the foot of the step, so that the normal misses most of the mass.
     let steps = 200_000;
     let width = 24.0 / f64::from(steps);
     let exact: f64 = (0..steps)
@@ -115,7 +114,8 @@ fn a_skewed_density_has_the_known_mode_curvature_and_evidence() {
     let miss = found.log_evidence() - exact.ln();
     let expected =
         Skewed.log_density(&[low]).unwrap() + LOG_SQRT_2PI - 0.5 * curvature.ln() - exact.ln();
-    assert!((miss - expected).abs() < 1e-6 && miss < -0.3, "{miss} {expected}");
+    // The normal reaches over the step on the left and falls short on the right.
+    assert!((miss - expected).abs() < 1e-6 && miss > 0.05, "{miss} {expected}");
 }
 
 /// A logistic neuron of two weights with a normal prior, on `rows` rows.

@@ -9,6 +9,7 @@ pub mod noise_sensitivity;
 pub mod outliers;
 pub mod relevance;
 pub mod robot_arm;
+pub mod sinusoid;
 pub mod surface;
 pub mod three_class;
 pub mod two_class;
@@ -54,7 +55,8 @@ mod tests {
     #[test]
     fn tables_are_functions_of_the_stream() {
         type Draw = fn(usize, &mut Stream) -> Table;
-        let recipes: [(Draw, &[&str]); 9] = [
+        let recipes: [(Draw, &[&str]); 10] = [
+            (sinusoid::draw, &["x", "y"]),
             (surface::draw, &["x1", "x2", "y"]),
             (two_class::draw, &["x1", "x2", "class"]),
             (three_class::draw, &["x1", "x2", "x3", "x4", "class"]),

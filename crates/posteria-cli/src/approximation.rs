@@ -3,6 +3,7 @@
 mod at_mode;
 
 use posteria::approximate::Approximation;
+use posteria::caution::Caution;
 use posteria::model::Regularised;
 use posteria::model::spec::InferenceChoice;
 use serde::Serialize;
@@ -21,14 +22,18 @@ pub struct Found<'p> {
 }
 
 impl<'p> Found<'p> {
-    /// An approximation, what was found besides draws, and that in lines of text.
+    /// An approximation, what was found besides draws, that in lines of text, and what to be
+    /// careful about.
     pub fn new(
         approximation: impl Approximation + 'p,
         found: &impl Serialize,
         words: Vec<String>,
+        cautions: &[Caution],
     ) -> Result<Self> {
         let mut value = serde_json::to_value(found).running()?;
         value["words"] = words.into();
+        let warnings: Vec<String> = cautions.iter().map(Caution::to_string).collect();
+        value["warnings"] = warnings.into();
         let json = serde_json::to_string_pretty(&value).running()? + "\n";
         Ok(Found { approximation: Box::new(approximation), json })
     }
@@ -41,7 +46,8 @@ pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Foun
     let (sampling, threads) = (&prepared.spec.sampling, context.threads);
     let inference = sampling.inference();
     let search = |model: &dyn Regularised, starts| {
-        at_mode::find(model, inference, (starts, sampling.seed()), threads)
+        let posterior = &*prepared.posterior;
+        at_mode::find((posterior, model), inference, (starts, sampling.seed()), threads)
     };
     let found = match (model, inference) {
         (_, InferenceChoice::Mcmc | InferenceChoice::Committee) => return Ok(None),
@@ -83,7 +89,16 @@ pub fn draws_words(inference: InferenceChoice, draws: usize) -> Option<String> {
 
 /// The lines of text in what was found.
 pub fn words(json: Option<&str>) -> String {
+    texts(json, "words").into_iter().map(|line| line + "\n").collect()
+}
+
+/// What to be careful about in what was found.
+pub fn warnings(json: Option<&str>) -> Vec<String> {
+    texts(json, "warnings")
+}
+
+fn texts(json: Option<&str>, key: &str) -> Vec<String> {
     let value: Option<Value> = json.and_then(|text| serde_json::from_str(text).ok());
-    let words = value.as_ref().and_then(|value| value["words"].as_array());
-    words.into_iter().flatten().filter_map(Value::as_str).map(|line| format!("{line}\n")).collect()
+    let texts = value.as_ref().and_then(|value| value[key].as_array());
+    texts.into_iter().flatten().filter_map(Value::as_str).map(String::from).collect()
 }

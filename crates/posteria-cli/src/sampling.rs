@@ -170,6 +170,8 @@ impl FitReport {
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Caution::to_string);
         let of_draws = summary.cautions.iter().map(Caution::to_string);
+        let of_approximation = approximation::warnings(approximation);
+        let doubts = summary.cautions.len() + of_approximation.len();
         FitReport {
             run: path.display().to_string(),
             model: prepared.spec.model.kind.name(),
@@ -192,8 +194,8 @@ impl FitReport {
                 &draws.layout,
                 prepared.data.task != Task::Regression,
             ),
-            warnings: of_data.chain(of_draws).collect(),
-            doubts: summary.cautions.len(),
+            warnings: of_data.chain(of_approximation).chain(of_draws).collect(),
+            doubts,
         }
     }
 

@@ -181,7 +181,7 @@ fn without_chains(sampling: &SamplingSpec, task: Task) -> Option<String> {
             format!(
                 "{draws} of the weights, one draw, seed {seed}: the penalised maximum of the \
                  likelihood, with the scales of the weights that are fixed, or at the scale of their \
-                 priors{noise}"
+                 priors (at 1 where a prior of less than one degree of freedom tells none){noise}"
             )
         }
         (other, draws) => format!("{}, seed {seed}", draws.unwrap_or(other.name().into())),

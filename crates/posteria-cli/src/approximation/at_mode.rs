@@ -4,11 +4,11 @@ use std::num::NonZero;
 
 use posteria::approximate::{
     Criteria, CurvePoint, Estimation, Evidence, NormalAtMode, PointAtMode, ScaleFound,
-    evidence_curve,
+    check_normality, evidence_curve,
 };
 use posteria::fit::fit_evidence;
-use posteria::model::Regularised;
 use posteria::model::spec::InferenceChoice;
+use posteria::model::{Posterior, Regularised};
 use posteria::random::Seed;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ struct AtMode {
 
 /// Searches the mode of a model from several starting points.
 pub fn find<'p>(
-    model: &dyn Regularised,
+    (posterior, model): (&dyn Posterior, &dyn Regularised),
     inference: InferenceChoice,
     (starts, seed): (usize, Seed),
     threads: NonZero<usize>,
@@ -93,8 +93,11 @@ pub fn find<'p>(
     };
     let words = words(inference, &mode, starts);
     match inference {
-        InferenceChoice::Map => Found::new(PointAtMode::new(&mode), &found, words),
-        _ => Found::new(NormalAtMode::new(&mode), &found, words),
+        InferenceChoice::Map => Found::new(PointAtMode::new(&mode), &found, words, &[]),
+        _ => {
+            let caution = check_normality(posterior, &mode, seed);
+            Found::new(NormalAtMode::new(&mode), &found, words, caution.as_slice())
+        }
     }
 }
 

@@ -17,7 +17,7 @@ fn a_linear_model_has_its_evidence_and_draws_at_the_mode() {
     let place = Place::with_data(60);
     let json = place.call(&format!("{LINEAR} --inference laplace --out run --json")).json();
     assert_eq!(json["inference"], "laplace");
-    assert_eq!((&json["chains"], &json["draws"]), (&1.into(), &1000.into()));
+    assert_eq!((&json["chains"], &json["draws"]), (&4.into(), &250.into()));
     assert_eq!(json["warnings"], serde_json::json!([]));
     assert!((0.99..1.02).contains(&json["max_r_hat"].as_f64().expect("R-hat")), "{json}");
     let found = &json["approximation"];
@@ -85,16 +85,18 @@ fn a_network_is_approximated_predicted_and_continued() {
     assert_eq!(grown["approximation"], *found);
     assert_eq!(draws(&place, "one"), draws(&place, "two"));
     assert_eq!(draws(&place, "one"), draws(&place, "grown"));
+    // Input and output weights of a linear table are determined in products only.
+    let warned = json["warnings"][0].as_str().expect("a warning");
+    assert!(warned.contains("worse than it promises") && warned.contains("mcmc"), "{warned}");
     let predicted = place.call("predict one data.csv --json").json();
-    assert!(predicted["rmse"].as_f64().expect("a number") < 0.2, "{predicted}");
+    assert!(predicted["rmse"].as_f64().expect("a number") < 0.5, "{predicted}");
     assert!(place.call("diagnose one").refusal().contains("independent draws"));
 }
 
 #[test]
 fn classes_are_approximated_too() {
     let place = Place::with_data(80);
-    for model in ["--model linear", "--model mlp --hidden 2"] {
-        let out = model.replace(' ', "");
+    for (out, model) in [("linear", "--model linear"), ("mlp", "--model mlp --hidden 2")] {
         let fit = format!("fit data.csv --target class --inputs a b {model} --inference laplace");
         let json = place.call(&format!("{fit} --draws 200 --out {out} --json")).json();
         assert_eq!(json["approximation"]["residual_groups"], serde_json::json!([]));

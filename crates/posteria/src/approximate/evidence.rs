@@ -19,6 +19,10 @@ use crate::target::{Infeasible, LogDensity};
 const ROUNDS: usize = 200;
 /// Change of the logarithm of a precision that counts as none.
 const SETTLED: f64 = 1e-5;
+/// Change of the log evidence that counts as none when it comes so many times in a row: a group
+/// that is being switched off changes its precision for ever, and nothing else.
+const FLAT: f64 = 1e-6;
+const FLAT_ROUNDS: usize = 3;
 
 /// What is done about the scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,13 +188,18 @@ impl Evidence {
     ) -> Result<Self, EvidenceError> {
         let mut penalised = Penalised::new(model, scales);
         let (mut rounds, mut converged) = (0, false);
+        let (mut height, mut flat) = (f64::NEG_INFINITY, 0);
         let precision = loop {
             let precision;
             (weights, precision) = climb(&mut penalised, weights)?;
             rounds += 1;
             let next = reestimated(&mut penalised, estimation, &weights, &precision);
             let change = change(&penalised, &next, &precision);
-            converged |= change < SETTLED;
+            let before = height;
+            height = penalised.log_density(&weights).unwrap_or(f64::NAN)
+                - 0.5 * precision.log_determinant();
+            flat = if (height - before).abs() < FLAT { flat + 1 } else { 0 };
+            converged |= change < SETTLED || flat >= FLAT_ROUNDS;
             if converged || rounds >= ROUNDS {
                 break precision;
             }

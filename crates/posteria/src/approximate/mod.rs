@@ -16,7 +16,7 @@ mod moderated;
 mod penalised;
 mod tempered;
 
-pub use at_mode::{NormalAtMode, PointAtMode};
+pub use at_mode::{NormalAtMode, PointAtMode, check_normality};
 pub use committee::{Members, member};
 pub use criteria::Criteria;
 pub use design::Design;

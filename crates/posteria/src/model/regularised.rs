@@ -46,7 +46,8 @@ pub struct Decay {
     pub name: String,
     /// Its weights.
     pub members: Range<usize>,
-    /// The standard deviation: known, or the scale of its prior.
+    /// The standard deviation: known, or the scale of its prior, or 1 where that prior is too vague
+    /// to tell one (less than one degree of freedom).
     pub scale: f64,
     /// Whether it is known.
     pub fixed: bool,

@@ -99,8 +99,8 @@ pub(super) fn effective_parameters(penalised: &Penalised<'_>, precision: &Choles
     precision.inverse_diagonal(&mut Matrix::zeros(dim, dim), &mut variances);
     let gamma = |(decay, alpha): (&Decay, &f64)| {
         let sum: f64 = variances[decay.members.clone()].iter().map(|v| 1.0 - alpha * v).sum();
-        // Rounding alone makes it negative.
-        sum.max(0.0)
+        // Rounding alone leaves less, or makes it negative.
+        if sum > 1e-9 { sum } else { 0.0 }
     };
     penalised.decays.iter().zip(&penalised.scales.alphas).map(gamma).collect()
 }

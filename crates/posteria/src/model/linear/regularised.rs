@@ -51,6 +51,7 @@ impl Regularised for LinearWeights<'_> {
             .map(|group| {
                 let (scale, fixed) = match group.scale {
                     GroupScale::Fixed(scale) => (scale, true),
+                    GroupScale::Sampled(_, prior) if prior.dof() < 1.0 => (1.0, false),
                     GroupScale::Sampled(_, prior) => (prior.scale(), false),
                 };
                 let members = group.members.clone();
@@ -66,11 +67,12 @@ impl Regularised for LinearWeights<'_> {
     }
 
     fn response(&self) -> Response<'_> {
-        match &self.posterior.likelihood {
-            Likelihood::Normal(regression) => {
-                Response::Real { targets: &regression.targets, group_of: &self.all_one }
-            }
-            Likelihood::Logistic(signs) => Response::Binary { signs },
+        if let Likelihood::Normal(regression) = &self.posterior.likelihood {
+            Response::Real { targets: &regression.targets, group_of: &self.all_one }
+        } else if let Likelihood::Logistic(signs) = &self.posterior.likelihood {
+            Response::Binary { signs }
+        } else {
+            unreachable!("anything else was refused")
         }
     }
 

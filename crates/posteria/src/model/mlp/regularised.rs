@@ -76,7 +76,7 @@ impl Regularised for MlpWeights<'_> {
         for group in &self.posterior.hierarchy.groups {
             let (scale, fixed) = match &group.scale {
                 Scale::Fixed(scale) => (*scale, true),
-                Scale::Sampled(levels) => (top(levels), false),
+                Scale::Sampled(levels) => (telling_scale(levels), false),
             };
             for part in 0..group.parts() {
                 let (name, members) = (self.part_name(group, part), group.part_range(part));
@@ -173,6 +173,20 @@ fn top(levels: &Levels) -> f64 {
         Above::Fixed(scale) => *scale,
         Above::Sampled { prior, .. } => prior.scale(),
     }
+}
+
+/// The scale at the top, or 1, the order of standardised data, where degrees of freedom below 1
+/// leave the size of the scales below it as good as open.
+fn telling_scale(levels: &Levels) -> f64 {
+    let own = match &levels.dof {
+        DofSource::Fixed(dof) => *dof,
+        DofSource::Sampled { .. } => 1.0,
+    };
+    let above = match &levels.above {
+        Above::Fixed(_) => own,
+        Above::Sampled { prior, .. } => prior.dof(),
+    };
+    if own.min(above) < 1.0 { 1.0 } else { top(levels) }
 }
 
 fn set(levels: &Levels, precisions: &[f64], state: &mut [f64]) {

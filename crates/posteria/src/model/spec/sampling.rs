@@ -126,21 +126,24 @@ impl SamplingSpec {
         }
     }
 
-    /// The usual numbers of a way without Markov chains: one chain without warm-up, of as many
-    /// draws as a committee has members, as are usual of an approximation, or of the one mode.
+    /// Independent draws of an approximation in all chains, unless a number is given.
+    pub const INDEPENDENT: usize = 1000;
+
+    /// The usual numbers of a way without Markov chains: no warm-up, and as many draws as are usual
+    /// of an approximation, as a committee has members, or the one mode.
     /// For [`InferenceChoice::Mcmc`] those of [`SamplingSpec::usual`].
     pub fn of_inference(inference: InferenceChoice, kind: ModelKind, seed: u64) -> Self {
         let usual = SamplingSpec { seed, ..SamplingSpec::usual(kind) };
-        let draws = match inference {
+        let (chains, draws) = match inference {
             InferenceChoice::Mcmc => return usual,
             InferenceChoice::Laplace | InferenceChoice::Variational => {
-                SamplingSpec::default().draws
+                (usual.chains, Self::INDEPENDENT / usual.chains)
             }
-            InferenceChoice::Map => 1,
-            InferenceChoice::Committee => Self::MEMBERS,
+            InferenceChoice::Map => (1, 1),
+            InferenceChoice::Committee => (1, Self::MEMBERS),
         };
         SamplingSpec {
-            chains: 1,
+            chains,
             warmup: 0,
             draws,
             inference: Some(inference),
@@ -291,7 +294,7 @@ mod tests {
         use InferenceChoice::{Laplace, Map, Mcmc};
         let of = |choice| SamplingSpec::of_inference(choice, ModelKind::Gp, 5);
         assert_eq!(of(Mcmc), SamplingSpec { seed: 5, ..SamplingSpec::usual(ModelKind::Gp) });
-        assert_eq!(of(Laplace).plan().unwrap(), Plan::new(1, 0, 1000));
+        assert_eq!(of(Laplace).plan().unwrap(), Plan::new(4, 0, 250));
         assert!(SamplingSpec { chains: 3, ..of(Laplace) }.plan().is_ok());
         assert_eq!(of(Map).plan().unwrap(), Plan::new(1, 0, 1));
         for wrong in [

@@ -8,7 +8,9 @@ pub use curve::{CurvePoint, evidence_curve};
 use posteria_linalg::{Cholesky, Matrix};
 use serde::Serialize;
 
-use self::search::{change, climb, determined, effective_parameters, reestimated, starting_scales};
+use self::search::{
+    From, change, climb, determined, effective_parameters, reestimated, starting_scales,
+};
 use super::criteria::Criteria;
 use super::penalised::Penalised;
 use crate::model::{Regularised, Scales};
@@ -189,9 +191,10 @@ impl Evidence {
         let mut penalised = Penalised::new(model, scales);
         let (mut rounds, mut converged) = (0, false);
         let (mut height, mut flat) = (f64::NEG_INFINITY, 0);
+        let mut from = From::Afar;
         let precision = loop {
             let precision;
-            (weights, precision) = climb(&mut penalised, weights)?;
+            (weights, precision) = climb(&mut penalised, weights, from)?;
             rounds += 1;
             let next = reestimated(&mut penalised, estimation, &weights, &precision);
             let change = change(&penalised, &next, &precision);
@@ -201,8 +204,16 @@ impl Evidence {
             flat = if (height - before).abs() < FLAT { flat + 1 } else { 0 };
             converged |= change < SETTLED || flat >= FLAT_ROUNDS;
             if converged || rounds >= ROUNDS {
-                break precision;
+                break match from {
+                    From::Afar => precision,
+                    From::Nearby => {
+                        let precision;
+                        (weights, precision) = climb(&mut penalised, weights, From::Afar)?;
+                        precision
+                    }
+                };
             }
+            from = From::Nearby;
             penalised.set(next);
         };
         Ok(Evidence::gather(

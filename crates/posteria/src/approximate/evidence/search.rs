@@ -19,8 +19,20 @@ const LEFT_FOR_NOISE: f64 = 0.02;
 /// Most Newton steps that polish a mode, and log density that each must promise.
 const POLISH: usize = 30;
 const WORTH_A_STEP: f64 = 1e-10;
-/// Most iterations of a climb.
-const CLIMB: usize = 400;
+/// Most iterations of a climb from afar, and of one from the mode of slightly other scales.
+const FAR: usize = 400;
+const NEAR: usize = 20;
+/// Newton steps of the latter.
+const NEAR_POLISH: usize = 4;
+
+/// Where a climb begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// Anywhere.
+    Afar,
+    /// At the mode of slightly other scales.
+    Nearby,
+}
 
 /// Scales to begin with: 1 for those that are estimated, of the order of standardised data.
 pub(super) fn starting_scales(model: &dyn Regularised, estimation: Estimation) -> Scales {
@@ -48,19 +60,21 @@ pub(super) fn starting_scales(model: &dyn Regularised, estimation: Estimation) -
 pub(super) fn climb(
     penalised: &mut Penalised<'_>,
     weights: Vec<f64>,
+    from: From,
 ) -> Result<(Vec<f64>, Cholesky), EvidenceError> {
-    let fault = |reason| EvidenceError::Start { reason };
-    let options = ScaledConjugateGradient {
-        max_iterations: CLIMB,
-        value_tolerance: 1e-7,
-        position_tolerance: 1e-7,
+    let (max_iterations, polish) = match from {
+        From::Afar => (FAR, POLISH),
+        From::Nearby => (NEAR, NEAR_POLISH),
     };
+    let fault = |reason| EvidenceError::Start { reason };
+    let options =
+        ScaledConjugateGradient { max_iterations, value_tolerance: 1e-7, position_tolerance: 1e-7 };
     let top = options.maximise(penalised, weights).map_err(fault)?;
     let mut point = Point::new(penalised, top.position).map_err(fault)?;
     let dim = point.position.len();
     let mut curvature = Matrix::zeros(dim, dim);
     let mut step = vec![0.0; dim];
-    for _ in 0..POLISH {
+    for _ in 0..polish {
         penalised.curvature(&point.position, &mut curvature).map_err(fault)?;
         let precision = Cholesky::new(&curvature)
             .map_err(|error| EvidenceError::Curvature { pivot: error.pivot })?;

@@ -121,7 +121,7 @@ fn the_mode_is_one_draw_with_criteria() {
     let dry = place.call(&format!("{NETWORK} --inference map --dry-run")).stdout;
     assert!(dry.contains("penalised maximum") && !dry.contains("warm-up"), "{dry}");
     let dry = place.call(&format!("{LINEAR} --inference laplace --dry-run")).stdout;
-    assert!(dry.contains("re-estimated") && dry.contains("evidence framework"), "{dry}");
+    assert!(dry.contains("re-estimated") && dry.contains("1000 independent draws"), "{dry}");
 }
 
 #[test]

@@ -10,8 +10,12 @@ use crate::target::{LogDensity, Point};
 
 /// A precision changes at most by this factor in a round.
 const LARGEST_CHANGE: f64 = 20.0;
-/// Range of precisions on the standardised scale.
-const PRECISIONS: [f64; 2] = [1e-8, 1e10];
+/// Range of estimated α on the standardised scale: weights of deviations between 1/1000, which is
+/// off, and 10. Input and output weights of a network that count only in products would else
+/// drift apart for ever.
+const ALPHAS: [f64; 2] = [1e-2, 1e6];
+/// Range of estimated β on the standardised scale.
+const BETAS: [f64; 2] = [1e-4, 1e12];
 /// Effective parameters of a group below which it is switched off, whatever its precision.
 const SWITCHED_OFF: f64 = 1e-3;
 /// Least share of residuals that are left for the noise when parameters take up all of them.
@@ -129,8 +133,7 @@ pub(super) fn reestimated(
     if estimation == Estimation::Held {
         return next;
     }
-    let bounded = |from: f64, to: f64| {
-        let [low, high] = PRECISIONS;
+    let bounded = |from: f64, to: f64, [low, high]: [f64; 2]| {
         let to = if to.is_finite() { to } else { high };
         to.clamp(from / LARGEST_CHANGE, from * LARGEST_CHANGE).clamp(low, high)
     };
@@ -140,7 +143,7 @@ pub(super) fn reestimated(
         for (index, decay) in penalised.decays.iter().enumerate().filter(|(_, d)| !d.fixed) {
             debug_assert!(!decay.members.is_empty(), "groups have weights");
             let alpha = gammas[index] / (2.0 * halves[index]);
-            next.alphas[index] = bounded(next.alphas[index], alpha);
+            next.alphas[index] = bounded(next.alphas[index], alpha, ALPHAS);
         }
     }
     let determined = determined(penalised, precision);
@@ -159,7 +162,7 @@ pub(super) fn reestimated(
                     / (2.0 * halves[index] + noise.dof * noise.scale * noise.scale)
             }
         };
-        next.betas[index] = bounded(next.betas[index], beta);
+        next.betas[index] = bounded(next.betas[index], beta, BETAS);
     }
     next
 }

@@ -93,12 +93,7 @@ fn beside(spec: Option<&Path>, path: &Path) -> PathBuf {
 
 /// Names the flags of models that this version does not have, instead of ignoring them.
 fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
-    let asked = [
-        ("--inference laplace", flags.inference == Some(args::Inference::Laplace)),
-        ("--inference variational", flags.inference == Some(args::Inference::Variational)),
-        ("--fold", flags.fold.is_some()),
-        ("--chain", flags.chain.is_some()),
-    ];
+    let asked = [("--fold", flags.fold.is_some()), ("--chain", flags.chain.is_some())];
     match asked.into_iter().find(|(_, asked)| *asked) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::bad_input(format!(
@@ -287,7 +282,7 @@ mod tests {
         assert!(refusal("posteria fit --target y --out r").contains("posteria fit DATA"));
         assert!(refusal("posteria fit d.csv --out r").contains("--target"));
         assert!(refusal("posteria fit d.csv --target y").contains("--out"));
-        for flag in ["--inference variational", "--inference laplace", "--chain 1"] {
+        for flag in ["--inference variational", "--chain 1"] {
             let said = refusal(&format!("posteria fit d.csv --target y --out r {flag}"));
             assert!(said.contains("not available in this version"), "{said}");
         }

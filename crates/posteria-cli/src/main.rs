@@ -1,6 +1,7 @@
 //! Fit Bayesian models from the shell: parse, run the command, give the exit code.
 #![forbid(unsafe_code)]
 
+mod approximation;
 mod args;
 mod commands;
 mod failure;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
+use posteria::approximate::TemperedPosterior;
 use posteria::caution::Caution;
 use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
 use posteria::model::gp::GaussianProcess;
-use posteria::model::linear::Linear;
+use posteria::model::linear::{Linear, LinearPosterior};
 use posteria::model::mlp::{Mlp, MlpPosterior};
-use posteria::model::spec::{MissingPolicy, ModelKind, Spec};
+use posteria::model::spec::{InferenceChoice, MissingPolicy, ModelKind, Spec};
 use posteria::model::{KernelFactory, Posterior};
 use posteria::sample::Plan;
 use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
@@ -45,6 +46,16 @@ pub enum Conditioned {
     Sampled(Box<dyn Posterior>),
     /// A committee is trained in its place.
     Committee(Box<MlpPosterior>),
+    /// An approximation takes its place.
+    Approximated(Approximable),
+}
+
+/// A posterior that can be approximated.
+pub enum Approximable {
+    /// Of a network.
+    Network(Box<MlpPosterior>),
+    /// Of a linear model.
+    Linear(Box<LinearPosterior>),
 }
 
 impl Deref for Conditioned {
@@ -54,6 +65,8 @@ impl Deref for Conditioned {
         match self {
             Conditioned::Sampled(posterior) => &**posterior,
             Conditioned::Committee(posterior) => &**posterior,
+            Conditioned::Approximated(Approximable::Network(posterior)) => &**posterior,
+            Conditioned::Approximated(Approximable::Linear(posterior)) => &**posterior,
         }
     }
 }
@@ -87,7 +100,7 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     };
     let missing = roles.missing;
     let encoding = Encoder::fit(&table, &roles).bad_input()?;
-    let (data, encoder, cautions) = (encoding.dataset, encoding.encoder, encoding.cautions);
+    let (data, encoder, mut cautions) = (encoding.dataset, encoding.encoder, encoding.cautions);
     let test = match &spec.data.test {
         Some(test) if matches!(spec.model.kind, ModelKind::Mlp | ModelKind::Gp) => {
             let path = PathBuf::from(test);
@@ -104,6 +117,7 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     spec.data.rows = Some(data.rows());
     let plan = spec.sampling.plan().bad_input()?;
     let posterior = condition(&spec, &data, test.as_ref())?;
+    cautions.extend(tempering(&spec).map(|beta| Caution::Tempered { inverse_temperature: beta }));
     Ok(Prepared { spec, data, encoder, cautions, posterior, plan })
 }
 
@@ -114,9 +128,17 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
         ModelKind::Mlp => {
             let model = Mlp::new(spec).bad_input()?;
             let posterior = Box::new(model.condition(data, test).bad_input()?);
-            match spec.sampling.is_committee() {
-                true => Conditioned::Committee(posterior),
-                false => Conditioned::Sampled(posterior),
+            match spec.sampling.inference() {
+                InferenceChoice::Mcmc => sampled(spec, posterior),
+                InferenceChoice::Committee => Conditioned::Committee(posterior),
+                InferenceChoice::Variational => {
+                    Conditioned::Approximated(Approximable::Network(posterior))
+                }
+                InferenceChoice::Laplace | InferenceChoice::Map => {
+                    // Said before anything is done, in a dry run too.
+                    posterior.regularised().bad_input()?;
+                    Conditioned::Approximated(Approximable::Network(posterior))
+                }
             }
         }
         ModelKind::Gp => {
@@ -125,9 +147,29 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
         }
         _ => {
             let model = Linear::new(spec).bad_input()?;
-            Conditioned::Sampled(Box::new(model.condition(data, kernel()).bad_input()?))
+            let posterior = Box::new(model.condition(data, kernel()).bad_input()?);
+            match spec.sampling.inference() {
+                InferenceChoice::Mcmc => sampled(spec, posterior),
+                _ => {
+                    posterior.regularised().bad_input()?;
+                    Conditioned::Approximated(Approximable::Linear(posterior))
+                }
+            }
         }
     })
+}
+
+/// A posterior for chains, tempered if that is asked for.
+fn sampled(spec: &Spec, posterior: Box<dyn Posterior>) -> Conditioned {
+    Conditioned::Sampled(match tempering(spec) {
+        None => posterior,
+        Some(beta) => Box::new(TemperedPosterior::new(posterior, beta)),
+    })
+}
+
+/// The inverse temperature, unless it is that of the posterior.
+fn tempering(spec: &Spec) -> Option<f64> {
+    spec.sampling.inverse_temperature.filter(|beta| (beta - 1.0).abs() > 0.0)
 }
 
 /// The rows of a second table, encoded like the training data.

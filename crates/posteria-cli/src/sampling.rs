@@ -6,11 +6,13 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
+use posteria::approximate::Independent;
 use posteria::caution::Caution;
 use posteria::data::Task;
 use posteria::diagnose::{Summary, SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
 use posteria::fit;
+use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
 use posteria_store::{
     Axis, NewRun, Pointwise, Run, RunFolder, RunWriter, StoreError, TrainingArrays, WriteOptions,
@@ -18,6 +20,7 @@ use posteria_store::{
 use serde::Serialize;
 
 use self::findings::Findings;
+use crate::approximation::{self, Found};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
@@ -39,6 +42,11 @@ pub struct FitReport {
     accept_rate: f64,
     seconds: f64,
     seed: u64,
+    /// What an approximation found besides draws.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approximation: Option<serde_json::Value>,
+    #[serde(skip)]
+    lines: String,
     #[serde(flatten)]
     findings: Findings,
     warnings: Vec<String>,
@@ -47,7 +55,12 @@ pub struct FitReport {
 }
 
 /// Begins a run folder for what was prepared.
-pub fn begin(prepared: &Prepared, path: &Path, interrupt: &Interrupt) -> Result<RunWriter> {
+pub fn begin(
+    prepared: &Prepared,
+    found: Option<&Found<'_>>,
+    path: &Path,
+    interrupt: &Interrupt,
+) -> Result<RunWriter> {
     let spec = prepared.spec.to_toml().bad_input()?;
     let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
     let rows = prepared.posterior.rows();
@@ -68,6 +81,7 @@ pub fn begin(prepared: &Prepared, path: &Path, interrupt: &Interrupt) -> Result<
         observed: &training.observed,
         constant: &training.constant,
         attributes: &attributes,
+        approximation: found.map(|found| found.json.as_str()),
     };
     RunFolder::create(path, &run, options(interrupt)).map_err(store_failure)
 }
@@ -77,9 +91,10 @@ pub fn options(interrupt: &Interrupt) -> WriteOptions {
     WriteOptions { cancel: interrupt.flag(), ..WriteOptions::default() }
 }
 
-/// Runs the chains of `plan` into `writer` and reports on all draws of the folder.
+/// Runs the chains of `plan` into `writer`, draws from what was `found` in their place if
+/// anything was, and reports on all draws of the folder.
 pub fn sample(
-    prepared: &Prepared,
+    (prepared, found): (&Prepared, Option<&Found<'_>>),
     plan: &Plan,
     (path, writer): (&Path, RunWriter),
     interrupt: &Interrupt,
@@ -93,16 +108,21 @@ pub fn sample(
     let threads = context.threads;
     let started = Instant::now();
     let seed = prepared.spec.sampling.seed();
-    let (progress, outcome) = match &prepared.posterior {
-        Conditioned::Sampled(posterior) => {
-            let outcome = fit::run(&**posterior, plan, seed, &memories, threads, &progress);
-            (progress, outcome)
-        }
-        Conditioned::Committee(posterior) => {
+    let (progress, outcome) = match (&prepared.posterior, found) {
+        (Conditioned::Committee(posterior), _) => {
             let progress = progress.of_members();
             let memory = memories[0].as_ref();
             let members = plan.draws;
             let outcome = fit::run_committee(posterior, members, seed, memory, threads, &progress);
+            (progress, outcome)
+        }
+        (_, Some(found)) => {
+            let independent = Independent::new(posterior, &*found.approximation);
+            let outcome = fit::run(&independent, plan, seed, &memories, threads, &progress);
+            (progress, outcome)
+        }
+        (_, None) => {
+            let outcome = fit::run(posterior, plan, seed, &memories, threads, &progress);
             (progress, outcome)
         }
     };
@@ -125,26 +145,37 @@ pub fn sample(
         return Err(Failure::Interrupted { signal, advice });
     }
     let draws = run.draws_of_variables().running()?;
-    Ok(FitReport::new(prepared, path, &draws, seconds))
+    Ok(FitReport::new(prepared, path, (&draws, run.approximation()), seconds))
 }
 
 impl FitReport {
-    /// Summarises the draws at `path`.
-    pub fn new(prepared: &Prepared, path: &Path, draws: &Draws, seconds: f64) -> Self {
-        let committee = prepared.spec.sampling.is_committee();
+    /// Summarises the draws at `path`, beside what an approximation found.
+    pub fn new(
+        prepared: &Prepared,
+        path: &Path,
+        (draws, approximation): (&Draws, Option<&str>),
+        seconds: f64,
+    ) -> Self {
+        let inference = prepared.spec.sampling.inference();
         // Members of a committee are no draws of a chain: there is no convergence to judge.
-        let summary = match committee {
-            true => Summary { variables: Vec::new(), cautions: Vec::new() },
-            false => summarize(draws, &SummaryOptions::default()),
+        let mut summary = match inference {
+            InferenceChoice::Committee => Summary { variables: Vec::new(), cautions: Vec::new() },
+            _ => summarize(draws, &SummaryOptions::default()),
         };
+        if inference.is_approximation() {
+            // Independent draws converge by themselves, and scales that are estimated stand still.
+            summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
+        }
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Caution::to_string);
         let of_draws = summary.cautions.iter().map(Caution::to_string);
+        let of_approximation = approximation::warnings(approximation);
+        let doubts = summary.cautions.len() + of_approximation.len();
         FitReport {
             run: path.display().to_string(),
             model: prepared.spec.model.kind.name(),
-            inference: if committee { "committee" } else { "mcmc" },
+            inference: inference.name(),
             chains: draws.chains,
             draws: draws.draws,
             max_r_hat: summary.max_r_hat(),
@@ -153,13 +184,18 @@ impl FitReport {
             accept_rate: accepted / draws.statistics.len() as f64,
             seconds,
             seed: prepared.spec.sampling.seed,
+            approximation: approximation.and_then(|json| serde_json::from_str(json).ok()),
+            lines: match approximation::draws_words(inference, draws.draws * draws.chains) {
+                Some(draws) => format!("{draws}\n{}", approximation::words(approximation)),
+                None => String::new(),
+            },
             findings: Findings::new(
                 &summary,
                 &draws.layout,
                 prepared.data.task != Task::Regression,
             ),
-            warnings: of_data.chain(of_draws).collect(),
-            doubts: summary.cautions.len(),
+            warnings: of_data.chain(of_approximation).chain(of_draws).collect(),
+            doubts,
         }
     }
 
@@ -174,6 +210,10 @@ impl FitReport {
             if self.inference == "committee" {
                 let members = text::committee(self.draws);
                 return format!("{run}: {members} in {time}, seed {}\n", self.seed);
+            }
+            if let Some((draws, found)) = self.lines.split_once('\n') {
+                let findings = self.findings.render();
+                return format!("{run}: {draws} in {time}, seed {}\n{found}{findings}", self.seed);
             }
             let diverged = match self.divergences {
                 0 => "no divergences".into(),

@@ -7,10 +7,11 @@ mod prior;
 mod residual;
 
 use posteria::data::{Dataset, Targets, Task};
-use posteria::model::spec::ModelKind;
+use posteria::model::spec::{InferenceChoice, ModelKind, SamplingSpec};
 use serde::Serialize;
 
 use self::prior::PriorFunctions;
+use crate::approximation;
 use crate::prepare::Prepared;
 use crate::text;
 
@@ -38,6 +39,11 @@ pub struct Words {
     draws: usize,
     thin: usize,
     seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inverse_temperature: Option<f64>,
+    /// What a way without Markov chains does.
+    #[serde(skip)]
+    without_chains: Option<String>,
 }
 
 /// One part of a model in words.
@@ -76,12 +82,14 @@ impl Words {
             inputs: data.input_names.clone(),
             priors,
             prior_functions: None,
-            inference: if sampling.is_committee() { "committee" } else { "mcmc" },
+            inference: sampling.inference().name(),
             chains: sampling.chains,
             warmup: sampling.warmup,
             draws: sampling.draws,
             thin: sampling.thin,
             seed: sampling.seed,
+            inverse_temperature: sampling.inverse_temperature,
+            without_chains: without_chains(&sampling, data.task),
         }
     }
 
@@ -114,16 +122,11 @@ impl Words {
         for part in &self.priors {
             line(part.name, &part.words);
         }
-        if self.inference == "committee" {
-            let members = text::committee(self.draws);
-            line(
-                "inference",
-                &format!(
-                    "{members}, each trained on its own random half of the rows and stopped by \
-                     the other, seed {}; priors take no part",
-                    self.seed
-                ),
-            );
+        if let Some(words) = &self.without_chains {
+            line("inference", words);
+            if let Some(functions) = &self.prior_functions {
+                lines.push_str(&functions.render());
+            }
             return lines;
         }
         let thinned = match self.thin {
@@ -140,11 +143,49 @@ impl Words {
                 self.seed
             ),
         );
+        if let Some(beta) = self.inverse_temperature.filter(|beta| (beta - 1.0).abs() > 0.0) {
+            let words = format!(
+                "prior × likelihood^{}, which is not the posterior (inverse temperature 1)",
+                number(beta)
+            );
+            line("tempered", &words);
+        }
         if let Some(functions) = &self.prior_functions {
             lines.push_str(&functions.render());
         }
         lines
     }
+}
+
+/// What a way without Markov chains does; `None` for chains.
+fn without_chains(sampling: &SamplingSpec, task: Task) -> Option<String> {
+    let seed = sampling.seed;
+    let draws = approximation::draws_words(sampling.inference(), sampling.chains * sampling.draws);
+    let noise = if task == Task::Regression { " and of the residuals" } else { "" };
+    Some(match (sampling.inference(), draws) {
+        (InferenceChoice::Mcmc, _) => return None,
+        (InferenceChoice::Committee, _) => format!(
+            "{}, each trained on its own random half of the rows and stopped by the other, seed \
+             {seed}; priors take no part",
+            text::committee(sampling.draws)
+        ),
+        (InferenceChoice::Laplace, Some(draws)) => format!(
+            "{draws} of the weights, seed {seed}; the scales of the weights{noise} are re-estimated \
+             by the evidence framework, in place of their priors, unless they are fixed"
+        ),
+        (InferenceChoice::Map, Some(draws)) => {
+            let noise = match task {
+                Task::Regression => "; the residual scale is at its mode with them",
+                _ => "",
+            };
+            format!(
+                "{draws} of the weights, one draw, seed {seed}: the penalised maximum of the \
+                 likelihood, with the scales of the weights that are fixed, or at the scale of their \
+                 priors (at 1 where a prior of less than one degree of freedom tells none){noise}"
+            )
+        }
+        (other, draws) => format!("{}, seed {seed}", draws.unwrap_or(other.name().into())),
+    })
 }
 
 /// A number as a sentence shows it: no more digits than it has, four if it has many.

@@ -21,6 +21,10 @@ use crate::writer::{RunWriter, WriteOptions, encode};
 
 /// Name of the file with the specification.
 pub(crate) const SPEC: &str = "spec.toml";
+/// Name of the file with what an approximation found.
+pub(crate) const APPROXIMATION: &str = "approximation.json";
+/// Attribute of the store with the digest of that file.
+pub(crate) const APPROXIMATION_DIGEST: &str = "approximation_sha256";
 /// The version that begins and continues runs.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -41,6 +45,8 @@ pub struct NewRun<'a> {
     pub constant: &'a [StaticArray],
     /// Attributes of the store, by name.
     pub attributes: &'a [(String, String)],
+    /// What an approximation found besides draws, as JSON; none for Markov chains.
+    pub approximation: Option<&'a str>,
 }
 
 /// Begins and continues run folders.
@@ -65,6 +71,10 @@ impl RunFolder {
             run.pointwise,
             [run.observed, run.constant],
         )?;
+        let mut attributes = run.attributes.to_vec();
+        // Under the checksum of the checkpoint, where a digest can be trusted.
+        attributes
+            .extend(run.approximation.map(|text| (APPROXIMATION_DIGEST.to_string(), digest(text))));
         let facts = Facts {
             version: VERSION.to_string(),
             spec_digest: Sha256::digest(run.spec).into(),
@@ -74,7 +84,7 @@ impl RunFolder {
             pointwise: run.pointwise.map(|it| (it.name.clone(), it.rows.coordinate())),
             observed,
             constant,
-            attributes: run.attributes.to_vec(),
+            attributes,
         };
         facts.check()?;
         let schema = Schema::new(&facts)?;
@@ -89,6 +99,9 @@ impl RunFolder {
         let chains = vec![ChainRecord::new(&columns); run.extent.chains];
         let checkpoint = Checkpoint { facts, static_checksums, closed: false, chains };
         disk.replace_durably(SPEC, run.spec.as_bytes())?;
+        if let Some(text) = run.approximation {
+            disk.replace_durably(APPROXIMATION, text.as_bytes())?;
+        }
         disk.replace_durably(CHECKPOINT, &encode(&checkpoint))?;
         staging.commit()?;
         let loaded = Loaded { checkpoint, schema, columns };
@@ -103,4 +116,22 @@ pub(crate) fn check_spec(disk: &Disk, facts: &Facts) -> Result<String, StoreErro
         return Err(disk.damaged(SPEC, "it is not the text that the run began with"));
     }
     String::from_utf8(bytes).map_err(|_| disk.damaged(SPEC, "it is not UTF-8 text"))
+}
+
+/// The text of what an approximation found, if the run began with one and it is still the same.
+pub(crate) fn check_approximation(
+    disk: &Disk,
+    facts: &Facts,
+) -> Result<Option<String>, StoreError> {
+    let expected = facts.attributes.iter().find(|(key, _)| key == APPROXIMATION_DIGEST);
+    let Some((_, expected)) = expected else { return Ok(None) };
+    let damaged = || disk.damaged(APPROXIMATION, "it is not what the run began with");
+    let bytes = disk.read(APPROXIMATION, 256 << 20)?;
+    let text = String::from_utf8(bytes).map_err(|_| damaged())?;
+    if digest(&text) == *expected { Ok(Some(text)) } else { Err(damaged()) }
+}
+
+/// SHA-256 of a text in hexadecimal digits.
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,6 +2,9 @@
 //!
 //! ```text
 //! RUN/spec.toml    what was asked for, as given; its SHA-256 is in the checkpoint
+//! RUN/approximation.json
+//!                  what an approximation in place of Markov chains found besides draws, if
+//!                  there is one; its SHA-256 is in the checkpoint
 //! RUN/draws.zarr   groups posterior, sample_stats, log_likelihood, observed_data,
 //!                  constant_data: Zarr v2, opens in xarray and ArviZ at any moment
 //! RUN/checkpoint   the single source of truth, replaced atomically

@@ -7,7 +7,7 @@ use posteria::draws::{Draws, Layout, Statistics};
 
 use crate::checkpoint::{CHECKPOINT, Loaded};
 use crate::columns::{Column, Reading};
-use crate::create::check_spec;
+use crate::create::{check_approximation, check_spec};
 use crate::disk::{DRAWS, Disk, failure, plain_folder};
 use crate::error::StoreError;
 use crate::facts::Extent;
@@ -30,6 +30,7 @@ pub struct Status {
 pub struct Run {
     path: PathBuf,
     spec: String,
+    approximation: Option<String>,
     pub(crate) loaded: Loaded,
     pub(crate) store: Disk,
 }
@@ -54,12 +55,18 @@ impl Run {
         disk.check_folder(DRAWS)?;
         let loaded = Loaded::read(&disk)?;
         let spec = check_spec(&disk, &loaded.checkpoint.facts)?;
-        Ok(Run { path: path.to_path_buf(), spec, loaded, store: disk.store() })
+        let approximation = check_approximation(&disk, &loaded.checkpoint.facts)?;
+        Ok(Run { path: path.to_path_buf(), spec, approximation, loaded, store: disk.store() })
     }
 
     /// The specification, as it was given.
     pub fn spec(&self) -> &str {
         &self.spec
+    }
+
+    /// What an approximation found besides draws, as JSON; `None` for Markov chains.
+    pub fn approximation(&self) -> Option<&str> {
+        self.approximation.as_deref()
     }
 
     /// The version of posteria that began the run.

@@ -9,8 +9,8 @@ use crate::schema::COORDINATE_DRAWS;
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Files that must never change, each with its checksum, and the checkpoint and the
-    /// specification.
+    /// Files that must never change, each with its checksum, and the checkpoint, the
+    /// specification and what an approximation found.
     pub immutable: usize,
     /// Files that follow from the checkpoint. They are compared if the last writer finished
     /// properly; otherwise they may lag behind, and resuming writes them anew.
@@ -29,10 +29,10 @@ impl Run {
         Ok(Verified { immutable, derived })
     }
 
-    /// Checks the static files and the full chunks; the checkpoint and the specification were
-    /// checked when the folder was opened.
+    /// Checks the static files and the full chunks; the checkpoint, the specification and what
+    /// an approximation found were checked when the folder was opened.
     pub(crate) fn verify_immutable(&self) -> Result<usize, StoreError> {
-        let mut files = 2;
+        let mut files = 2 + usize::from(self.approximation().is_some());
         let checksums = &self.loaded.checkpoint.static_checksums;
         for ((array, chunk), checksum) in self.loaded.schema.static_files().zip(checksums) {
             self.read_chunk(&array.static_file(chunk), array.chunk_bytes(), *checksum)?;

@@ -112,6 +112,7 @@ fn create(path: &Path, posterior: &Still, plan: &Plan) -> RunWriter {
         observed: &[],
         constant: &[],
         attributes: &[],
+        approximation: None,
     };
     RunFolder::create(path, &new, WriteOptions::default()).expect("an empty place")
 }

@@ -60,6 +60,18 @@ pub enum Caution {
         /// Estimated Bayesian fraction of missing information (E-BFMI).
         fraction: f64,
     },
+    /// Draws of a normal approximation fit the data worse than its own curvature says.
+    NotNormal {
+        /// Their mean log likelihood.
+        log_likelihood: f64,
+        /// What it would be if the density were normal about the mode.
+        expected: f64,
+    },
+    /// Draws of prior × likelihood^β with β other than 1.
+    Tempered {
+        /// β.
+        inverse_temperature: f64,
+    },
     /// Only one chain: agreement between chains cannot be judged.
     OneChain,
     /// Too few draws for the diagnostics to be defined.
@@ -130,6 +142,17 @@ impl fmt::Display for Caution {
                 f,
                 "E-BFMI is {fraction:.2} in chain {chain} (below 0.3): the tails are explored \
                  slowly; warm up longer or reparametrise heavy-tailed scales"
+            ),
+            Caution::NotNormal { log_likelihood, expected } => write!(
+                f,
+                "draws of the normal distribution at the mode fit the data worse than it promises \
+                 (mean log likelihood {log_likelihood:.1}, promised {expected:.1}): the posterior is \
+                 not normal there; use --inference mcmc, or map for the mode alone"
+            ),
+            Caution::Tempered { inverse_temperature } => write!(
+                f,
+                "the likelihood counts with the power {inverse_temperature}: these are not draws of \
+                 the posterior; omit the inverse temperature for that"
             ),
             Caution::OneChain => write!(
                 f,

@@ -6,6 +6,8 @@ pub use gradient_check::{GradientCheck, check_gradient};
 
 use std::fmt;
 
+use posteria_linalg::Matrix;
+
 /// A log density on ℝⁿ, with gradient. Bring your own to use any sampler of this crate.
 ///
 /// Methods take `&mut self` so that an implementation may own its scratch memory; after
@@ -43,6 +45,16 @@ pub trait LogDensity {
     /// As [`LogDensity::log_density`]; the content of `gradient` is then unspecified.
     fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
         self.log_density_gradient(position, gradient).map(|_| ())
+    }
+
+    /// Writes minus the second derivatives at `position`, where the target knows them; whether it
+    /// does. Where it does not, differences of the gradient serve.
+    ///
+    /// # Errors
+    /// As [`LogDensity::log_density`].
+    fn curvature(&mut self, position: &[f64], curvature: &mut Matrix) -> Result<bool, Infeasible> {
+        let _ = (position, curvature);
+        Ok(false)
     }
 
     /// A rough scale of every coordinate, for targets that know one (from hyperparameters,
@@ -88,6 +100,10 @@ impl<T: LogDensity + ?Sized> LogDensity for Box<T> {
 
     fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
         (**self).force(position, gradient)
+    }
+
+    fn curvature(&mut self, position: &[f64], curvature: &mut Matrix) -> Result<bool, Infeasible> {
+        (**self).curvature(position, curvature)
     }
 
     fn step_scale(&self) -> Option<&[f64]> {
@@ -337,6 +353,10 @@ impl<T: LogDensity> LogDensity for Counted<T> {
     fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
         self.forces += 1;
         self.target.force(position, gradient)
+    }
+
+    fn curvature(&mut self, position: &[f64], curvature: &mut Matrix) -> Result<bool, Infeasible> {
+        self.target.curvature(position, curvature)
     }
 
     fn step_scale(&self) -> Option<&[f64]> {

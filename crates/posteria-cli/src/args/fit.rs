@@ -17,6 +17,7 @@ Examples:
   posteria fit houses.csv --target price --model gp --out runs/process
   posteria fit co2.csv --target ppm --covariance \"periodic(month)*se(year)+linear\" --out runs/co2
   posteria fit houses.csv --target price --model mlp --inference committee --out runs/committee
+  posteria fit houses.csv --target price --model mlp --inference laplace --out runs/evidence
   posteria fit --spec model.toml --out runs/model
   posteria fit --spec runs/houses/spec.toml --out runs/again      repeats a run bit for bit
 
@@ -175,6 +176,14 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub temperatures: Option<NonZero<usize>>,
 
+    /// Power β of the likelihood in prior × likelihood^β (linear, mlp) [default: 1]
+    ///
+    /// 1 is the posterior. Below it the data count less; above it they count more than they are
+    /// worth, up to the maximum of the likelihood at large β. Draws at any other than 1 are not
+    /// draws of the posterior.
+    #[arg(long, value_name = "BETA", help_heading = SAMPLING)]
+    pub inverse_temperature: Option<f64>,
+
     /// How the posterior is found [default: mcmc]
     #[arg(long, value_enum, value_name = "METHOD")]
     pub inference: Option<Inference>,
@@ -272,10 +281,12 @@ pub enum Start {
 pub enum Inference {
     /// By Markov chains
     Mcmc,
-    #[value(hide = true)]
+    /// By a normal distribution at a mode, with the scales re-estimated (linear, mlp)
     Laplace,
     #[value(hide = true)]
     Variational,
+    /// By the mode alone: the penalised maximum of the likelihood (linear, mlp)
+    Map,
     /// Not at all: networks trained with early stopping take its place (mlp)
     Committee,
 }

@@ -3,6 +3,7 @@
 mod cost;
 mod estimate;
 mod linear;
+mod modes;
 mod networks;
 mod neuron;
 mod picture;
@@ -27,7 +28,7 @@ struct Entry {
     run: fn(&Settings) -> Result<Demonstration>,
 }
 
-const ENTRIES: [Entry; 14] = [
+const ENTRIES: &[Entry] = &[
     Entry {
         name: "samplers",
         title: "what an independent draw costs: Gibbs, Metropolis, Langevin, hybrid Monte Carlo",
@@ -97,6 +98,21 @@ const ENTRIES: [Entry; 14] = [
         name: "linear-inputs",
         title: "how many inputs matter: maximum likelihood, a penalty, and the exact evidence",
         run: linear::inputs::run,
+    },
+    Entry {
+        name: "evidence-sinusoid",
+        title: "the evidence finds how smooth a curve of basis functions should be",
+        run: modes::evidence_sinusoid::run,
+    },
+    Entry {
+        name: "neuron-laplace",
+        title: "a normal distribution at the mode in place of the posterior of a neuron",
+        run: modes::neuron_laplace::run,
+    },
+    Entry {
+        name: "tempered",
+        title: "between the prior and maximum likelihood: a power of the likelihood",
+        run: modes::tempered::run,
     },
 ];
 

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use posteria::model::spec::Spec;
+use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::RunFolder;
 
 use super::Context;
+use crate::approximation::find;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
@@ -37,9 +38,12 @@ pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
 
 /// Samples what was prepared into a new run folder.
 pub fn run(prepared: &Prepared, out: &Path, context: &Context) -> Result<FitReport> {
+    // Before the folder is there, and before signals are listened to: nothing is kept of it yet.
+    let found = find(prepared, context)?;
+    let found = found.as_ref();
     let interrupt = Interrupt::listen().running()?;
-    let writer = begin(prepared, out, &interrupt)?;
-    sample(prepared, &prepared.plan, (out, writer), &interrupt, context)
+    let writer = begin(prepared, found, out, &interrupt)?;
+    sample((prepared, found), &prepared.plan, (out, writer), &interrupt, context)
 }
 
 /// Runs `posteria resume`.
@@ -75,11 +79,22 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             path.display(),
             text::count(draws.draws, "draw")
         ));
-        return FitReport::new(&prepared, path, &draws, 0.0).print(context);
+        let found = (&draws, run.approximation());
+        return FitReport::new(&prepared, path, found, 0.0).print(context);
+    }
+    if prepared.spec.sampling.inference() == InferenceChoice::Map {
+        return Err(Failure::bad_input(format!(
+            "{} holds the mode, one point; there are no more draws of it (--inference laplace has \
+             as many as are asked for)",
+            path.display()
+        )));
     }
     let plan = Plan { draws: wanted, ..prepared.plan.clone() };
     size::check(&prepared, &plan, context)?;
+    // The same as when the run began: it depends on the data, the specification and the seed.
+    let found = find(&prepared, context)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
-    sample(&prepared, &plan, (path, writer), &interrupt, context)?.print(context)
+    let prepared = (&prepared, found.as_ref());
+    sample(prepared, &plan, (path, writer), &interrupt, context)?.print(context)
 }

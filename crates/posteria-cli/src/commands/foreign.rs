@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use posteria::draws::{Draws, read_draws};
-use posteria::model::spec::Spec;
+use posteria::model::spec::{InferenceChoice, Spec};
 use posteria_store::Run;
 
 use super::Context;
@@ -44,10 +44,10 @@ pub fn draws_of(run: &Run, context: &Context) -> Result<Draws> {
     Ok(draws)
 }
 
-/// Whether a run holds the members of a committee instead of draws of chains.
-pub fn is_committee(run: &Run) -> bool {
+/// How the draws of a run were made.
+pub fn inference(run: &Run) -> InferenceChoice {
     // A specification that cannot be read is another command's trouble.
-    Spec::from_toml(run.spec()).is_ok_and(|spec| spec.sampling.is_committee())
+    Spec::from_toml(run.spec()).map(|spec| spec.sampling.inference()).unwrap_or_default()
 }
 
 fn open_file(path: &Path) -> Result<File> {

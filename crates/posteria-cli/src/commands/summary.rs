@@ -2,17 +2,19 @@
 
 mod sections;
 
+use posteria::caution::Caution;
 use posteria::diagnose::{
     Summary, SummaryOptions, VariableSummary, divergences, energy_fractions, summarize,
 };
 use posteria::draws::{Draws, Statistics};
-use posteria::model::spec::{ModelKind, Spec};
+use posteria::model::spec::{InferenceChoice, ModelKind, Spec};
 use posteria_store::Run;
 use serde::Serialize;
 
 use self::sections::Sections;
 use super::Context;
 use super::foreign;
+use crate::approximation::{self, draws_words};
 use crate::args;
 use crate::failure::{Failure, Result};
 use crate::output::{Table, heading};
@@ -23,9 +25,9 @@ use crate::text::{self, decimals_for, fixed};
 pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
     let run = open(&arguments.run)?;
     let draws = foreign::draws_of(&run, context)?;
-    match foreign::is_committee(&run) {
-        true => show_members(&draws, context),
-        false => show_posterior(&draws, &About::new(&run), arguments.all, context),
+    match foreign::inference(&run) {
+        InferenceChoice::Committee => show_members(&draws, context),
+        _ => show_posterior(&draws, &About::new(&run), arguments.all, context),
     }
 }
 
@@ -60,9 +62,12 @@ fn show_members(draws: &Draws, context: &Context) -> Result<()> {
 }
 
 /// What draws are of.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct About {
     kind: ModelKind,
+    inference: InferenceChoice,
+    /// What an approximation found, in lines of text.
+    found: String,
     /// Of a Gaussian process.
     jitter: Option<f64>,
 }
@@ -71,18 +76,27 @@ impl About {
     fn new(run: &Run) -> Self {
         // A specification that cannot be read is another command's trouble.
         let model = Spec::from_toml(run.spec()).map(|spec| spec.model).unwrap_or_default();
-        About { kind: model.kind, jitter: model.jitter }
+        let found = approximation::words(run.approximation());
+        let inference = foreign::inference(run);
+        About { kind: model.kind, inference, found, jitter: model.jitter }
     }
 }
 
 /// Prints mean, spread and precision of every variable, by topic; unless `all`, without those
 /// that are not identified and without fitted values and latents.
 pub fn show_posterior(draws: &Draws, about: &About, all: bool, context: &Context) -> Result<()> {
-    let summary = summarize(draws, &SummaryOptions::default());
+    let mut summary = summarize(draws, &SummaryOptions::default());
+    if about.inference.is_approximation() {
+        // Independent draws converge by themselves, and scales that are estimated stand still.
+        summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
+    }
     report(&summary, &summary, context, || {
         let names = interval_names(&summary);
         let sections = Sections::new(&summary, &draws.layout, all);
-        let mut text = title(draws);
+        let mut text = match draws_words(about.inference, draws.draws * draws.chains) {
+            Some(words) => format!("{}{}", heading(&words), about.found),
+            None => title(draws),
+        };
         if sections.is_one_table() {
             let rows: Vec<_> = sections.sections.iter().flat_map(|(_, rows)| rows).collect();
             text.push_str(&posterior_table(rows.into_iter().copied(), &names).render());
@@ -121,13 +135,18 @@ fn hidden(sections: &Sections<'_>) -> String {
 pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
     if let [folder] = &arguments.paths[..]
         && folder.is_dir()
-        && foreign::is_committee(&open(folder)?)
     {
-        return Err(Failure::bad_input(format!(
-            "{} holds a committee, whose members are trained one by one: there is no convergence \
-             to judge; see posteria summary",
-            folder.display()
-        )));
+        let what = match foreign::inference(&open(folder)?) {
+            InferenceChoice::Mcmc => None,
+            InferenceChoice::Committee => Some("a committee, whose members are trained one by one"),
+            _ => Some("independent draws of an approximation"),
+        };
+        if let Some(what) = what {
+            return Err(Failure::bad_input(format!(
+                "{} holds {what}: there is no convergence to judge; see posteria summary",
+                folder.display()
+            )));
+        }
     }
     show_convergence(&foreign::read(&arguments.paths, context)?, arguments.all, context)
 }

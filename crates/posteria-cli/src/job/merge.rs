@@ -2,8 +2,8 @@
 
 use posteria::data::Task;
 use posteria::model::spec::{
-    KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily, SamplingSpec, Sharing, Spec,
-    StartChoice,
+    InferenceChoice, KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily,
+    SamplingSpec, Sharing, Spec, StartChoice,
 };
 
 use crate::args;
@@ -113,16 +113,19 @@ fn change_numbers(sampling: &mut SamplingSpec, from: ModelKind, to: ModelKind) {
 fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     let sampling = &mut spec.sampling;
     // The numbers of the file are those of its own method.
-    match (flags.inference, sampling.is_committee()) {
-        (Some(args::Inference::Committee), false) => {
-            *sampling = SamplingSpec::committee(sampling.seed);
+    if let Some(inference) = flags.inference {
+        let inference = match inference {
+            args::Inference::Mcmc => InferenceChoice::Mcmc,
+            args::Inference::Laplace => InferenceChoice::Laplace,
+            args::Inference::Variational => InferenceChoice::Variational,
+            args::Inference::Map => InferenceChoice::Map,
+            args::Inference::Committee => InferenceChoice::Committee,
+        };
+        if inference != sampling.inference() {
+            *sampling = SamplingSpec::of_inference(inference, spec.model.kind, sampling.seed);
         }
-        (Some(args::Inference::Mcmc), true) => {
-            let usual = SamplingSpec::usual(spec.model.kind);
-            *sampling = SamplingSpec { seed: sampling.seed, ..usual };
-        }
-        _ => {}
     }
+    sampling.inverse_temperature = flags.inverse_temperature.or(sampling.inverse_temperature);
     if let Some(kernel) = flags.kernel {
         sampling.kernel = Some(match kernel {
             args::Kernel::Auto => KernelChoice::Auto,

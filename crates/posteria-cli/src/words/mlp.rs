@@ -4,8 +4,8 @@ use posteria::data::{Dataset, Targets, Task};
 use posteria::draws::Layout;
 use posteria::model::mlp::{GROUP_DOFS, Mlp, RESIDUAL_DOFS, WidthScaling};
 use posteria::model::spec::{
-    KernelChoice, PriorFamily, PriorSpec, ResidualSharing, SamplingSpec, Sharing, Spec,
-    StartChoice, WidthRule,
+    InferenceChoice, KernelChoice, PriorFamily, PriorSpec, ResidualSharing, SamplingSpec, Sharing,
+    Spec, StartChoice, WidthRule,
 };
 
 use super::residual::{residuals, sampled_dof};
@@ -39,7 +39,9 @@ pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {
         parts.push(Part { name: "residual", words: residuals(residual, data, layout) });
     }
     parts.push(Part { name: "parameters", words: counts(spec, data, layout) });
-    parts.push(Part { name: "kernel", words: kernel(&spec.sampling, data.task) });
+    if spec.sampling.inference() == InferenceChoice::Mcmc {
+        parts.push(Part { name: "kernel", words: kernel(&spec.sampling, data.task) });
+    }
     parts
 }
 
@@ -140,7 +142,10 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
     }
     let [weights, hyperparameters] = [(weights, "weight"), (hyperparameters, "hyperparameter")]
         .map(|(n, it)| text::count(n, it));
-    format!("{weights} and {hyperparameters} are sampled")
+    match spec.sampling.inference() {
+        InferenceChoice::Mcmc => format!("{weights} and {hyperparameters} are sampled"),
+        _ => format!("{weights} and {hyperparameters}"),
+    }
 }
 
 fn kernel(sampling: &SamplingSpec, task: Task) -> String {

@@ -20,6 +20,9 @@ pub const NAMES: [&str; 12] = [
     "linear-inputs",
 ];
 
+/// Those of approximations, which follow in the list.
+pub const MODES: [&str; 3] = ["evidence-sinusoid", "neuron-laplace", "tempered"];
+
 /// What every demonstration must put beside its own figures: part of a quantity, published.
 const PUBLISHED: [(&str, &[(&str, f64)]); 12] = [
     ("surface-mlp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
@@ -112,6 +115,39 @@ fn every_demonstration_runs_and_prints_what_was_published() {
         }
     }
     assert_eq!(place.names(), [] as [&str; 0], "no file is left behind");
+}
+
+#[test]
+fn approximations_are_shown_beside_what_was_published() {
+    let place = Place::new();
+    let found = |name: &str| {
+        let call = place.call(&format!("demo {name} --quick --json --quiet"));
+        let json = call.json();
+        assert_eq!(json["name"], name);
+        results(&json)
+    };
+    let here = |results: &[(String, Option<f64>, f64)], part: &str| {
+        results.iter().find(|(name, ..)| name.contains(part)).expect("the quantity").2
+    };
+    let sinusoid = found(MODES[0]);
+    // The greatest evidence is where the curves cross, to half a step of the grid.
+    let [crossing, top] = ["where γ", "greatest evidence"].map(|part| here(&sinusoid, part));
+    assert!((crossing - top).abs() <= 0.126, "{crossing} {top}");
+    assert!(here(&sinusoid, "RMSE) there") < 1.1 * here(&sinusoid, "least test error (RMSE)"));
+    let gamma = here(&sinusoid, "effective parameters");
+    assert!(gamma > 2.0 && gamma < 10.0, "{gamma}");
+    let neuron = found(MODES[1]);
+    assert!(here(&neuron, "κ moderation") < 0.02);
+    // Clearly different in numbers, as the source says, but better than the mode alone.
+    let from_chains = here(&neuron, "largest difference of the normal");
+    assert!(from_chains > 0.02 && from_chains < here(&neuron, "mode alone from Monte Carlo"));
+    let tempered = found(MODES[2]);
+    for (name, published, here) in &tempered {
+        if name.contains("expected error") {
+            let published = published.expect("published");
+            assert!((here - published).abs() < 0.05 * published + 0.01, "{name}: {here}");
+        }
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod predict;
 mod predict_processes;
 // Committees of early-stopped networks, from fit to prediction.
 mod committee;
+// Approximations at a mode, and tempered chains, from fit to prediction.
+mod approximations;
 // Demonstrations of networks, with next to no draws.
 mod demonstrations;
 // Demonstrations, help, completions, closed pipes.

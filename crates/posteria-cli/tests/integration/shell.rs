@@ -75,7 +75,8 @@ fn demonstrations_put_the_published_figure_beside_ours() {
         .filter_map(|d| d["name"].as_str())
         .collect();
     let networks = crate::demonstrations::NAMES;
-    assert_eq!(names, [&["samplers", "neuron"][..], &networks].concat());
+    let modes = crate::demonstrations::MODES;
+    assert_eq!(names, [&["samplers", "neuron"][..], &networks, &modes].concat());
     let json = place.call("demo samplers --json").json();
     assert_eq!(json["name"], "samplers");
     assert!(json["report"].is_null());

@@ -39,7 +39,7 @@ fn vandalise(path: &Path, crash: &Crash, stream: &mut Stream) {
             .static_files()
             .map(|(array, chunk)| format!("draws.zarr/{}", array.static_file(chunk))),
     );
-    kept.extend(["checkpoint", "spec.toml"].map(String::from));
+    kept.extend(["checkpoint", "spec.toml", "approximation.json"].map(String::from));
     let unsynced = crash.unsynced();
     let at_risk = kept.iter().find(|name| unsynced.contains(*name));
     assert_eq!(at_risk, None, "vouched for by the checkpoint, but not yet on the disk");

@@ -93,9 +93,16 @@ fn links_are_not_followed() {
     }
     let (folder, path, _) = folder();
     let outside = folder.path().join("outside");
-    for name in ["checkpoint", "spec.toml", "lock", "draws.zarr", "draws.zarr/posterior"]
-        .into_iter()
-        .chain(["draws.zarr/sample_stats/lp", "draws.zarr/sample_stats/lp/0.0"])
+    for name in [
+        "checkpoint",
+        "spec.toml",
+        "approximation.json",
+        "lock",
+        "draws.zarr",
+        "draws.zarr/posterior",
+    ]
+    .into_iter()
+    .chain(["draws.zarr/sample_stats/lp", "draws.zarr/sample_stats/lp/0.0"])
     {
         let inside = path.join(name);
         fs::rename(&inside, &outside).unwrap();

@@ -170,6 +170,7 @@ pub(crate) fn create(
         observed: &[column("y"), column("obs_id")],
         constant: &[inputs, scalar],
         attributes: &[("model".into(), "toy \"quoted\"".into())],
+        approximation: Some("{\"method\": \"toy\"}\n"),
     };
     RunFolder::create(path, &run, options)
 }

@@ -36,6 +36,7 @@ fn keep(path: &std::path::Path, arrays: &TrainingArrays) {
         observed: &arrays.observed,
         constant: &arrays.constant,
         attributes: &[("model".into(), "linear".into()), arrays.attribute.clone()],
+        approximation: None,
     };
     drop(RunFolder::create(path, &run, options()).unwrap());
 }

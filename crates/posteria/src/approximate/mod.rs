@@ -1,5 +1,27 @@
 //! Take something else in the place of a posterior: methods without Markov chains.
+//!
+//! An [`Approximation`] is a distribution that states are drawn from independently;
+//! [`Independent`] shows its draws as those of a posterior. [`Laplace`] is a normal distribution
+//! at the mode of any density, and [`Evidence`] that of the weights of a model with its scales
+//! re-estimated. A committee and a tempered posterior take the place of a posterior too.
 
+mod at_mode;
 mod committee;
+mod criteria;
+mod design;
+mod evidence;
+mod independent;
+mod laplace;
+mod moderated;
+mod penalised;
+mod tempered;
 
+pub use at_mode::{NormalAtMode, PointAtMode, check_normality};
 pub use committee::{Members, member};
+pub use criteria::Criteria;
+pub use design::Design;
+pub use evidence::{CurvePoint, Estimation, Evidence, EvidenceError, ScaleFound, evidence_curve};
+pub use independent::{Approximation, Independent};
+pub use laplace::{Laplace, LaplaceError};
+pub use moderated::{average_probability, moderated_probability, moderation};
+pub use tempered::TemperedPosterior;

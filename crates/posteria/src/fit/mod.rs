@@ -2,11 +2,13 @@
 
 mod chain;
 mod committee;
+mod evidence;
 mod jobs;
 mod recorder;
 
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
+pub use evidence::fit_evidence;
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};
 

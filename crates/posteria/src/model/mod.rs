@@ -6,12 +6,14 @@ pub mod gp;
 pub mod linear;
 pub mod mlp;
 pub mod prior;
+mod regularised;
 mod residual;
 pub mod spec;
 mod usable;
 
 pub use custom::Custom;
 pub use error::ModelError;
+pub use regularised::{Decay, Noise, Outputs, Regularised, Response, Scales};
 
 use std::sync::Arc;
 

@@ -46,6 +46,12 @@ mod trajectory_length;
 /// Committees of early-stopped networks.
 mod committee;
 
+/// Chains on a power of the likelihood.
+mod tempered;
+
+/// Independent draws from an approximation.
+mod independent;
+
 /// Linear models through the whole of a fit.
 mod calibration;
 

@@ -84,6 +84,19 @@ impl LogDensity for Neuron {
     }
 }
 
+/// The log posterior of the three weights.
+pub fn log_posterior() -> impl LogDensity {
+    Neuron
+}
+
+/// Draws of the three weights by Hamiltonian Monte Carlo, warm-up discarded.
+pub fn draw_by_chains(count: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
+    let steps = count + TRAJECTORIES_WARMUP;
+    let run = simulate(&mut Hmc::new(3, options()), Neuron, &[0.0; 3], steps, stream)
+        .expect("the density of a neuron is usable everywhere");
+    run.positions[TRAJECTORIES_WARMUP..].iter().map(|position| position.to_vec()).collect()
+}
+
 fn options() -> HmcOptions {
     HmcOptions {
         step_size: (2.0 * LEARNING_RATE).sqrt(),

@@ -11,6 +11,7 @@ pub mod noise_sensitivity;
 pub mod outliers;
 pub mod relevance;
 pub mod robot_arm;
+pub mod sinusoid;
 pub mod surface;
 pub mod three_class;
 pub mod two_class;
@@ -56,12 +57,13 @@ mod tests {
     #[test]
     fn tables_are_functions_of_the_stream() {
         type Draw = fn(usize, &mut Stream) -> Table;
-        let recipes: [(Draw, &[&str]); 11] = [
+        let recipes: [(Draw, &[&str]); 12] = [
             (line::draw, &["x", "y"]),
             (
                 linear_inputs::draw,
                 &["x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "y"],
             ),
+            (sinusoid::draw, &["x", "y"]),
             (surface::draw, &["x1", "x2", "y"]),
             (two_class::draw, &["x1", "x2", "class"]),
             (three_class::draw, &["x1", "x2", "x3", "x4", "class"]),

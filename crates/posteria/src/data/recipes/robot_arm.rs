@@ -3,7 +3,7 @@
 //! Two joint angles, x1 uniform on [-1.932, -0.453] and [0.453, 1.932], x2 uniform on
 //! [0.534, 3.142], and the position of the hand of an arm of lengths 2.0 and 1.3,
 //! y1 = 2.0 cos x1 + 1.3 cos(x1 + x2), y2 = 2.0 sin x1 + 1.3 sin(x1 + x2), both with normal noise
-//! of standard deviation 0.05. 200 training rows [Vehtari 2001, §3.4.1, after MacKay 1992].
+//! of standard deviation 0.05. 200 training rows [Vehtari 2001, §3.4.1, after MacKay 1992b].
 //!
 //! The thesis fits an MLP with 8 hidden units and a Gaussian process of four parameters, both with
 //! normal residuals, and draws their expected root mean square errors, which it prints no numbers

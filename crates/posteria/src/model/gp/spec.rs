@@ -241,7 +241,7 @@ fn refuse_foreign_keys(spec: &Spec) -> Result<(), SpecError> {
         return conflict("model", key, with);
     }
     let of_networks = [
-        ("inference", sampling.is_committee()),
+        ("inverse_temperature", sampling.inverse_temperature.is_some()),
         ("window", sampling.window.is_some()),
         ("persistence", sampling.persistence.is_some()),
         ("temperatures", sampling.temperatures.is_some_and(|count| count != 1)),

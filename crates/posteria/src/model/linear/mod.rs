@@ -33,6 +33,7 @@ mod log_integral;
 mod logistic;
 mod posterior;
 mod predictor;
+mod regularised;
 mod scale;
 mod softmax;
 mod spec;
@@ -43,6 +44,7 @@ pub use by_quadrature::{ByQuadrature, NormalMixture};
 pub use closed_form::{ClosedForm, StudentT};
 pub use least_squares::{Criteria, LeastSquares, LeastSquaresError};
 pub use posterior::LinearPosterior;
+pub use regularised::LinearWeights;
 pub use spec::Linear;
 
 #[cfg(test)]

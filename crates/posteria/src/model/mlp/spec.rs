@@ -79,7 +79,7 @@ impl Mlp {
     /// | `sampling.kernel` | `"auto"` | `"auto"`, `"hmc"`, `"nuts"` |
     /// | `sampling.start` | `"dispersed"` | `"dispersed"`, `"early-stopping"`, `"prior"` |
     /// | `sampling.staged` | `false` | hmc, nuts: weights alone in the first tenth of warm-up |
-    /// | `sampling.inference` | `"mcmc"` | or `"committee"` of `draws` early-stopped networks |
+    /// | `sampling.inference` | `"mcmc"` | `"laplace"`, `"map"`, `"committee"` of `draws` networks |
     ///
     /// GROUP is `input_weights` (per input, width scaled), `hidden_bias`, `output_weights`
     /// (width scaled), `output_bias` or `direct_weights` (per input), with `scale = 0.05` and

@@ -34,10 +34,8 @@ impl Spec {
         }
         let mut spec: Spec = toml::from_str(text).map_err(located)?;
         // What a number that is not there means depends on the model and on the method.
-        let usual = match spec.sampling.is_committee() {
-            true => SamplingSpec::committee(spec.sampling.seed),
-            false => SamplingSpec::usual(spec.model.kind),
-        };
+        let SamplingSpec { seed, .. } = spec.sampling;
+        let usual = SamplingSpec::of_inference(spec.sampling.inference(), spec.model.kind, seed);
         let given = |key| table.get("sampling").is_some_and(|s| s.get(key).is_some());
         let own = &mut spec.sampling;
         for (key, slot, value) in [
@@ -170,6 +168,8 @@ seed = 7
         for (text, says) in [
             (format!("{text}\nchains = 2"), "members in place of chains"),
             (text.replace("mlp", "linear"), "a model other than kind = \"mlp\""),
+            (text.replace("committee", "variational"), "not available"),
+            (text.replace("committee", "map") + "\ndraws = 3", "finds one point"),
             ("[model]\nkind = 'mlp'\n[sampling]\nstaged = true".into(), "kernel = \"auto\""),
         ] {
             let error = Spec::from_toml(&text).unwrap().complete(Task::Regression).unwrap_err();

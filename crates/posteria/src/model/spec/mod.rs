@@ -10,6 +10,7 @@ mod data;
 mod error;
 mod file;
 mod gp;
+mod inference;
 mod sampling;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,8 @@ pub use basis::{BasisError, BasisSpec};
 pub use data::{DataSpec, MissingPolicy};
 pub use error::SpecError;
 pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Values};
-pub use sampling::{InferenceChoice, KernelChoice, SamplingSpec, StartChoice};
+pub use inference::InferenceChoice;
+pub use sampling::{KernelChoice, SamplingSpec, StartChoice};
 
 use super::gp::GaussianProcess;
 use super::linear::Linear;
@@ -58,6 +60,7 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid for any data.
     pub fn check(&self) -> Result<(), SpecError> {
         self.sampling.plan()?;
+        self.sampling.inference().check_for(self.model.kind)?;
         match self.model.kind {
             ModelKind::Linear => Linear::new(self).map(|_| ()),
             ModelKind::Mlp => Mlp::new(self).map(|_| ()),
@@ -73,6 +76,7 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid.
     pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
         self.sampling.plan()?;
+        self.sampling.inference().check_for(self.model.kind)?;
         match self.model.kind {
             ModelKind::Linear => {
                 self.sampling.refuse_network_keys()?;

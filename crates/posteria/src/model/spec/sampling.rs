@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LatentsChoice, ModelKind, SpecError};
+use super::{InferenceChoice, LatentsChoice, ModelKind, SpecError};
 use crate::random::Seed;
 use crate::sample::{Adapt, Plan, Stage};
 
@@ -51,17 +51,10 @@ pub struct SamplingSpec {
     /// Gaussian process of classes: what moves the latent values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latents: Option<LatentsChoice>,
-}
-
-/// How the posterior is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InferenceChoice {
-    /// By Markov chains.
-    #[default]
-    Mcmc,
-    /// Network: not at all; `draws` networks trained with early stopping take its place.
-    Committee,
+    /// Linear model, network: the power β of the likelihood in prior × likelihood^β; 1, the
+    /// posterior itself, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inverse_temperature: Option<f64>,
 }
 
 /// What moves the weights of a network.
@@ -106,11 +99,15 @@ impl Default for SamplingSpec {
             start: None,
             staged: None,
             latents: None,
+            inverse_temperature: None,
         }
     }
 }
 
 impl SamplingSpec {
+    /// Largest inverse temperature: colder draws differ from the maximum by less than rounding.
+    pub const COLDEST: f64 = 1e6;
+
     /// Members of a committee, unless a number is given.
     pub const MEMBERS: usize = 10;
 
@@ -129,17 +126,40 @@ impl SamplingSpec {
         }
     }
 
+    /// Independent draws of an approximation in all chains, unless a number is given.
+    pub const INDEPENDENT: usize = 1000;
+
+    /// The usual numbers of a way without Markov chains: no warm-up, and as many draws as are usual
+    /// of an approximation, as a committee has members, or the one mode.
+    /// For [`InferenceChoice::Mcmc`] those of [`SamplingSpec::usual`].
+    pub fn of_inference(inference: InferenceChoice, kind: ModelKind, seed: u64) -> Self {
+        let usual = SamplingSpec { seed, ..SamplingSpec::usual(kind) };
+        let (chains, draws) = match inference {
+            InferenceChoice::Mcmc => return usual,
+            InferenceChoice::Laplace | InferenceChoice::Variational => {
+                (usual.chains, Self::INDEPENDENT / usual.chains)
+            }
+            InferenceChoice::Map => (1, 1),
+            InferenceChoice::Committee => (1, Self::MEMBERS),
+        };
+        SamplingSpec {
+            chains,
+            warmup: 0,
+            draws,
+            inference: Some(inference),
+            ..SamplingSpec { seed, ..SamplingSpec::default() }
+        }
+    }
+
     /// A committee of the usual number of members: one chain without warm-up, with one draw per
     /// member.
     pub fn committee(seed: u64) -> Self {
-        SamplingSpec {
-            chains: 1,
-            warmup: 0,
-            draws: Self::MEMBERS,
-            seed,
-            inference: Some(InferenceChoice::Committee),
-            ..SamplingSpec::default()
-        }
+        Self::of_inference(InferenceChoice::Committee, ModelKind::Mlp, seed)
+    }
+
+    /// How the posterior is found.
+    pub fn inference(&self) -> InferenceChoice {
+        self.inference.unwrap_or_default()
     }
 
     /// Whether networks trained with early stopping take the place of the posterior.
@@ -158,9 +178,10 @@ impl SamplingSpec {
                 return Err(SpecError::out_of_range("sampling", key, 0.0, "at least 1"));
             }
         }
-        if self.is_committee() {
+        if self.inference() != InferenceChoice::Mcmc {
             self.refuse_chains()?;
         }
+        self.check_temperature()?;
         // At most all of the warm-up, so that nothing is taken from the windows that tune.
         let alone = if self.staged == Some(true) { self.warmup / 10 } else { 0 };
         let mut plan = Plan::new(self.chains, self.warmup - alone, self.draws);
@@ -173,10 +194,14 @@ impl SamplingSpec {
         Ok(Plan { thin: self.thin, ..plan })
     }
 
-    /// Members are trained one by one: there are no chains to warm up, thin or move.
+    /// Members are trained one by one and approximations drawn from at once: there is nothing to
+    /// warm up, thin or move.
     fn refuse_chains(&self) -> Result<(), SpecError> {
+        let inference = self.inference();
+        let one = !matches!(inference, InferenceChoice::Laplace | InferenceChoice::Variational);
         let asked = [
-            ("chains", self.chains != 1),
+            ("chains", one && self.chains != 1),
+            ("draws", inference == InferenceChoice::Map && self.draws != 1),
             ("warmup", self.warmup != 0),
             ("thin", self.thin != 1),
             ("kernel", self.kernel.is_some()),
@@ -187,22 +212,41 @@ impl SamplingSpec {
             ("start", self.start.is_some()),
             ("staged", self.staged.is_some()),
             ("latents", self.latents.is_some()),
+            ("inverse_temperature", self.inverse_temperature.is_some()),
         ];
-        let with = "inference = \"committee\", which has members in place of chains";
+        let with = match inference {
+            InferenceChoice::Committee => {
+                "inference = \"committee\", which has members in place of chains"
+            }
+            InferenceChoice::Map => "inference = \"map\", which finds one point",
+            _ => "an inference whose draws are independent, in place of chains",
+        };
         match asked.into_iter().find(|(_, asked)| *asked) {
             None => Ok(()),
             Some((key, _)) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),
         }
     }
 
+    fn check_temperature(&self) -> Result<(), SpecError> {
+        let Some(value) = self.inverse_temperature else { return Ok(()) };
+        let (section, key) = ("sampling", "inverse_temperature");
+        if !(value > 0.0 && value <= Self::COLDEST) {
+            return Err(SpecError::out_of_range(section, key, value, "above 0 and at most 1e6"));
+        }
+        if self.temperatures.is_some_and(|count| count > 1) {
+            let with = "temperatures of replica exchange";
+            return Err(SpecError::Conflict { section: section.into(), key, with });
+        }
+        Ok(())
+    }
+
     /// Refuses what only networks have.
     pub(super) fn refuse_network_keys(&self) -> Result<(), SpecError> {
-        let asked = [("inference", self.is_committee()), ("staged", self.staged.is_some())];
-        let with = "a model other than kind = \"mlp\"";
-        match asked.into_iter().find(|(_, asked)| *asked) {
-            None => Ok(()),
-            Some((key, _)) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),
+        if self.staged.is_none() {
+            return Ok(());
         }
+        let (key, with) = ("staged", "a model other than kind = \"mlp\"");
+        Err(SpecError::Conflict { section: "sampling".into(), key, with })
     }
 
     /// The seed.
@@ -243,5 +287,36 @@ mod tests {
         assert!(refused(|s| s.thin = 2).starts_with("thin"));
         assert!(refused(|s| s.start = Some(StartChoice::Prior)).starts_with("start"));
         assert!(refused(|s| s.draws = 0).starts_with("draws"));
+    }
+
+    #[test]
+    fn approximations_have_draws_and_no_moves() {
+        use InferenceChoice::{Laplace, Map, Mcmc};
+        let of = |choice| SamplingSpec::of_inference(choice, ModelKind::Gp, 5);
+        assert_eq!(of(Mcmc), SamplingSpec { seed: 5, ..SamplingSpec::usual(ModelKind::Gp) });
+        assert_eq!(of(Laplace).plan().unwrap(), Plan::new(4, 0, 250));
+        assert!(SamplingSpec { chains: 3, ..of(Laplace) }.plan().is_ok());
+        assert_eq!(of(Map).plan().unwrap(), Plan::new(1, 0, 1));
+        for wrong in [
+            SamplingSpec { draws: 2, ..of(Map) },
+            SamplingSpec { warmup: 1, ..of(Laplace) },
+            SamplingSpec { kernel: Some(KernelChoice::Hmc), ..of(Laplace) },
+            SamplingSpec { inverse_temperature: Some(2.0), ..of(Laplace) },
+        ] {
+            assert!(matches!(wrong.plan(), Err(SpecError::Conflict { .. })), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn inverse_temperatures_have_a_range() {
+        let at = |beta, temperatures| {
+            let inverse_temperature = Some(beta);
+            SamplingSpec { inverse_temperature, temperatures, ..Default::default() }.plan()
+        };
+        assert!(at(0.5, Some(1)).is_ok() && at(1e6, None).is_ok());
+        for beta in [0.0, -1.0, f64::NAN, 1e7] {
+            assert!(matches!(at(beta, None), Err(SpecError::OutOfRange { .. })), "{beta}");
+        }
+        assert!(matches!(at(2.0, Some(4)), Err(SpecError::Conflict { .. })));
     }
 }

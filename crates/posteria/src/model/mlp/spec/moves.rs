@@ -62,10 +62,10 @@ impl Moves {
         })
     }
 
-    /// Writes every default that applies; a committee has no chains to move.
+    /// Writes every default that applies; without chains there is nothing to move.
     pub(super) fn complete(&self, sampling: &mut SamplingSpec) {
         sampling.inference = Some(self.inference);
-        if self.inference == InferenceChoice::Committee {
+        if self.inference != InferenceChoice::Mcmc {
             return;
         }
         sampling.kernel = Some(self.kernel);

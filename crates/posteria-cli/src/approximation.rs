@@ -1,0 +1,104 @@
+//! Find what takes the place of a posterior, and tell what was found.
+
+mod at_mode;
+
+use posteria::approximate::Approximation;
+use posteria::caution::Caution;
+use posteria::model::Regularised;
+use posteria::model::spec::InferenceChoice;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::commands::Context;
+use crate::failure::{Classify, Failure, Result};
+use crate::prepare::{Approximable, Conditioned, Prepared};
+
+/// What takes the place of a posterior.
+pub struct Found<'p> {
+    /// What independent draws are taken from.
+    pub approximation: Box<dyn Approximation + 'p>,
+    /// What was found besides draws, as `RUN/approximation.json` keeps it.
+    pub json: String,
+}
+
+impl<'p> Found<'p> {
+    /// An approximation, what was found besides draws, that in lines of text, and what to be
+    /// careful about.
+    pub fn new(
+        approximation: impl Approximation + 'p,
+        found: &impl Serialize,
+        words: Vec<String>,
+        cautions: &[Caution],
+    ) -> Result<Self> {
+        let mut value = serde_json::to_value(found).running()?;
+        value["words"] = words.into();
+        let warnings: Vec<String> = cautions.iter().map(Caution::to_string).collect();
+        value["warnings"] = warnings.into();
+        let json = serde_json::to_string_pretty(&value).running()? + "\n";
+        Ok(Found { approximation: Box::new(approximation), json })
+    }
+}
+
+/// Finds the approximation that the specification asks for; none where chains or a committee are
+/// asked for. Takes the time that the approximation takes.
+pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Found<'p>>> {
+    let Conditioned::Approximated(model) = &prepared.posterior else { return Ok(None) };
+    let (sampling, threads) = (&prepared.spec.sampling, context.threads);
+    let inference = sampling.inference();
+    let search = |model: &dyn Regularised, starts| {
+        let posterior = &*prepared.posterior;
+        at_mode::find((posterior, model), inference, (starts, sampling.seed()), threads)
+    };
+    let found = match (model, inference) {
+        (_, InferenceChoice::Mcmc | InferenceChoice::Committee) => return Ok(None),
+        // Ensemble learning of networks has its place here.
+        (_, InferenceChoice::Variational) => {
+            return Err(Failure::bad_input(format!(
+                "inference = \"variational\" is not available for kind = \"{}\"",
+                prepared.spec.model.kind.name()
+            )));
+        }
+        (Approximable::Network(posterior), _) => {
+            search(&posterior.regularised().bad_input()?, at_mode::STARTS)
+        }
+        // One mode, wherever the search begins.
+        (Approximable::Linear(posterior), _) => search(&posterior.regularised().bad_input()?, 1),
+    };
+    found.map(Some)
+}
+
+/// What draws of an approximation are called; `None` for chains and committees.
+pub fn name(inference: InferenceChoice) -> Option<&'static str> {
+    match inference {
+        InferenceChoice::Laplace => Some("the normal distribution at the mode (laplace)"),
+        InferenceChoice::Variational => Some("the variational approximation"),
+        InferenceChoice::Map => Some("the mode (map)"),
+        InferenceChoice::Mcmc | InferenceChoice::Committee => None,
+    }
+}
+
+/// How many draws of what.
+pub fn draws_words(inference: InferenceChoice, draws: usize) -> Option<String> {
+    let name = name(inference)?;
+    Some(match (inference, draws) {
+        (InferenceChoice::Map, _) => name.to_string(),
+        (_, 1) => format!("1 independent draw from {name}"),
+        _ => format!("{draws} independent draws from {name}"),
+    })
+}
+
+/// The lines of text in what was found.
+pub fn words(json: Option<&str>) -> String {
+    texts(json, "words").into_iter().map(|line| line + "\n").collect()
+}
+
+/// What to be careful about in what was found.
+pub fn warnings(json: Option<&str>) -> Vec<String> {
+    texts(json, "warnings")
+}
+
+fn texts(json: Option<&str>, key: &str) -> Vec<String> {
+    let value: Option<Value> = json.and_then(|text| serde_json::from_str(text).ok());
+    let texts = value.as_ref().and_then(|value| value[key].as_array());
+    texts.into_iter().flatten().filter_map(Value::as_str).map(String::from).collect()
+}

@@ -1,0 +1,166 @@
+//! Check approximations in the place of chains, from fit to prediction.
+
+use std::fs;
+
+use crate::posteria::Place;
+
+const LINEAR: &str = "fit data.csv --target y --inputs a b";
+const NETWORK: &str = "fit data.csv --target y --inputs a b --model mlp --hidden 3";
+
+fn draws(place: &Place, run: &str) -> String {
+    assert_eq!(place.call(&format!("export {run} --format csv --out {run}.csv -q")).code, 0);
+    fs::read_to_string(place.path(&format!("{run}.csv"))).expect("draws")
+}
+
+#[test]
+fn a_linear_model_has_its_evidence_and_draws_at_the_mode() {
+    let place = Place::with_data(60);
+    let json = place.call(&format!("{LINEAR} --inference laplace --out run --json")).json();
+    assert_eq!(json["inference"], "laplace");
+    assert_eq!((&json["chains"], &json["draws"]), (&4.into(), &250.into()));
+    assert_eq!(json["warnings"], serde_json::json!([]));
+    assert!((0.99..1.02).contains(&json["max_r_hat"].as_f64().expect("R-hat")), "{json}");
+    let found = &json["approximation"];
+    assert_eq!(found["method"], "laplace");
+    assert_eq!(found["converged"], true);
+    assert!(found["effective_parameters"].as_f64().expect("γ") > 2.5);
+    assert_eq!(found["curve"].as_array().expect("a curve").len(), 21);
+    let file = fs::read_to_string(place.path("run/approximation.json")).expect("the file");
+    let kept: serde_json::Value = serde_json::from_str(&file).expect("JSON");
+    assert_eq!(&kept, found);
+    let spec = fs::read_to_string(place.path("run/spec.toml")).expect("a spec");
+    assert!(spec.contains("inference = \"laplace\"") && spec.contains("warmup = 0"), "{spec}");
+
+    // The same as the chains find, with so many rows.
+    assert_eq!(place.call(&format!("{LINEAR} --out chains -q")).code, 0);
+    let of = |run: &str, name: &str| {
+        let summary = place.call(&format!("summary {run} --json")).json();
+        let variables = summary["variables"].as_array().expect("variables").clone();
+        let variable = variables.iter().find(|v| v["name"] == name).expect("the variable").clone();
+        ["mean", "sd"].map(|key| variable[key].as_f64().expect("a number"))
+    };
+    for name in ["weights[a]", "weights[b]", "intercept"] {
+        let ([mean, sd], [exact, exact_sd]) = (of("run", name), of("chains", name));
+        assert!((mean - exact).abs() < 0.3 * exact_sd, "{name}: {mean} {exact}");
+        assert!((sd / exact_sd - 1.0).abs() < 0.15, "{name}: {sd} {exact_sd}");
+    }
+    let text = place.call("summary run --strict");
+    assert_eq!(text.code, 0, "{}", text.stderr);
+    assert!(
+        text.stdout.starts_with("1000 independent draws from the normal distribution at the mode")
+    );
+    assert!(text.stdout.contains("log evidence"), "{}", text.stdout);
+    assert_eq!(place.call("verify run -q").code, 0);
+    fs::write(place.path("run/approximation.json"), file.replace("laplace", "Laplace"))
+        .expect("written");
+    assert!(place.call("verify run").refusal().contains("approximation.json"));
+}
+
+#[test]
+fn a_network_is_approximated_predicted_and_continued() {
+    let place = Place::with_data(60);
+    let fit = |count: usize, threads: usize, out: &str| {
+        let line = format!(
+            "{NETWORK} --inference laplace --draws {count} --threads {threads} --seed 4 --out {out} --json"
+        );
+        place.call(&line).json()
+    };
+    let json = fit(30, 1, "one");
+    let found = &json["approximation"];
+    assert!(found["log_symmetries"].as_f64().expect("a number") > 3.0);
+    let names: Vec<&str> = found["weight_groups"]
+        .as_array()
+        .expect("groups")
+        .iter()
+        .filter_map(|group| group["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["input_weights[a]", "input_weights[b]", "hidden_bias", "output_weights", "output_bias"]
+    );
+    fit(30, 2, "two");
+    fit(12, 2, "grown");
+    let grown = place.call("resume grown --draws 30 --json").json();
+    assert_eq!(grown["draws"], 30);
+    assert_eq!(grown["approximation"], *found);
+    assert_eq!(draws(&place, "one"), draws(&place, "two"));
+    assert_eq!(draws(&place, "one"), draws(&place, "grown"));
+    // Input and output weights of a linear table are determined in products only.
+    let warned = json["warnings"][0].as_str().expect("a warning");
+    assert!(warned.contains("worse than it promises") && warned.contains("mcmc"), "{warned}");
+    let predicted = place.call("predict one data.csv --json").json();
+    assert!(predicted["rmse"].as_f64().expect("a number") < 0.5, "{predicted}");
+    assert!(place.call("diagnose one").refusal().contains("independent draws"));
+}
+
+#[test]
+fn classes_are_approximated_too() {
+    let place = Place::with_data(80);
+    for (out, model) in [("linear", "--model linear"), ("mlp", "--model mlp --hidden 2")] {
+        let fit = format!("fit data.csv --target class --inputs a b {model} --inference laplace");
+        let json = place.call(&format!("{fit} --draws 200 --out {out} --json")).json();
+        assert_eq!(json["approximation"]["residual_groups"], serde_json::json!([]));
+        let predicted = place.call(&format!("predict {out} data.csv --json")).json();
+        assert!(predicted["accuracy"].as_f64().expect("a number") > 0.75, "{predicted}");
+    }
+}
+
+#[test]
+fn the_mode_is_one_draw_with_criteria() {
+    let place = Place::with_data(60);
+    let told = place.call(&format!("{NETWORK} --inference map --out run"));
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(told.stdout.starts_with("run: the mode (map)"), "{}", told.stdout);
+    for word in ["AIC", "BIC", "NIC", "FPE", "GPE"] {
+        assert!(told.stdout.contains(word), "{word} in {}", told.stdout);
+    }
+    assert_eq!(draws(&place, "run").lines().count(), 2);
+    let predicted = place.call("predict run data.csv --json").json();
+    assert!(predicted["rmse"].as_f64().expect("a number") < 0.2, "{predicted}");
+    assert!(place.call("resume run --draws 3").refusal().contains("one point"));
+    let dry = place.call(&format!("{NETWORK} --inference map --dry-run")).stdout;
+    assert!(dry.contains("penalised maximum") && !dry.contains("warm-up"), "{dry}");
+    let dry = place.call(&format!("{LINEAR} --inference laplace --dry-run")).stdout;
+    assert!(dry.contains("re-estimated") && dry.contains("1000 independent draws"), "{dry}");
+}
+
+#[test]
+fn a_power_of_the_likelihood_is_sampled_and_said_to_be_no_posterior() {
+    let place = Place::with_data(40);
+    let sd = |flags: &str, out: &str| {
+        let call = place.call(&format!("{LINEAR} {flags} --out {out} --json"));
+        let json = call.json();
+        let summary = place.call(&format!("summary {out} --json")).json();
+        let variables = summary["variables"].as_array().expect("variables").clone();
+        let weight = variables.iter().find(|v| v["name"] == "weights[a]").expect("the weight");
+        (weight["sd"].as_f64().expect("a number"), json["warnings"].to_string())
+    };
+    let (plain, none) = sd("", "plain");
+    assert_eq!(none, "[]");
+    let (cold, warned) = sd("--inverse-temperature 16", "cold");
+    // The posterior of a weight is about normal: β = 16 makes it four times as narrow.
+    assert!((plain / cold / 4.0 - 1.0).abs() < 0.2, "{plain} {cold}");
+    assert!(warned.contains("not draws of the posterior"), "{warned}");
+    let dry = place.call(&format!("{LINEAR} --inverse-temperature 2 --dry-run"));
+    assert!(dry.stdout.contains("likelihood^2"), "{}", dry.stdout);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let place = Place::with_data(20);
+    let refusal = |line: &str| place.call(line).refusal().to_string();
+    for (line, says) in [
+        (format!("{LINEAR} --inference variational"), "not available"),
+        (format!("{LINEAR} --model gp --inference laplace"), "\"linear\" or \"mlp\""),
+        (format!("{NETWORK} --inference laplace --warmup 10"), "independent"),
+        (format!("{NETWORK} --inference map --draws 10"), "one point"),
+        (format!("{NETWORK} --inference laplace --residual student-t"), "residual family"),
+        (format!("{LINEAR} --inverse-temperature 0"), "above 0"),
+        (format!("{LINEAR} --model gp --inverse-temperature 2"), "kind = \"gp\""),
+        (format!("{LINEAR} --inference laplace --inverse-temperature 2"), "inverse_temperature"),
+    ] {
+        let said = refusal(&format!("{line} --out run"));
+        assert!(said.contains(says), "{line}: {said}");
+    }
+    assert!(!place.path("run").exists());
+}

@@ -1,0 +1,269 @@
+//! See a network as weights with normal priors behind outputs that can be differentiated.
+
+use posteria_linalg::Matrix;
+
+use super::hierarchy::{Group, Scale};
+use super::network::{Likelihood, Network, Rows, Shape};
+use super::observed::Observed;
+use super::posterior::MlpPosterior;
+use super::start::dispersed;
+use crate::density::special::ln_gamma;
+use crate::model::prior::{Above, DofSource, Levels};
+use crate::model::residual::{self, Residual};
+use crate::model::spec::ResidualFamily;
+use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
+use crate::random::{Purpose, Seed, Stream};
+
+/// Standard deviation of the weights that a climb begins with.
+const FIRST_WEIGHT: f64 = 0.3;
+
+impl MlpPosterior {
+    /// The network as approximations at a mode see it.
+    ///
+    /// # Errors
+    /// [`ModelError::NotAvailable`] where weights or residuals are not normal given their scales,
+    /// or residuals have a covariance matrix.
+    pub fn regularised(&self) -> Result<MlpWeights<'_>, ModelError> {
+        let refuse = |what: &str| {
+            let what = format!("{what} with inference = \"laplace\", \"map\" or \"variational\"");
+            Err(ModelError::NotAvailable { what })
+        };
+        if self.hierarchy.groups.iter().any(|group| group.multipliers.is_some()) {
+            return refuse("a prior family of weights other than normal");
+        }
+        if let Observed::Real(residual) = &self.observed {
+            if residual.family != ResidualFamily::Normal {
+                return refuse("a residual family other than normal");
+            }
+            if let residual::Noise::Covariance { .. } = residual.noise {
+                return refuse("sharing = \"covariance\" in [residual]");
+            }
+        }
+        Ok(MlpWeights { posterior: self })
+    }
+}
+
+/// A network with normal weights and normal residuals, or classes.
+#[derive(Clone, Copy)]
+pub struct MlpWeights<'p> {
+    posterior: &'p MlpPosterior,
+}
+
+impl MlpWeights<'_> {
+    fn residual(&self) -> Option<(&Residual, &Levels, &[u32], &[f64])> {
+        let Observed::Real(residual) = &self.posterior.observed else { return None };
+        match &residual.noise {
+            residual::Noise::Scales { levels, slot_of, counts } => {
+                Some((residual, levels, slot_of, counts))
+            }
+            residual::Noise::Covariance { .. } => None,
+        }
+    }
+
+    fn part_name(&self, group: &Group, part: usize) -> String {
+        let variable = self.posterior.layout().variable(group.name);
+        let input = variable.and_then(|v| v.dimensions.first()?.labels.get(part).cloned());
+        match input.filter(|_| group.per_input) {
+            Some(input) => format!("{}[{input}]", group.name),
+            None => group.name.to_string(),
+        }
+    }
+}
+
+impl Regularised for MlpWeights<'_> {
+    fn decays(&self) -> Vec<Decay> {
+        let mut decays = Vec::new();
+        for group in &self.posterior.hierarchy.groups {
+            let (scale, fixed) = match &group.scale {
+                Scale::Fixed(scale) => (*scale, true),
+                Scale::Sampled(levels) => (telling_scale(levels), false),
+            };
+            for part in 0..group.parts() {
+                let (name, members) = (self.part_name(group, part), group.part_range(part));
+                decays.push(Decay { name, members, scale, fixed });
+            }
+        }
+        decays
+    }
+
+    fn noises(&self) -> Vec<Noise> {
+        let Some((residual, levels, _, counts)) = self.residual() else { return Vec::new() };
+        let dof = match &levels.dof {
+            DofSource::Fixed(dof) => *dof,
+            DofSource::Sampled { .. } => 1.0,
+        };
+        let known = residual.known_scales.is_some();
+        let noise = |(index, count): (usize, &f64)| Noise {
+            name: format!("residual[{index}]"),
+            count: *count,
+            scale: top(levels),
+            // Known scales are as if infinitely many residuals had been seen before.
+            dof: if known { f64::INFINITY } else { dof },
+        };
+        counts.iter().enumerate().map(noise).collect()
+    }
+
+    fn response(&self) -> Response<'_> {
+        match &self.posterior.observed {
+            Observed::Real(residual) => {
+                let group_of = self.residual().map_or(&[][..], |(_, _, slot_of, _)| slot_of);
+                Response::Real { targets: &residual.targets, group_of }
+            }
+            Observed::Binary { signs } => Response::Binary { signs },
+            Observed::Multiclass { codes } => Response::Classes { codes },
+        }
+    }
+
+    fn outputs<'p>(&'p self) -> Box<dyn Outputs + 'p> {
+        Box::new(MlpOutputs {
+            network: Network::new(self.posterior.shape, &self.posterior.rows),
+            rows: &self.posterior.rows,
+            shape: self.posterior.shape,
+            observed: &self.posterior.observed,
+        })
+    }
+
+    fn start(&self, stream: &mut Stream) -> Vec<f64> {
+        let mut weights = vec![0.0; self.posterior.shape.len()];
+        stream.fill_normal(&mut weights);
+        weights.iter_mut().for_each(|weight| *weight *= FIRST_WEIGHT);
+        weights
+    }
+
+    fn state(&self, weights: &[f64], scales: &Scales) -> Vec<f64> {
+        // Degrees of freedom have no place here; any that are sampled stand where a start has them.
+        let mut state = dispersed(self.posterior, &mut Seed(0).stream(Purpose::Start, [0, 0]));
+        state[..weights.len()].copy_from_slice(weights);
+        let mut next = 0;
+        for group in &self.posterior.hierarchy.groups {
+            let count = group.parts();
+            if let Scale::Sampled(levels) = &group.scale {
+                set(levels, &scales.alphas[next..next + count], &mut state);
+            }
+            next += count;
+        }
+        if let Some((_, levels, ..)) = self.residual() {
+            set(levels, &scales.betas, &mut state);
+        }
+        state
+    }
+
+    /// 2^H H!: hidden units may change signs and places [MacKay 1992b].
+    fn log_symmetries(&self) -> f64 {
+        let hidden = self.posterior.shape.hidden as f64;
+        hidden * std::f64::consts::LN_2 + ln_gamma(hidden + 1.0)
+    }
+
+    fn log_unit(&self) -> f64 {
+        let rows = self.posterior.rows.len() as f64;
+        self.units().iter().map(|unit| -rows * unit.ln()).sum()
+    }
+
+    fn units(&self) -> Vec<f64> {
+        match &self.posterior.observed {
+            Observed::Real(_) => self.posterior.target_scaling.iter().map(|s| s.scale).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The scale at the top of a hierarchy.
+fn top(levels: &Levels) -> f64 {
+    match &levels.above {
+        Above::Fixed(scale) => *scale,
+        Above::Sampled { prior, .. } => prior.scale(),
+    }
+}
+
+/// The scale at the top, or 1, the order of standardised data, where degrees of freedom below 1
+/// leave the size of the scales below it as good as open.
+fn telling_scale(levels: &Levels) -> f64 {
+    let own = match &levels.dof {
+        DofSource::Fixed(dof) => *dof,
+        DofSource::Sampled { .. } => 1.0,
+    };
+    let above = match &levels.above {
+        Above::Fixed(_) => own,
+        Above::Sampled { prior, .. } => prior.dof(),
+    };
+    if own.min(above) < 1.0 { 1.0 } else { top(levels) }
+}
+
+fn set(levels: &Levels, precisions: &[f64], state: &mut [f64]) {
+    for (slot, precision) in levels.slots.clone().zip(precisions) {
+        state[slot] = -0.5 * precision.ln();
+    }
+    if let Above::Sampled { slot, .. } = levels.above {
+        let logs = &state[levels.slots.clone()];
+        state[slot] = logs.iter().sum::<f64>() / logs.len() as f64;
+    }
+}
+
+struct MlpOutputs<'p> {
+    network: Network<'p>,
+    rows: &'p Rows,
+    shape: Shape,
+    observed: &'p Observed,
+}
+
+impl Outputs for MlpOutputs<'_> {
+    fn len(&self) -> usize {
+        self.shape.outputs * self.rows.len()
+    }
+
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn outputs(&mut self, weights: &[f64], outputs: &mut [f64]) {
+        self.network.outputs(weights, outputs);
+    }
+
+    fn log_likelihood(&mut self, weights: &[f64], precisions: &[f64], gradient: &mut [f64]) -> f64 {
+        let likelihood = match self.observed {
+            Observed::Real(residual) => {
+                Likelihood::Squares { targets: &residual.targets, precisions }
+            }
+            Observed::Binary { signs } => Likelihood::Logistic { signs },
+            Observed::Multiclass { codes } => Likelihood::Softmax { codes },
+        };
+        self.network.log_likelihood_gradient(weights, &likelihood, gradient)
+    }
+
+    fn jacobian(&mut self, weights: &[f64], jacobian: &mut Matrix) {
+        let Shape { inputs, hidden, outputs, .. } = self.shape;
+        let n = self.rows.len();
+        let x = self.rows.double();
+        jacobian.values_mut().fill(0.0);
+        let (input, bias) = (self.shape.input_weights(), self.shape.hidden_bias());
+        let (output, own) = (self.shape.output_weights(), self.shape.output_bias());
+        let direct = self.shape.direct_weights();
+        for row in 0..n {
+            for h in 0..hidden {
+                let sum: f64 = (0..inputs)
+                    .map(|k| weights[input.start + k * hidden + h] * x.value(row, k))
+                    .sum();
+                let unit = (sum + weights[bias.start + h]).tanh();
+                for o in 0..outputs {
+                    let at = o * n + row;
+                    let index = output.start + h * outputs + o;
+                    jacobian[(at, index)] = unit;
+                    let slope = weights[index] * (1.0 - unit * unit);
+                    jacobian[(at, bias.start + h)] = slope;
+                    for k in 0..inputs {
+                        jacobian[(at, input.start + k * hidden + h)] = slope * x.value(row, k);
+                    }
+                }
+            }
+            for o in 0..outputs {
+                let at = o * n + row;
+                jacobian[(at, own.start + o)] = 1.0;
+                if !direct.is_empty() {
+                    for k in 0..inputs {
+                        jacobian[(at, direct.start + k * outputs + o)] = x.value(row, k);
+                    }
+                }
+            }
+        }
+    }
+}

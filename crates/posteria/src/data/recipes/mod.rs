@@ -6,6 +6,7 @@
 //! after the other from one stream, or from streams of their own.
 
 pub mod noise_sensitivity;
+pub mod old_faithful;
 pub mod outliers;
 pub mod relevance;
 pub mod robot_arm;

@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod gp;
 mod sampling;
+mod unsupervised;
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,9 @@ pub use sampling::{InferenceChoice, KernelChoice, SamplingSpec, StartChoice};
 
 use super::gp::GaussianProcess;
 use super::linear::Linear;
+use super::mixture::Mixture;
 use super::mlp::Mlp;
+use super::pca::Pca;
 use crate::data::Task;
 
 /// A complete description of a fit; the content of a specification file.
@@ -56,11 +59,13 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid for any data.
     pub fn check(&self) -> Result<(), SpecError> {
         self.sampling.plan()?;
+        self.refuse_components()?;
         match self.model.kind {
             ModelKind::Linear => Linear::new(self).map(|_| ()),
             ModelKind::Mlp => Mlp::new(self).map(|_| ()),
             ModelKind::Gp => GaussianProcess::new(self).map(|_| ()),
-            other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
+            ModelKind::Mixture => Mixture::new(self).map(|_| ()),
+            ModelKind::Pca => Pca::new(self).map(|_| ()),
         }
     }
 
@@ -71,6 +76,7 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid.
     pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
         self.sampling.plan()?;
+        self.refuse_components()?;
         match self.model.kind {
             ModelKind::Linear => {
                 self.sampling.refuse_network_keys()?;
@@ -78,7 +84,8 @@ impl Spec {
             }
             ModelKind::Mlp => Mlp::new(self)?.complete(self, task),
             ModelKind::Gp => GaussianProcess::new(self)?.complete(self, task),
-            other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
+            ModelKind::Mixture => Mixture::new(self)?.complete(self),
+            ModelKind::Pca => Pca::new(self)?.complete(self),
         }
     }
 }
@@ -123,6 +130,10 @@ pub struct ModelSpec {
     /// place of all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<usize>,
+    /// Mixture: number of components, of which the data may leave some empty. Principal
+    /// components: their greatest number; one less than there are columns if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub components: Option<usize>,
 }
 
 /// The kind of model.

@@ -60,6 +60,8 @@ pub enum InferenceChoice {
     /// By Markov chains.
     #[default]
     Mcmc,
+    /// Mixture and principal components: by the best of a family of simple distributions.
+    Variational,
     /// Network: not at all; `draws` networks trained with early stopping take its place.
     Committee,
 }
@@ -125,6 +127,8 @@ impl SamplingSpec {
             ModelKind::Gp => {
                 SamplingSpec { warmup: Self::PROCESS_SWEEPS, draws: Self::PROCESS_SWEEPS, ..usual }
             }
+            // Independent draws have nothing to warm up.
+            ModelKind::Mixture | ModelKind::Pca => SamplingSpec { warmup: 0, ..usual },
             _ => usual,
         }
     }

@@ -40,7 +40,12 @@ fn planted(
     noise: f64,
     stream: &mut Stream,
 ) -> Vec<Vec<f64>> {
-    let loadings: Vec<f64> = (0..dim * planted).map(|_| stream.normal()).collect();
+    // Rows of length 1: columns of equal variance, so that noise is the same when standardised.
+    let mut loadings: Vec<f64> = (0..dim * planted).map(|_| stream.normal()).collect();
+    for row in loadings.chunks_mut(planted.max(1)) {
+        let length = row.iter().map(|w| w * w).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|w| *w /= length);
+    }
     let mut columns = vec![Vec::new(); dim];
     for _ in 0..rows {
         let z: Vec<f64> = (0..planted).map(|_| stream.normal()).collect();
@@ -87,7 +92,7 @@ fn the_bound_never_decreases() {
 #[test]
 fn the_planted_dimension_is_found() {
     for (index, (rows, dim, true_dimension, noise)) in
-        [(200, 10, 3, 0.5), (100, 6, 1, 0.7), (300, 5, 4, 0.2), (25, 40, 2, 0.3), (150, 8, 0, 1.0)]
+        [(200, 10, 3, 0.5), (100, 6, 1, 0.7), (300, 9, 4, 0.2), (25, 40, 2, 0.3), (150, 8, 0, 1.0)]
             .into_iter()
             .enumerate()
     {

@@ -1,5 +1,6 @@
 //! Run chains or a committee into a run folder, with progress, until done or a signal comes.
 
+mod approximation;
 mod findings;
 
 use std::io;
@@ -11,6 +12,7 @@ use posteria::data::Task;
 use posteria::diagnose::{Summary, SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
 use posteria::fit;
+use posteria::model::VariationalFindings;
 use posteria::sample::Plan;
 use posteria_store::{
     Axis, NewRun, Pointwise, Run, RunFolder, RunWriter, StoreError, TrainingArrays, WriteOptions,
@@ -41,6 +43,8 @@ pub struct FitReport {
     seed: u64,
     #[serde(flatten)]
     findings: Findings,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approximation: Option<VariationalFindings>,
     warnings: Vec<String>,
     #[serde(skip)]
     doubts: usize,
@@ -94,7 +98,7 @@ pub fn sample(
     let started = Instant::now();
     let seed = prepared.spec.sampling.seed();
     let (progress, outcome) = match &prepared.posterior {
-        Conditioned::Sampled(posterior) => {
+        Conditioned::Sampled(posterior) | Conditioned::Variational(posterior, _) => {
             let outcome = fit::run(&**posterior, plan, seed, &memories, threads, &progress);
             (progress, outcome)
         }
@@ -144,7 +148,7 @@ impl FitReport {
         FitReport {
             run: path.display().to_string(),
             model: prepared.spec.model.kind.name(),
-            inference: if committee { "committee" } else { "mcmc" },
+            inference: prepared.spec.sampling.inference.unwrap_or_default().name(),
             chains: draws.chains,
             draws: draws.draws,
             max_r_hat: summary.max_r_hat(),
@@ -158,6 +162,10 @@ impl FitReport {
                 &draws.layout,
                 prepared.data.task != Task::Regression,
             ),
+            approximation: match &prepared.posterior {
+                Conditioned::Variational(_, findings) => Some(findings.clone()),
+                _ => None,
+            },
             warnings: of_data.chain(of_draws).collect(),
             doubts: summary.cautions.len(),
         }
@@ -174,6 +182,11 @@ impl FitReport {
             if self.inference == "committee" {
                 let members = text::committee(self.draws);
                 return format!("{run}: {members} in {time}, seed {}\n", self.seed);
+            }
+            if let Some(approximation) = &self.approximation {
+                let draws = text::count(self.chains * self.draws, "independent draw");
+                let found = approximation::render(approximation);
+                return format!("{run}: {draws} in {time}, seed {}\n{found}", self.seed);
             }
             let diverged = match self.divergences {
                 0 => "no divergences".into(),

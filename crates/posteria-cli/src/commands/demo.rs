@@ -9,6 +9,7 @@ mod processes;
 mod samplers;
 mod study;
 mod tour;
+mod variational;
 
 use serde::Serialize;
 
@@ -26,7 +27,7 @@ struct Entry {
     run: fn(&Settings) -> Result<Demonstration>,
 }
 
-const ENTRIES: [Entry; 12] = [
+const ENTRIES: [Entry; 15] = [
     Entry {
         name: "samplers",
         title: "what an independent draw costs: Gibbs, Metropolis, Langevin, hybrid Monte Carlo",
@@ -86,6 +87,21 @@ const ENTRIES: [Entry; 12] = [
         name: "robot-arm",
         title: "a network and a Gaussian process learn where the hand of a robot arm is",
         run: processes::robot_arm::run,
+    },
+    Entry {
+        name: "mixture-faithful",
+        title: "a mixture of six components finds the two kinds of eruptions of Old Faithful",
+        run: variational::faithful::run,
+    },
+    Entry {
+        name: "pca",
+        title: "Bayesian principal components find how many there are",
+        run: variational::principal::run,
+    },
+    Entry {
+        name: "divergences",
+        title: "what different divergences take for the best normal approximation",
+        run: variational::divergences::run,
     },
 ];
 

@@ -2,8 +2,8 @@
 
 use posteria::data::Task;
 use posteria::model::spec::{
-    KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily, SamplingSpec, Sharing, Spec,
-    StartChoice,
+    InferenceChoice, KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily,
+    SamplingSpec, Sharing, Spec, StartChoice,
 };
 
 use crate::args;
@@ -56,6 +56,9 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         }
         let neighbours = flags.neighbours.map(|n| n.get());
         spec.model.neighbours = neighbours.or(spec.model.neighbours);
+    }
+    if let Some(components) = flags.components {
+        spec.model.components = Some(components.get());
     }
     change_numbers(&mut spec.sampling, kind, spec.model.kind);
     if let Some(test) = &flags.test {
@@ -117,6 +120,12 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         (Some(args::Inference::Mcmc), true) => {
             let usual = SamplingSpec::usual(spec.model.kind);
             *sampling = SamplingSpec { seed: sampling.seed, ..usual };
+        }
+        (Some(args::Inference::Variational), _) => {
+            sampling.inference = Some(InferenceChoice::Variational);
+        }
+        (Some(args::Inference::Mcmc), false) if spec.model.kind.is_unsupervised() => {
+            sampling.inference = Some(InferenceChoice::Mcmc);
         }
         _ => {}
     }

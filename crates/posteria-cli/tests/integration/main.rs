@@ -18,6 +18,8 @@ mod predict;
 mod predict_processes;
 // Committees of early-stopped networks, from fit to prediction.
 mod committee;
+// Mixtures and principal components: from fit to prediction, refusals, demonstrations.
+mod unsupervised;
 // Demonstrations of networks, with next to no draws.
 mod demonstrations;
 // Demonstrations, help, completions, closed pipes.

@@ -27,6 +27,7 @@ fn every_command_has_short_and_long_help_with_examples() {
         "--hidden",
         "--covariance",
         "--neighbours",
+        "--components",
         "--test",
         "--kernel",
         "--start",
@@ -75,7 +76,8 @@ fn demonstrations_put_the_published_figure_beside_ours() {
         .filter_map(|d| d["name"].as_str())
         .collect();
     let networks = crate::demonstrations::NAMES;
-    assert_eq!(names, [&["samplers", "neuron"][..], &networks].concat());
+    let variational = ["mixture-faithful", "pca", "divergences"];
+    assert_eq!(names, [&["samplers", "neuron"][..], &networks, &variational].concat());
     let json = place.call("demo samplers --json").json();
     assert_eq!(json["name"], "samplers");
     assert!(json["report"].is_null());

@@ -2,6 +2,7 @@
 
 mod custom;
 mod error;
+mod findings;
 pub mod gp;
 pub mod linear;
 pub mod mixture;
@@ -14,6 +15,7 @@ mod usable;
 
 pub use custom::Custom;
 pub use error::ModelError;
+pub use findings::VariationalFindings;
 
 use std::sync::Arc;
 

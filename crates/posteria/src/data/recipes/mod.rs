@@ -8,6 +8,7 @@
 pub mod noise_sensitivity;
 pub mod old_faithful;
 pub mod outliers;
+pub mod principal;
 pub mod relevance;
 pub mod robot_arm;
 pub mod surface;

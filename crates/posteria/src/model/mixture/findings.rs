@@ -43,6 +43,15 @@ impl MixturePosterior {
         }
     }
 
+    /// The expected mean of a component, on the user's scale.
+    ///
+    /// # Panics
+    /// If there is no such component.
+    pub fn mean(&self, component: usize) -> Vec<f64> {
+        let mean = self.approximation().components()[component].mean();
+        mean.iter().zip(&self.scaling).map(|(x, scaling)| scaling.invert(*x)).collect()
+    }
+
     /// Log density of a new row, all on the user's scale: a mixture of Student-t densities.
     ///
     /// # Panics

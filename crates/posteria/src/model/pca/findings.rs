@@ -48,6 +48,20 @@ impl PcaPosterior {
         }
     }
 
+    /// The root mean square of the noise, on the standardised scale.
+    pub fn noise_sd(&self) -> f64 {
+        // 1/E τ differs from E 1/τ by a row in all rows and columns.
+        let noise = self.approximation().noise();
+        (noise.rate() / noise.shape()).sqrt()
+    }
+
+    /// Lengths of the expected loadings of every component, on the standardised scale.
+    pub fn loading_lengths(&self) -> Vec<f64> {
+        let loadings = self.approximation().loadings();
+        let length = |k: usize| dot(loadings.column(k), loadings.column(k)).sqrt();
+        (0..loadings.columns()).map(length).collect()
+    }
+
     /// The expected scores z of a row on the user's scale.
     ///
     /// # Panics

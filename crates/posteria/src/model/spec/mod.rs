@@ -154,6 +154,11 @@ pub enum ModelKind {
 }
 
 impl ModelKind {
+    /// Whether rows have no targets.
+    pub fn is_unsupervised(self) -> bool {
+        matches!(self, ModelKind::Mixture | ModelKind::Pca)
+    }
+
     /// The kind as specification files spell it.
     pub fn name(self) -> &'static str {
         match self {

@@ -66,6 +66,17 @@ pub enum InferenceChoice {
     Committee,
 }
 
+impl InferenceChoice {
+    /// The choice as specification files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            InferenceChoice::Mcmc => "mcmc",
+            InferenceChoice::Variational => "variational",
+            InferenceChoice::Committee => "committee",
+        }
+    }
+}
+
 /// What moves the weights of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -113,7 +113,8 @@ impl Words {
                 text::count(self.inputs.len(), "input"),
             )
         };
-        let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(8);
+        let least = if self.inference == "variational" { "inference" } else { "sampling" }.len();
+        let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(least);
         let mut line = |name: &str, words: &str| {
             let words = text::wrapped(&text::printable(words), width + 2, WIDTH);
             lines.push_str(&format!("{name:<width$}  {words}\n"));

@@ -11,8 +11,8 @@ use crate::random::Stream;
 /// independent, on the standardised scale. Components are in the order of decreasing weight.
 ///
 /// A state holds log π_k of all components, then for each component μ_k and the lower
-/// triangular F_k with Λ_k = F_k F_kᵀ, column by column. Densities are with respect to π (less
-/// one), μ and Λ.
+/// triangular F_k with Λ_k = F_k F_kᵀ, column by column. Densities are with respect to log ratios
+/// of π, μ and Λ.
 #[derive(Clone, Debug)]
 pub struct MixtureApproximation {
     dirichlet: Dirichlet,
@@ -141,7 +141,9 @@ fn log_density<'a>(
     let (logs, rest) = state.split_at(concentrations.len());
     let mut value = ln_gamma(concentrations.iter().sum());
     for (concentration, log) in concentrations.iter().zip(logs) {
-        value += (concentration - 1.0) * log - ln_gamma(*concentration);
+        // A factor Π π_k for the logarithms, without which a thousandth of concentration would
+        // count a weight of e^-1000 as a density of e^999.
+        value += concentration * log - ln_gamma(*concentration);
     }
     let (mut factor, mut workspace) = (Matrix::zeros(dim, dim), vec![0.0; dim]);
     for (k, block) in rest.chunks_exact(block_len(dim)).enumerate() {

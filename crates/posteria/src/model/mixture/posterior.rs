@@ -23,8 +23,12 @@ use crate::sample::{Step, Sweep, Update};
 /// `correlations[component, pair]`. Every draw is an independent one from the approximation,
 /// and no temperature changes it.
 ///
+/// Components that the rows leave empty have draws from the prior: a weight of next to nothing,
+/// and a mean that may be anywhere.
+///
 /// Log likelihoods are densities of rows in the user's units, components summed over. The log
-/// prior is the density of mixing weights, standardised means and precision matrices.
+/// prior is the density of log ratios of mixing weights, standardised means and precision
+/// matrices.
 pub struct MixturePosterior {
     pub(super) inputs: Matrix,
     /// Row by row.

@@ -251,6 +251,6 @@ fn degenerate_rows_give_a_proper_posterior() {
     let spec = Spec::from_toml("[model]\nkind = 'pca'\ncomponents = 3").unwrap();
     let pca = Pca::new(&spec).unwrap();
     let error = |columns: &[Vec<f64>]| pca.condition(&dataset(columns)).err().unwrap().to_string();
-    assert!(error(&[line.clone()]).contains("expected 2, found 1"));
+    assert!(error(std::slice::from_ref(&line)).contains("expected 2, found 1"));
     assert!(error(&[line.clone(), twice.clone(), line]).contains("fewer than there are columns"));
 }

@@ -16,8 +16,9 @@ const MODE_SD: f64 = 0.6;
 const VALUES: usize = 10;
 
 const WORDS: &str = "\
-1. p(z) ∝ exp(-z²/2) σ(20z + 4): Laplace's approximation sits at the mode, which the steep side makes too
-   narrow and too far to the left; the one that minimises KL(q‖p) covers the mass [Bishop 2006, fig. 10.1].
+1. p(z) ∝ exp(-z²/2) σ(20z + 4): Laplace's approximation sits at the mode, next to the steep side, and puts
+   half its mass where there is none; the one that minimises KL(q‖p) keeps to where the mass is, and is
+   too narrow [Bishop 2006, fig. 10.1].
 2. Two correlated normal variables taken for independent: minimising KL(q‖p) gives the conditional
    variances 1 - ρ², too small, minimising KL(p‖q) the marginal ones [fig. 10.2].
 3. Two modes: KL(q‖p) takes one of them, KL(p‖q) spreads over both [fig. 10.3].
@@ -112,8 +113,9 @@ fn mean_and_precision(settings: &Settings) -> Vec<Quantity> {
 
 /// A figure whose name tells the exact value.
 fn beside(name: impl std::fmt::Display, exact: f64, here: f64) -> Quantity {
-    // A rounded zero has no sign.
-    figure(format!("{name} (exact {:.3})", exact + 0.0), None, here + 0.0)
+    // What is zero but for rounding is shown as zero.
+    let here = if here.abs() < 1e-12 { 0.0 } else { here };
+    figure(format!("{name} (exact {exact:.3})"), None, here)
 }
 
 #[cfg(test)]
@@ -126,9 +128,9 @@ mod tests {
         let of = |part: &str| {
             skewed.iter().find(|q| q.quantity.contains(part)).expect("a quantity").here
         };
-        // The mode is left of the mean, and the curvature there too strong.
+        // The mode is left of the mean; who minimises KL(q‖p) avoids where p vanishes.
         assert!(of("Laplace: mean") < of("KL(q‖p): mean"));
-        assert!(of("Laplace: standard") < of("KL(q‖p): standard"));
+        assert!(of("Laplace: standard") > of("KL(q‖p): standard"));
         assert!(of("KL(q‖p): KL") < of("Laplace: KL") && of("KL(q‖p): KL") > 0.0);
         // The exact values are in the names, to three digits.
         for quantity in correlated().iter().chain(&two_modes()) {

@@ -15,9 +15,9 @@ const COMPONENTS: usize = 6;
 
 const WORDS: &str = "\
 272 eruptions of the geyser and the waits after them, standardised; six components with a Dirichlet
-prior of concentration 0.001 and normal-Wishart priors. The source draws the result and prints none
-but this: two components are left, the weights of the others cannot be told from zero. The bound compares numbers of components on its own: of models that start with k components the
-bound is highest where k is right, and superfluous components cost next to nothing.
+prior of concentration 0.001 and normal-Wishart priors. The source draws the result and prints but
+this: two components are left, the weights of the others cannot be told from zero. The bound compares
+numbers of components on its own: it is highest for two, and superfluous ones cost next to nothing.
 ";
 
 /// Runs the demonstration.

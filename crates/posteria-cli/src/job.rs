@@ -49,7 +49,8 @@ impl FitJob {
         let unsupervised = spec.model.kind.is_unsupervised();
         if spec.sampling.inference == Some(InferenceChoice::Variational) && !unsupervised {
             return Err(Failure::bad_input(
-                "--inference variational is for --model mixture or pca in this version; omit it",
+                "--inference variational is not available in this version for this kind of model, \
+                 only for --model mixture or pca; omit it",
             ));
         }
         spec.check().map_err(|error| match &flags.spec {

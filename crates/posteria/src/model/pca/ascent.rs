@@ -14,6 +14,8 @@ const MOST_ROUNDS: usize = 10_000;
 const TOLERANCE: f64 = 1e-11;
 /// Numbers of components that climbs start with, at most.
 const STARTS: usize = 20;
+/// Rounds after which climbs are compared; the highest goes on.
+const COMPARED_ROUNDS: usize = 300;
 
 /// Priors on the standardised scale.
 #[derive(Clone, Copy, Debug)]
@@ -90,12 +92,14 @@ pub(super) fn best<'a>(
     let mut best: Option<Ascent<'a>> = None;
     for start in 0..=most {
         let number = start * prior.components / most;
-        let climb = Ascent::from_principal(scatter, prior, &eigen, number)?.climb()?;
+        let climb =
+            Ascent::from_principal(scatter, prior, &eigen, number)?.climb(COMPARED_ROUNDS)?;
         if best.as_ref().is_none_or(|highest| climb.bound() > highest.bound()) {
             best = Some(climb);
         }
     }
-    Ok((best.expect("at least one climb"), most + 1))
+    let best = best.expect("at least one climb").climb(MOST_ROUNDS)?;
+    Ok((best, most + 1))
 }
 
 impl<'a> Ascent<'a> {
@@ -155,8 +159,9 @@ impl<'a> Ascent<'a> {
         Ok(ascent)
     }
 
-    pub(super) fn climb(mut self) -> Result<Self, NotPositiveDefinite> {
-        for _ in 0..MOST_ROUNDS {
+    /// Climbs for so many rounds, or until nothing is gained.
+    pub(super) fn climb(mut self, rounds: usize) -> Result<Self, NotPositiveDefinite> {
+        for _ in 0..rounds {
             self.round()?;
             if let [.., before, after] = self.bounds[..]
                 && after - before <= TOLERANCE * (1.0 + after.abs())

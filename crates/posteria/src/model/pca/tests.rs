@@ -1,7 +1,5 @@
 //! Tests of principal components.
 
-use std::num::NonZero;
-
 use posteria_linalg::{Cholesky, Matrix};
 
 use super::ascent::Ascent;
@@ -10,12 +8,11 @@ use super::{Pca, PcaPosterior};
 use crate::data::{Column, Dataset, Roles, Table};
 use crate::density::MultivariateNormal;
 use crate::density::special::log_sum_exp;
-use crate::fit::fit;
+use crate::draws::Draws;
 use crate::model::Posterior;
 use crate::model::spec::Spec;
 use crate::predict::PredictiveTable;
 use crate::random::{Purpose, Seed, Stream};
-use crate::sample::Plan;
 
 fn stream(index: u64) -> Stream {
     Seed(78).stream(Purpose::Data, [index, 0])
@@ -31,6 +28,21 @@ fn dataset(columns: &[Vec<f64>]) -> Dataset {
 fn posterior(columns: &[Vec<f64>], rest: &str) -> PcaPosterior {
     let spec = Spec::from_toml(&format!("[model]\nkind = 'pca'\n{rest}")).unwrap();
     Pca::new(&spec).unwrap().condition(&dataset(columns)).unwrap()
+}
+
+/// Draws of the posterior, as one chain.
+fn draws(posterior: &dyn Posterior, count: usize, stream: &mut Stream) -> Draws {
+    let layout = posterior.layout().clone();
+    let mut state = posterior.start(stream);
+    let (mut sweep, mut evaluator) = (posterior.sweep(1.0), posterior.evaluator());
+    let (mut draw, mut own) = (vec![0.0; layout.len()], vec![0.0; posterior.rows()]);
+    let mut values = Vec::new();
+    for _ in 0..count {
+        sweep.pass(&mut state, stream);
+        evaluator.evaluate(&state, &mut draw, &mut own).unwrap();
+        values.extend_from_slice(&draw);
+    }
+    Draws { draws: count, values, ..Draws::empty(layout, 1, 0) }
 }
 
 /// Rows in `planted` dimensions plus noise.
@@ -75,7 +87,7 @@ fn the_bound_never_decreases() {
         let scatter = Scatter::of(&inputs);
         let loadings = Matrix::from_fn(dim, q, |_, _| stream.normal());
         let climb =
-            Ascent::new(&scatter, &posterior.prior, loadings, 1.0).unwrap().climb().unwrap();
+            Ascent::new(&scatter, &posterior.prior, loadings, 1.0).unwrap().climb(10_000).unwrap();
         for bounds in [&climb.bounds[..], posterior.approximation().bounds()] {
             assert!(bounds.len() >= 2);
             for pair in bounds.windows(2) {
@@ -180,7 +192,7 @@ fn importance_weights_average_above_the_bound() {
 fn densities_of_new_rows_are_those_of_the_covariance() {
     let columns = planted((40, 4), 2, 0.3, &mut stream(60));
     let posterior = posterior(&columns, "components = 3");
-    let draws = fit(&posterior, &Plan::new(2, 0, 50), Seed(5), NonZero::<usize>::MIN).unwrap();
+    let draws = draws(&posterior, 100, &mut stream(62));
     let draws_len = posterior.layout().len();
     let mut predictor = posterior.predictor().unwrap();
     let table = PredictiveTable::new(&mut *predictor, &draws, 0..100, &posterior.inputs);

@@ -1,7 +1,7 @@
 //! Data that leave something open: the posterior is proper all the same.
 
 use super::*;
-use crate::model::{ModelError, Posterior};
+use crate::model::ModelError;
 
 #[test]
 fn degenerate_rows_give_a_proper_posterior() {

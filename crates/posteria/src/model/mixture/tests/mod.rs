@@ -6,6 +6,8 @@ mod predictions;
 
 use super::{Mixture, MixturePosterior};
 use crate::data::{Column, Dataset, Roles, Table};
+use crate::draws::Draws;
+use crate::model::Posterior;
 use crate::model::spec::Spec;
 use crate::random::{Purpose, Seed, Stream};
 
@@ -27,6 +29,21 @@ fn model(rest: &str) -> Mixture {
 
 fn posterior(columns: &[Vec<f64>], rest: &str) -> MixturePosterior {
     model(rest).condition(&dataset(columns), Seed(1)).unwrap()
+}
+
+/// Draws of the posterior, as one chain.
+fn draws(posterior: &dyn Posterior, count: usize, stream: &mut Stream) -> Draws {
+    let layout = posterior.layout().clone();
+    let mut state = posterior.start(stream);
+    let (mut sweep, mut evaluator) = (posterior.sweep(1.0), posterior.evaluator());
+    let (mut draw, mut own) = (vec![0.0; layout.len()], vec![0.0; posterior.rows()]);
+    let mut values = Vec::new();
+    for _ in 0..count {
+        sweep.pass(&mut state, stream);
+        evaluator.evaluate(&state, &mut draw, &mut own).unwrap();
+        values.extend_from_slice(&draw);
+    }
+    Draws { draws: count, values, ..Draws::empty(layout, 1, 0) }
 }
 
 /// Rows of `groups` normal groups with centres some deviations apart, as columns.

@@ -1,16 +1,11 @@
 //! Predictions: exact densities under q against averages over draws.
 
-use std::num::NonZero;
-
 use posteria_linalg::Matrix;
 
 use super::*;
 use crate::data::recipes::old_faithful;
 use crate::density::special::log_sum_exp;
-use crate::fit::fit;
-use crate::model::Posterior;
 use crate::predict::{Family, PredictiveTable};
-use crate::sample::Plan;
 
 #[test]
 fn the_mixture_of_t_is_the_average_over_draws() {
@@ -18,7 +13,7 @@ fn the_mixture_of_t_is_the_average_over_draws() {
     let posterior = model("components = 3").condition(&data, Seed(1)).unwrap();
     let rows = [[2.0, 55.0], [4.4, 80.0], [3.2, 66.0], [6.0, 40.0]];
     let inputs = Matrix::from_fn(4, 2, |row, column| posterior.standardized(&rows[row])[column]);
-    let draws = fit(&posterior, &Plan::new(2, 0, 4000), Seed(5), NonZero::<usize>::MIN).unwrap();
+    let draws = draws(&posterior, 8000, &mut stream(40));
     let mut predictor = posterior.predictor().unwrap();
     assert_eq!(predictor.family(), Family::Density { components: 3 });
     let table = PredictiveTable::new(&mut *predictor, &draws, 0..8000, &inputs);
@@ -79,15 +74,14 @@ fn importance_weights_of_draws_average_to_the_evidence() {
 }
 
 #[test]
-fn draws_do_not_depend_on_threads_and_are_of_the_named_shape() {
+fn draws_depend_on_the_stream_alone_and_are_of_the_named_shape() {
     let columns = groups(25, 3, 2, &mut stream(43));
     let posterior = posterior(&columns, "components = 2");
     let names = posterior.layout().component_names();
     assert_eq!(names.len(), 2 * (1 + 3 + 3 + 3));
     assert!(names.contains(&"means[2, x1]".into()), "{names:?}");
     assert!(names.contains(&"correlations[1, x0:x2]".into()), "{names:?}");
-    let plan = Plan::new(3, 0, 10);
-    let run =
-        |threads| fit(&posterior, &plan, Seed(9), NonZero::new(threads).unwrap()).unwrap().values;
-    assert_eq!(run(1), run(3));
+    let run = |index: u64| draws(&posterior, 10, &mut stream(index)).values;
+    assert_eq!(run(44), run(44));
+    assert_ne!(run(44), run(45));
 }

@@ -121,11 +121,19 @@ fn the_planted_dimension_is_found() {
 fn the_bound_is_the_average_of_log_ratios() {
     // E_q [log p(X, z, θ) - log q(z, θ)], by draws of everything; few rows keep it steady.
     let columns = planted((6, 3), 1, 0.5, &mut stream(40));
-    let posterior = posterior(&columns, "components = 2\n[prior.loadings]\ndof = 4.0");
-    let (scatter, prior) = (Scatter::of(&posterior.inputs), &posterior.prior);
+    let posterior = posterior(
+        &columns,
+        "components = 2\n[prior.loadings]\ndof = 4.0\n[prior.mean]\nfixed = 0.5",
+    );
+    // Away from zero, where a strong prior pulls the mean.
+    let inputs = Matrix::from_fn(6, 3, |row, column| posterior.inputs[(row, column)] + 1.0);
+    let (scatter, prior) = (Scatter::of(&inputs), &posterior.prior);
     let first = Matrix::from_fn(3, 2, |row, k| 0.5 + 0.3 * row as f64 - 0.7 * k as f64);
-    let climb = Ascent::new(&scatter, prior, first, 0.5).unwrap();
-    // Not at the optimum, where errors of first order would hide.
+    // Not at the optimum, where errors of first order would hide. q(z) is found with the mean of
+    // the round before.
+    let climb = Ascent::new(&scatter, prior, first, 0.5).unwrap().climb(1).unwrap();
+    let before = climb.mean.clone();
+    let climb = climb.climb(1).unwrap();
     let (bound, gain, scores) = (climb.bound(), climb.gain.clone(), climb.scores.clone());
     let q = super::PcaApproximation::new(climb.clone(), 1).unwrap();
     let order: Vec<usize> = {
@@ -134,7 +142,6 @@ fn the_bound_is_the_average_of_log_ratios() {
     };
     let mut covariance = Matrix::zeros(2, 2);
     scores.inverse(&mut covariance);
-    // q(z) was found with the mean before the round.
     let normal =
         MultivariateNormal::new(vec![0.0; 2], Cholesky::new(&covariance).unwrap()).unwrap();
     let (mut stream, mut state) = (stream(41), vec![0.0; q.state_len()]);
@@ -144,12 +151,12 @@ fn the_bound_is_the_average_of_log_ratios() {
         let tau = state[state.len() - 1];
         let mut ratio = super::evaluator::log_prior(&posterior, &state) - q.log_density(&state);
         for row in 0..6 {
-            let x = |column: usize| posterior.inputs[(row, column)];
+            let x = |column: usize| inputs[(row, column)];
             let mut z = [0.0; 2];
             normal.draw(&mut stream, &mut z);
             ratio -= normal.log_density(&z, &mut [0.0; 2]);
             for (k, z) in z.iter_mut().enumerate() {
-                *z += (0..3).map(|c| gain[(k, c)] * (x(c) - scatter.mean[c])).sum::<f64>();
+                *z += (0..3).map(|c| gain[(k, c)] * (x(c) - before[c])).sum::<f64>();
                 ratio -= 0.5 * *z * *z + crate::density::special::LOG_SQRT_2PI;
             }
             for column in 0..3 {

@@ -1,6 +1,7 @@
 //! Find what takes the place of a posterior, and tell what was found.
 
 mod at_mode;
+mod variational;
 
 use posteria::approximate::Approximation;
 use posteria::caution::Caution;
@@ -10,13 +11,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::commands::Context;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Result};
 use crate::prepare::{Approximable, Conditioned, Prepared};
 
 /// What takes the place of a posterior.
 pub struct Found<'p> {
-    /// What independent draws are taken from.
-    pub approximation: Box<dyn Approximation + 'p>,
+    /// What independent draws are taken from; none where the posterior draws from it itself.
+    pub approximation: Option<Box<dyn Approximation + 'p>>,
     /// What was found besides draws, as `RUN/approximation.json` keeps it.
     pub json: String,
 }
@@ -30,19 +31,31 @@ impl<'p> Found<'p> {
         words: Vec<String>,
         cautions: &[Caution],
     ) -> Result<Self> {
-        let mut value = serde_json::to_value(found).running()?;
-        value["words"] = words.into();
-        let warnings: Vec<String> = cautions.iter().map(Caution::to_string).collect();
-        value["warnings"] = warnings.into();
-        let json = serde_json::to_string_pretty(&value).running()? + "\n";
-        Ok(Found { approximation: Box::new(approximation), json })
+        let json = json(found, words, cautions)?;
+        Ok(Found { approximation: Some(Box::new(approximation)), json })
     }
+}
+
+/// What was found besides draws, as `RUN/approximation.json` keeps it.
+fn json(found: &impl Serialize, words: Vec<String>, cautions: &[Caution]) -> Result<String> {
+    let mut value = serde_json::to_value(found).running()?;
+    value["words"] = words.into();
+    let warnings: Vec<String> = cautions.iter().map(Caution::to_string).collect();
+    value["warnings"] = warnings.into();
+    Ok(serde_json::to_string_pretty(&value).running()? + "\n")
 }
 
 /// Finds the approximation that the specification asks for; none where chains or a committee are
 /// asked for. Takes the time that the approximation takes.
 pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Found<'p>>> {
-    let Conditioned::Approximated(model) = &prepared.posterior else { return Ok(None) };
+    let model = match &prepared.posterior {
+        Conditioned::Approximated(model) => model,
+        Conditioned::Variational(_, findings) => {
+            let json = json(findings, variational::words(findings), &[])?;
+            return Ok(Some(Found { approximation: None, json }));
+        }
+        Conditioned::Sampled(_) | Conditioned::Committee(_) => return Ok(None),
+    };
     let (sampling, threads) = (&prepared.spec.sampling, context.threads);
     let inference = sampling.inference();
     let search = |model: &dyn Regularised, starts| {
@@ -51,12 +64,8 @@ pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Foun
     };
     let found = match (model, inference) {
         (_, InferenceChoice::Mcmc | InferenceChoice::Committee) => return Ok(None),
-        // Ensemble learning of networks has its place here.
-        (_, InferenceChoice::Variational) => {
-            return Err(Failure::bad_input(format!(
-                "inference = \"variational\" is not available for kind = \"{}\"",
-                prepared.spec.model.kind.name()
-            )));
+        (Approximable::Network(posterior), InferenceChoice::Variational) => {
+            variational::ensemble(posterior, sampling.seed())
         }
         (Approximable::Network(posterior), _) => {
             search(&posterior.regularised().bad_input()?, at_mode::STARTS)

@@ -12,9 +12,11 @@ use posteria::caution::Caution;
 use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
 use posteria::model::gp::GaussianProcess;
 use posteria::model::linear::{Linear, LinearPosterior};
+use posteria::model::mixture::Mixture;
 use posteria::model::mlp::{Mlp, MlpPosterior};
+use posteria::model::pca::Pca;
 use posteria::model::spec::{InferenceChoice, MissingPolicy, ModelKind, Spec};
-use posteria::model::{KernelFactory, Posterior};
+use posteria::model::{KernelFactory, Posterior, VariationalFindings};
 use posteria::sample::Plan;
 use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
 use sha2::{Digest, Sha256};
@@ -44,6 +46,8 @@ pub struct Prepared {
 pub enum Conditioned {
     /// Chains sample it.
     Sampled(Box<dyn Posterior>),
+    /// Draws are from an approximation that was found without chains.
+    Variational(Box<dyn Posterior>, VariationalFindings),
     /// A committee is trained in its place.
     Committee(Box<MlpPosterior>),
     /// An approximation takes its place.
@@ -63,7 +67,9 @@ impl Deref for Conditioned {
 
     fn deref(&self) -> &Self::Target {
         match self {
-            Conditioned::Sampled(posterior) => &**posterior,
+            Conditioned::Sampled(posterior) | Conditioned::Variational(posterior, _) => {
+                &**posterior
+            }
             Conditioned::Committee(posterior) => &**posterior,
             Conditioned::Approximated(Approximable::Network(posterior)) => &**posterior,
             Conditioned::Approximated(Approximable::Linear(posterior)) => &**posterior,
@@ -145,7 +151,18 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
             let model = GaussianProcess::new(spec).bad_input()?;
             Conditioned::Sampled(Box::new(model.condition(data, test).bad_input()?))
         }
-        _ => {
+        ModelKind::Mixture => {
+            let model = Mixture::new(spec).bad_input()?;
+            let posterior = model.condition(data, spec.sampling.seed()).bad_input()?;
+            let findings = VariationalFindings::Mixture(posterior.findings());
+            Conditioned::Variational(Box::new(posterior), findings)
+        }
+        ModelKind::Pca => {
+            let posterior = Pca::new(spec).bad_input()?.condition(data).bad_input()?;
+            let findings = VariationalFindings::Pca(posterior.findings());
+            Conditioned::Variational(Box::new(posterior), findings)
+        }
+        ModelKind::Linear => {
             let model = Linear::new(spec).bad_input()?;
             let posterior = Box::new(model.condition(data, kernel()).bad_input()?);
             match spec.sampling.inference() {

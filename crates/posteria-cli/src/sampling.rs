@@ -116,12 +116,12 @@ pub fn sample(
             let outcome = fit::run_committee(posterior, members, seed, memory, threads, &progress);
             (progress, outcome)
         }
-        (_, Some(found)) => {
-            let independent = Independent::new(posterior, &*found.approximation);
+        (_, Some(Found { approximation: Some(approximation), .. })) => {
+            let independent = Independent::new(posterior, &**approximation);
             let outcome = fit::run(&independent, plan, seed, &memories, threads, &progress);
             (progress, outcome)
         }
-        (_, None) => {
+        _ => {
             let outcome = fit::run(posterior, plan, seed, &memories, threads, &progress);
             (progress, outcome)
         }

@@ -5,6 +5,7 @@ mod linear;
 mod mlp;
 mod prior;
 mod residual;
+mod unsupervised;
 
 use posteria::data::{Dataset, Targets, Task};
 use posteria::model::spec::{InferenceChoice, ModelKind, SamplingSpec};
@@ -57,7 +58,9 @@ impl Words {
     /// Describes a fit of what was prepared.
     pub fn new(prepared: &Prepared) -> Self {
         let Prepared { spec, data, .. } = prepared;
+        let kind = spec.model.kind;
         let (task, target) = match (&data.targets, data.task) {
+            _ if kind.is_unsupervised() => ("density", Vec::new()),
             (Targets::Real { names, .. }, _) => ("regression", names.clone()),
             (Targets::Classes { name, .. }, Task::Multiclass) => ("multiclass", vec![name.clone()]),
             (Targets::Classes { name, .. }, _) => ("binary", vec![name.clone()]),
@@ -65,9 +68,13 @@ impl Words {
         let mut priors = match spec.model.kind {
             ModelKind::Mlp => mlp::parts(spec, data, prepared.posterior.layout()),
             ModelKind::Gp => gp::parts(spec, data, prepared.posterior.layout()),
-            _ => linear::parts(spec, data, prepared.posterior.layout()),
+            ModelKind::Mixture => unsupervised::mixture(spec),
+            ModelKind::Pca => unsupervised::components(spec, data),
+            ModelKind::Linear => linear::parts(spec, data, prepared.posterior.layout()),
         };
-        let words = if spec.data.standardize {
+        let words = if kind.is_unsupervised() {
+            unsupervised::scale(spec.data.standardize)
+        } else if spec.data.standardize {
             "priors hold for inputs and targets standardised to mean 0 and deviation 1"
         } else {
             "priors hold for inputs and targets as they are"
@@ -101,15 +108,21 @@ impl Words {
 
     /// The description as text.
     pub fn render(&self) -> String {
-        let mut lines = format!(
-            "{} {} of {} on {}, {}\n",
-            self.model,
-            self.task,
-            text::printable(&self.target.join(", ")),
-            text::count(self.inputs.len(), "input"),
-            text::count(self.rows, "row")
-        );
-        let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(8);
+        let rows = text::count(self.rows, "row");
+        let mut lines = if self.target.is_empty() {
+            format!("{} of {}, {rows}\n", self.model, text::count(self.inputs.len(), "column"))
+        } else {
+            let targets = self.target.join(", ");
+            format!(
+                "{} {} of {} on {}, {rows}\n",
+                self.model,
+                self.task,
+                text::printable(&targets),
+                text::count(self.inputs.len(), "input"),
+            )
+        };
+        let least = if self.inference == "variational" { "inference" } else { "sampling" }.len();
+        let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(least);
         let mut line = |name: &str, words: &str| {
             let words = text::wrapped(&text::printable(words), width + 2, WIDTH);
             lines.push_str(&format!("{name:<width$}  {words}\n"));
@@ -118,7 +131,7 @@ impl Words {
         if self.inputs.len() > LISTED {
             inputs.push_str(", …");
         }
-        line("inputs", &inputs);
+        line(if self.target.is_empty() { "columns" } else { "inputs" }, &inputs);
         for part in &self.priors {
             line(part.name, &part.words);
         }
@@ -127,6 +140,16 @@ impl Words {
             if let Some(functions) = &self.prior_functions {
                 lines.push_str(&functions.render());
             }
+            return lines;
+        }
+        if self.inference == "variational" {
+            let draws = text::count(self.chains * self.draws, "independent draw");
+            let words = format!(
+                "variational: coordinate ascent finds the best approximation of its kind, of which \
+                 {draws} are kept, seed {}",
+                self.seed
+            );
+            line("inference", &words);
             return lines;
         }
         let thinned = match self.thin {

@@ -18,6 +18,8 @@ Examples:
   posteria fit co2.csv --target ppm --covariance \"periodic(month)*se(year)+linear\" --out runs/co2
   posteria fit houses.csv --target price --model mlp --inference committee --out runs/committee
   posteria fit houses.csv --target price --model mlp --inference laplace --out runs/evidence
+  posteria fit iris.csv --model mixture --inputs length width --out runs/mixture
+  posteria fit sensors.csv --model pca --out runs/components
   posteria fit --spec model.toml --out runs/model
   posteria fit --spec runs/houses/spec.toml --out runs/again      repeats a run bit for bit
 
@@ -56,7 +58,7 @@ pub struct Fit {
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
     pub target: Vec<String>,
 
-    /// Columns that explain the target [default: all others]
+    /// Columns that explain the target, or that a model without target describes [default: all others]
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
     pub inputs: Vec<String>,
 
@@ -125,6 +127,13 @@ pub struct Fit {
     /// usual; real targets with normal residuals only. Implies --model gp.
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub neighbours: Option<NonZero<usize>>,
+
+    /// Components of a mixture [default: 6], or most principal components [default: columns - 1]
+    ///
+    /// Components that the rows do not need stay empty, and principal components are switched off;
+    /// how many are left is what the fit finds.
+    #[arg(long, value_name = "N", help_heading = MODEL)]
+    pub components: Option<NonZero<usize>>,
 
     /// Whether every input has a prior scale of its own [default: common; mlp, gp: per-input]
     #[arg(long, value_enum, value_name = "SHARING", help_heading = MODEL)]
@@ -206,9 +215,9 @@ pub enum ModelKind {
     Mlp,
     /// A Gaussian process: a smooth function without a formula
     Gp,
-    #[value(hide = true)]
+    /// A mixture of normal distributions of the rows; no target
     Mixture,
-    #[value(hide = true)]
+    /// Bayesian principal components of the rows; no target
     Pca,
 }
 

@@ -11,6 +11,7 @@ mod processes;
 mod samplers;
 mod study;
 mod tour;
+mod variational;
 
 use serde::Serialize;
 
@@ -113,6 +114,21 @@ const ENTRIES: &[Entry] = &[
         name: "tempered",
         title: "between the prior and maximum likelihood: a power of the likelihood",
         run: modes::tempered::run,
+    },
+    Entry {
+        name: "mixture-faithful",
+        title: "a mixture of six components finds the two kinds of eruptions of Old Faithful",
+        run: variational::faithful::run,
+    },
+    Entry {
+        name: "pca",
+        title: "Bayesian principal components find how many there are",
+        run: variational::principal::run,
+    },
+    Entry {
+        name: "divergences",
+        title: "what different divergences take for the best normal approximation",
+        run: variational::divergences::run,
     },
 ];
 

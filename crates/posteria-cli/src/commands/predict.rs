@@ -35,6 +35,13 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let spec = Spec::from_toml(run.spec())
         .with_context(|| format!("{}", arguments.run.join("spec.toml").display()))
         .bad_input()?;
+    let flag = if arguments.effects { "--effects" } else { "--draws-out" };
+    if spec.model.kind.is_unsupervised() && (arguments.effects || arguments.draws_out.is_some()) {
+        let kind = spec.model.kind.name();
+        return Err(Failure::bad_input(format!(
+            "{flag} is about the function behind a target, and a {kind} model has none; omit it"
+        )));
+    }
     let Fitted { encoder, dataset, posterior } = fitted(&run, &spec, arguments)?;
     let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
     if draws.draws == 0 {

@@ -60,6 +60,9 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         let neighbours = flags.neighbours.map(|n| n.get());
         spec.model.neighbours = neighbours.or(spec.model.neighbours);
     }
+    if let Some(components) = flags.components {
+        spec.model.components = Some(components.get());
+    }
     change_numbers(&mut spec.sampling, kind, spec.model.kind);
     if let Some(test) = &flags.test {
         spec.data.test = Some(test.display().to_string());
@@ -123,6 +126,9 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         };
         if inference != sampling.inference() {
             *sampling = SamplingSpec::of_inference(inference, spec.model.kind, sampling.seed);
+        } else if spec.model.kind.is_unsupervised() {
+            // Named, so that it can be refused.
+            sampling.inference = Some(inference);
         }
     }
     sampling.inverse_temperature = flags.inverse_temperature.or(sampling.inverse_temperature);

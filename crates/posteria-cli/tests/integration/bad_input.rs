@@ -58,7 +58,7 @@ fn columns_and_files_that_are_not_there_are_named() {
         ("fit data.parquet --target y", vec!["data.parquet"]),
         ("fit folder --target y", vec!["folder", "this is a folder"]),
         ("fit data.csv --target y --spec absent.toml", vec!["absent.toml"]),
-        ("fit data.csv --target y --model pca", vec!["pca", "not available in this version"]),
+        ("fit data.csv --target y --model pca", vec!["target in [data]", "has no targets"]),
         ("fit data.csv --target y --residual student-t", vec!["not available in this version"]),
         ("fit data.csv --target class --task regression", vec!["data.csv:2:4", "not a number"]),
         ("fit --target y", vec!["posteria fit DATA"]),
@@ -84,7 +84,7 @@ fn specifications_that_cannot_be_used_are_refused_with_line_and_column() {
         ("[data]\ntarget = 'y'\n[sampling]\nchains = 'x'\n", vec!["m.toml:4:10"]),
         ("[data]\ntarget = 'y'\n[sampling]\nchains = 0\n", vec!["m.toml", "chains", "at least 1"]),
         ("[data]\ntarget = 'y'\n[prior.weights]\nscale = -1.0\n", vec!["scale", "positive"]),
-        ("[data]\ntarget = 'y'\n[model]\nkind = 'pca'\n", vec!["m.toml", "pca", "not available"]),
+        ("[data]\ntarget = 'y'\n[model]\nkind = 'pca'\n", vec!["m.toml", "pca", "no targets"]),
     ] {
         place.write("m.toml", text);
         let outcome = place.call("fit data.csv --spec m.toml --out run --quiet");

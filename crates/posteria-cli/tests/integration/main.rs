@@ -20,6 +20,8 @@ mod predict_processes;
 mod committee;
 // Approximations at a mode, and tempered chains, from fit to prediction.
 mod approximations;
+// Mixtures and principal components: from fit to prediction, refusals, demonstrations.
+mod unsupervised;
 // Demonstrations of networks, with next to no draws.
 mod demonstrations;
 // Demonstrations, help, completions, closed pipes.

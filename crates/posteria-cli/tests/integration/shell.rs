@@ -27,6 +27,7 @@ fn every_command_has_short_and_long_help_with_examples() {
         "--hidden",
         "--covariance",
         "--neighbours",
+        "--components",
         "--test",
         "--kernel",
         "--start",
@@ -76,7 +77,8 @@ fn demonstrations_put_the_published_figure_beside_ours() {
         .collect();
     let networks = crate::demonstrations::NAMES;
     let modes = crate::demonstrations::MODES;
-    assert_eq!(names, [&["samplers", "neuron"][..], &networks, &modes].concat());
+    let variational = ["mixture-faithful", "pca", "divergences"];
+    assert_eq!(names, [&["samplers", "neuron"][..], &networks, &modes, &variational].concat());
     let json = place.call("demo samplers --json").json();
     assert_eq!(json["name"], "samplers");
     assert!(json["report"].is_null());

@@ -9,7 +9,9 @@ mod at_mode;
 mod committee;
 mod criteria;
 mod design;
+mod ensemble;
 mod evidence;
+mod factorised_normal;
 mod independent;
 mod laplace;
 mod moderated;
@@ -20,7 +22,11 @@ pub use at_mode::{NormalAtMode, PointAtMode, check_normality};
 pub use committee::{Members, member};
 pub use criteria::Criteria;
 pub use design::Design;
+pub use ensemble::{
+    Ensemble, EnsembleFindings, EnsembleOptions, ImportanceSample, LinearisedPrediction,
+};
 pub use evidence::{CurvePoint, Estimation, Evidence, EvidenceError, ScaleFound, evidence_curve};
+pub use factorised_normal::{FactorisedNormal, NormalGamma};
 pub use independent::{Approximation, Independent};
 pub use laplace::{Laplace, LaplaceError};
 pub use moderated::{average_probability, moderated_probability, moderation};

@@ -84,6 +84,15 @@ pub enum ModelError {
         /// What is wrong with it.
         error: super::gp::covariance::CovarianceError,
     },
+    /// A coordinate ascent met numbers beyond their range.
+    #[error(
+        "the approximation of {what} left the range of numbers; standardise the columns, or give \
+         priors of the size of the data"
+    )]
+    OutOfRange {
+        /// What was approximated.
+        what: &'static str,
+    },
     /// Two variables have the same name.
     #[error("{name} is named twice; give every variable a name of its own")]
     Duplicate {

@@ -2,9 +2,12 @@
 
 mod custom;
 mod error;
+mod findings;
 pub mod gp;
 pub mod linear;
+pub mod mixture;
 pub mod mlp;
+pub mod pca;
 pub mod prior;
 mod regularised;
 mod residual;
@@ -13,6 +16,7 @@ mod usable;
 
 pub use custom::Custom;
 pub use error::ModelError;
+pub use findings::VariationalFindings;
 pub use regularised::{Decay, Noise, Outputs, Regularised, Response, Scales};
 
 use std::sync::Arc;

@@ -39,6 +39,26 @@ pub(super) fn usable(data: &Dataset) -> Result<(), ModelError> {
     }
 }
 
+/// Checks a dataset whose inputs are all there is, and lays them out row by row.
+///
+/// # Errors
+/// [`ModelError`], also if there are targets or no inputs.
+pub(super) fn usable_rows(data: &Dataset) -> Result<Vec<f64>, ModelError> {
+    usable(data)?;
+    let columns = data.inputs.columns();
+    let targets = match &data.targets {
+        Targets::Real { names, .. } => names.len(),
+        Targets::Classes { .. } => 1,
+    };
+    length("targets of a model without targets", 0, targets)?;
+    if columns == 0 {
+        let what = "columns of a model of rows".into();
+        return Err(ModelError::Length { what, expected: 1, found: 0 });
+    }
+    let row = |row: usize| (0..columns).map(move |column| data.inputs[(row, column)]);
+    Ok((0..data.rows()).flat_map(row).collect())
+}
+
 fn length(what: &str, expected: usize, found: usize) -> Result<(), ModelError> {
     if expected == found {
         Ok(())

@@ -18,6 +18,7 @@ use crate::density::{Laplace, StudentT};
 /// | `MultivariateNormal` | all means, then the lower Cholesky factor of the covariance row by row: L₀₀, L₁₀, L₁₁, L₂₀, … |
 /// | `Bernoulli` | log odds of the second class |
 /// | `Categorical` | log probability of every class, up to a common constant (the outputs of a softmax) |
+/// | `Density` | log density of the row itself together with every component it may belong to |
 ///
 /// Outputs of all but the multivariate normal are independent given the draw. The sums stand for
 /// a function that a draw leaves uncertain, as that of a Gaussian process, plus a residual; of
@@ -63,6 +64,12 @@ pub enum Family {
         /// Number of classes.
         classes: usize,
     },
+    /// No target: the density of the row. Of several components, the classes are those that a
+    /// row belongs to.
+    Density {
+        /// Number of components.
+        components: usize,
+    },
 }
 
 /// One output given one draw, whatever the other outputs are.
@@ -93,10 +100,11 @@ impl Family {
             Family::MultivariateNormal { outputs } => outputs + outputs * (outputs + 1) / 2,
             Family::Bernoulli => 1,
             Family::Categorical { classes } => classes,
+            Family::Density { components } => components,
         }
     }
 
-    /// Number of real outputs; 0 for classes.
+    /// Number of real outputs; 0 for classes and densities.
     pub fn outputs(self) -> usize {
         match self {
             Family::Normal { outputs }
@@ -105,25 +113,32 @@ impl Family {
             | Family::NormalPlusStudentT { outputs }
             | Family::NormalPlusLaplace { outputs }
             | Family::MultivariateNormal { outputs } => outputs,
-            Family::Bernoulli | Family::Categorical { .. } => 0,
+            Family::Bernoulli | Family::Categorical { .. } | Family::Density { .. } => 0,
         }
     }
 
-    /// Number of classes; 0 for real outputs.
+    /// Whether a row is what has a density, and not its target.
+    pub fn is_density(self) -> bool {
+        matches!(self, Family::Density { .. })
+    }
+
+    /// Number of classes; 0 for real outputs and for a density without components.
     pub fn classes(self) -> usize {
         match self {
             Family::Bernoulli => 2,
             Family::Categorical { classes } => classes,
+            Family::Density { components } if components > 1 => components,
             _ => 0,
         }
     }
 
     /// Number of functions behind a row: one per real output, one (the log odds) for two
-    /// classes, one per class for more.
+    /// classes, one per class for more, the log densities themselves for a row without target.
     pub fn functions(self) -> usize {
         match self {
             Family::Bernoulli => 1,
             Family::Categorical { classes } => classes,
+            Family::Density { components } => components,
             real => real.outputs(),
         }
     }
@@ -133,7 +148,7 @@ impl Family {
     pub(super) fn expect(self, parameters: &[f64], expected: &mut [f64]) {
         match self {
             Family::Bernoulli => expected[0] = logistic(parameters[0]),
-            Family::Categorical { .. } => {
+            Family::Categorical { .. } | Family::Density { .. } => {
                 let total = log_sum_exp(parameters);
                 for (slot, value) in expected.iter_mut().zip(parameters) {
                     *slot = (value - total).exp();
@@ -183,7 +198,9 @@ impl Family {
                 let scale = norm(&parameters[start..=start + output]);
                 Component { location: parameters[output], scale, spread, dof }
             }
-            Family::Bernoulli | Family::Categorical { .. } => unreachable!("classes have none"),
+            Family::Bernoulli | Family::Categorical { .. } | Family::Density { .. } => {
+                unreachable!("classes and densities have none")
+            }
         }
     }
 

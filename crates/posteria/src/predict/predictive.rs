@@ -85,12 +85,17 @@ impl<'a> Predictive<'a> {
     }
 
     /// Logarithm of the joint density of all outputs at `observed`; for classes, of the
-    /// probability of the class with index `observed[0]` (-∞ if there is no such class).
+    /// probability of the class with index `observed[0]` (-∞ if there is no such class). Of a
+    /// row without target, the log density of the row, and nothing is observed.
     ///
     /// # Panics
     /// If `observed` has not one number per output, or not one for classes.
     #[track_caller]
     pub fn log_density(&self, observed: &[f64]) -> f64 {
+        if self.family.is_density() {
+            assert_eq!(observed.len(), 0, "no target");
+            return self.log_mixture(log_sum_exp);
+        }
         if self.family.classes() > 0 {
             assert_eq!(observed.len(), 1, "one class");
             let class = observed[0] as usize;
@@ -122,6 +127,11 @@ impl<'a> Predictive<'a> {
     #[track_caller]
     pub fn log_probability(&self, class: usize) -> f64 {
         assert!(class < self.family.classes(), "no class {class}");
+        if self.family.is_density() {
+            // p(k given x) = p(x, k) / p(x), both averaged over draws: a draw under which the
+            // row is likely says more about its component.
+            return self.log_mixture(|parameters| parameters[class]) - self.log_density(&[]);
+        }
         self.log_mixture(|parameters| self.family.log_probability(parameters, class))
     }
 
@@ -133,6 +143,11 @@ impl<'a> Predictive<'a> {
     pub fn probabilities(&self, probabilities: &mut [f64]) {
         let classes = self.family.classes();
         assert_eq!(probabilities.len(), classes, "one place per class");
+        if self.family.is_density() {
+            let each = probabilities.iter_mut().enumerate();
+            each.for_each(|(class, slot)| *slot = self.log_probability(class).exp());
+            return;
+        }
         probabilities.fill(0.0);
         for (weight, parameters) in self.components() {
             if let Family::Bernoulli = self.family {

@@ -47,9 +47,15 @@ impl Report {
         rows: Vec<Row>,
         effects: Option<Vec<Effect>>,
     ) -> Self {
+        let classes = rows.first().map_or(0, |row| row.probabilities.len());
+        let labels = match encoder.target_names().is_empty() {
+            // Components of a mixture go by their numbers.
+            true => (1..=classes).map(|component| component.to_string()).collect(),
+            false => encoder.labels().to_vec(),
+        };
         let names = Names {
             targets: encoder.target_names(),
-            labels: encoder.labels().to_vec(),
+            labels,
             quantiles: arguments.quantiles.clone(),
         };
         let real = names.labels.is_empty();
@@ -71,6 +77,11 @@ impl Report {
 
     fn is_real(&self) -> bool {
         self.names.labels.is_empty()
+    }
+
+    /// Whether a row has no target, and nothing but a density.
+    fn is_density(&self) -> bool {
+        self.is_real() && self.names.targets.is_empty()
     }
 
     /// Writes every row to a file, which appears when it is whole.
@@ -143,7 +154,9 @@ impl Report {
     fn table(&self) -> Table {
         let several = self.names.targets.len() > 1;
         let mut header = vec!["row"];
-        if self.is_real() {
+        if self.is_density() {
+            // The density itself follows.
+        } else if self.is_real() {
             header.extend(several.then_some("target"));
             header.extend(["mean", "sd"]);
             header.extend(self.names.quantiles.iter().map(|quantile| quantile.name.as_str()));
@@ -159,6 +172,10 @@ impl Report {
                 let mut cells = vec![number.to_string(), self.names.labels[class].clone()];
                 cells.extend(row.probabilities.iter().map(|probability| fixed(*probability, 3)));
                 table.row(cells.into_iter().chain(density));
+                continue;
+            }
+            if self.is_density() {
+                table.row([number.to_string()].into_iter().chain(density));
                 continue;
             }
             for (target, output) in self.names.targets.iter().zip(&row.outputs) {
@@ -183,6 +200,7 @@ impl Report {
             fixed(joint.mean_log_density, 3)
         );
         match self.accuracy {
+            _ if self.names.targets.is_empty() => {}
             Some(accuracy) => line.push_str(&format!(", accuracy {}", fixed(accuracy, 3))),
             None => line.push_str(&format!(
                 ", rmse {}, mae {}",
@@ -209,7 +227,7 @@ impl Serialize for Report {
             .map(|(number, row)| RowObject { number: *number, row, names: &self.names })
             .collect();
         map.serialize_entry("rows", &rows)?;
-        let real = self.joint.filter(|_| self.is_real());
+        let real = self.joint.filter(|_| self.is_real() && !self.is_density());
         map.serialize_entry("mean_log_density", &self.joint.map(|it| it.mean_log_density))?;
         map.serialize_entry("rmse", &real.map(|it| it.rmse))?;
         map.serialize_entry("mae", &real.map(|it| it.mae))?;

@@ -86,6 +86,8 @@ pub fn predict_rows(
 impl Row {
     fn new(predictive: &Predictive<'_>, observed: Option<&[f64]>, quantiles: &[Quantile]) -> Self {
         let family = predictive.family();
+        // A row without target has a density of its own.
+        let observed = if family.is_density() { Some(&[][..]) } else { observed };
         let output = |output: usize| {
             let quantile = |p: f64| predictive.quantile(output, p);
             let mean = predictive.mean(output).unwrap_or(f64::NAN);
@@ -105,7 +107,7 @@ impl Row {
             predictive.probabilities(&mut probabilities);
             predicted = Some(predictive.most_probable());
         }
-        let class = observed.map(|observed| observed[0] as usize);
+        let class = observed.and_then(|observed| observed.first()).map(|class| *class as usize);
         Row {
             outputs: (0..family.outputs()).map(output).collect(),
             probabilities,

@@ -8,7 +8,9 @@
 pub mod line;
 pub mod linear_inputs;
 pub mod noise_sensitivity;
+pub mod old_faithful;
 pub mod outliers;
+pub mod principal;
 pub mod relevance;
 pub mod robot_arm;
 pub mod sinusoid;

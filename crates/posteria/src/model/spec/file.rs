@@ -1,13 +1,12 @@
 //! Read and write a specification as TOML, with the place of every error.
 
-use super::{ModelKind, SamplingSpec, Spec, SpecError};
+use super::{SamplingSpec, Spec, SpecError};
 
 impl Spec {
     /// Reads the text of a specification file.
     ///
     /// # Errors
-    /// [`SpecError::Syntax`] with line and column; [`SpecError::NotAvailable`] for a kind of
-    /// model that this version does not have.
+    /// [`SpecError::Syntax`] with line and column.
     ///
     /// ```
     /// use posteria::model::spec::Spec;
@@ -24,14 +23,7 @@ impl Spec {
             let (line, column) = place(text, start);
             SpecError::Syntax { line, column, message: error.message().to_string() }
         };
-        // The kind first: what belongs to a model that is not there must not be called an
-        // unknown key.
         let table: toml::Table = toml::from_str(text).map_err(located)?;
-        let kind = table.get("model").and_then(|model| model.get("kind")).and_then(|k| k.as_str());
-        let absent = [ModelKind::Mixture, ModelKind::Pca];
-        if let Some(kind) = absent.into_iter().find(|absent| Some(absent.name()) == kind) {
-            return Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", kind.name()) });
-        }
         let mut spec: Spec = toml::from_str(text).map_err(located)?;
         // What a number that is not there means depends on the model and on the method.
         let SamplingSpec { seed, .. } = spec.sampling;
@@ -73,6 +65,7 @@ fn place(text: &str, offset: usize) -> (usize, usize) {
 mod tests {
     use super::*;
     use crate::data::Task;
+    use crate::model::spec::ModelKind;
 
     const TOY: &str = r#"
 [data]
@@ -181,8 +174,6 @@ seed = 7
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let mixture = Spec::from_toml("[model]\nkind = 'mixture'\ncomponents = 3").unwrap_err();
-        assert_eq!(mixture, SpecError::NotAvailable { what: "kind = \"mixture\"".into() });
         for (text, what) in [
             ("[prior.weights]\nfamily = 'laplace'", "family"),
             ("[prior.weights]\ntop_dof = 1.0", "top_dof"),

@@ -47,7 +47,7 @@ impl InferenceChoice {
         match self {
             InferenceChoice::Mcmc => &[ModelKind::Linear, ModelKind::Mlp, ModelKind::Gp],
             InferenceChoice::Laplace | InferenceChoice::Map => &[ModelKind::Linear, ModelKind::Mlp],
-            InferenceChoice::Variational => &[],
+            InferenceChoice::Variational => &[ModelKind::Mlp, ModelKind::Mixture, ModelKind::Pca],
             InferenceChoice::Committee => &[ModelKind::Mlp],
         }
     }

@@ -12,6 +12,7 @@ mod file;
 mod gp;
 mod inference;
 mod sampling;
+mod unsupervised;
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,9 @@ pub use sampling::{KernelChoice, SamplingSpec, StartChoice};
 
 use super::gp::GaussianProcess;
 use super::linear::Linear;
+use super::mixture::Mixture;
 use super::mlp::Mlp;
+use super::pca::Pca;
 use crate::data::Task;
 
 /// A complete description of a fit; the content of a specification file.
@@ -61,11 +64,13 @@ impl Spec {
     pub fn check(&self) -> Result<(), SpecError> {
         self.sampling.plan()?;
         self.sampling.inference().check_for(self.model.kind)?;
+        self.refuse_components()?;
         match self.model.kind {
             ModelKind::Linear => Linear::new(self).map(|_| ()),
             ModelKind::Mlp => Mlp::new(self).map(|_| ()),
             ModelKind::Gp => GaussianProcess::new(self).map(|_| ()),
-            other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
+            ModelKind::Mixture => Mixture::new(self).map(|_| ()),
+            ModelKind::Pca => Pca::new(self).map(|_| ()),
         }
     }
 
@@ -77,6 +82,7 @@ impl Spec {
     pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
         self.sampling.plan()?;
         self.sampling.inference().check_for(self.model.kind)?;
+        self.refuse_components()?;
         match self.model.kind {
             ModelKind::Linear => {
                 self.sampling.refuse_network_keys()?;
@@ -84,7 +90,8 @@ impl Spec {
             }
             ModelKind::Mlp => Mlp::new(self)?.complete(self, task),
             ModelKind::Gp => GaussianProcess::new(self)?.complete(self, task),
-            other => Err(SpecError::NotAvailable { what: format!("kind = \"{}\"", other.name()) }),
+            ModelKind::Mixture => Mixture::new(self)?.complete(self),
+            ModelKind::Pca => Pca::new(self)?.complete(self),
         }
     }
 }
@@ -129,6 +136,10 @@ pub struct ModelSpec {
     /// place of all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<usize>,
+    /// Mixture: number of components, of which the data may leave some empty. Principal
+    /// components: their greatest number; one less than there are columns if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub components: Option<usize>,
 }
 
 /// The kind of model.
@@ -149,6 +160,11 @@ pub enum ModelKind {
 }
 
 impl ModelKind {
+    /// Whether rows have no targets.
+    pub fn is_unsupervised(self) -> bool {
+        matches!(self, ModelKind::Mixture | ModelKind::Pca)
+    }
+
     /// The kind as specification files spell it.
     pub fn name(self) -> &'static str {
         match self {

@@ -122,6 +122,10 @@ impl SamplingSpec {
             ModelKind::Gp => {
                 SamplingSpec { warmup: Self::PROCESS_SWEEPS, draws: Self::PROCESS_SWEEPS, ..usual }
             }
+            // Independent draws have nothing to warm up.
+            ModelKind::Mixture | ModelKind::Pca => {
+                SamplingSpec { warmup: 0, draws: Self::INDEPENDENT / usual.chains, ..usual }
+            }
             _ => usual,
         }
     }

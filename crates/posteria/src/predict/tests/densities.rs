@@ -160,3 +160,23 @@ fn classes_beyond_doubt_keep_their_digits() {
         assert_relative(Predictive::new(family, &moved).log_probability(class), expected, 1e-9);
     }
 }
+
+#[test]
+fn rows_belong_to_components_as_their_joint_density_says() {
+    // Two draws, two components: p(x, k) is averaged over draws before it is divided by p(x), so
+    // that the draw under which the row is likely counts.
+    let joint = [0.2_f64, 0.1, 0.001, 0.003];
+    let parameters = joint.map(f64::ln);
+    let predictive = Predictive::new(Family::Density { components: 2 }, &parameters);
+    assert!((predictive.density(&[]) - 0.304 / 2.0).abs() < 1e-12);
+    let mut probabilities = [0.0; 2];
+    predictive.probabilities(&mut probabilities);
+    assert!((probabilities[0] - 0.201 / 0.304).abs() < 1e-12, "{probabilities:?}");
+    assert!((probabilities[1] - 0.103 / 0.304).abs() < 1e-12, "{probabilities:?}");
+    assert_eq!(predictive.most_probable(), 0);
+    let weights = [f64::NEG_INFINITY, 0.0];
+    let second = Predictive::weighted(predictive.family(), &parameters, &weights);
+    assert!((second.density(&[]) - 0.004).abs() < 1e-12 && second.most_probable() == 1);
+    let one = Predictive::new(Family::Density { components: 1 }, &parameters[..2]);
+    assert!((one.density(&[]) - 0.15).abs() < 1e-12 && one.family().classes() == 0);
+}

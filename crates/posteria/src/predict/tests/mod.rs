@@ -55,8 +55,8 @@ fn parameters(family: Family, draws: usize, stream: &mut Stream) -> Vec<f64> {
                 }
             }
             Family::Bernoulli => parameters.push(2.0 * stream.normal()),
-            Family::Categorical { classes } => {
-                parameters.extend((0..classes).map(|_| 2.0 * stream.normal()));
+            Family::Categorical { classes: several } | Family::Density { components: several } => {
+                parameters.extend((0..several).map(|_| 2.0 * stream.normal()));
             }
         }
     }

@@ -1,0 +1,59 @@
+//! Correct an ensemble by importance weights, with their effective number.
+
+use super::Ensemble;
+use crate::density::special::log_sum_exp;
+use crate::draws::Draws;
+use crate::model::Posterior;
+use crate::random::Stream;
+
+/// Draws from an ensemble with the weights that make them draws of the posterior
+/// [Fabricius 1999, eq. 6.63 and 6.66].
+#[derive(Clone, Debug)]
+pub struct ImportanceSample {
+    /// The draws, as the network's posterior names them: one chain.
+    pub draws: Draws,
+    /// log p - log q of every draw, not normalised; -∞ where the posterior has no density.
+    pub log_weights: Vec<f64>,
+    /// Logarithm of the mean weight: an estimate of the log evidence of the targets in the
+    /// user's unit. The mean is that of one mode: with hidden units that may change places and
+    /// signs it misses a factor of their number.
+    pub log_evidence: f64,
+    /// (Σ w)² / Σ w²: how many draws of the posterior the sample is worth. Small values say that
+    /// the ensemble is far from the posterior, and nothing estimated by the weights is to be
+    /// trusted.
+    pub effective_size: f64,
+}
+
+impl Ensemble<'_> {
+    /// Draws `count` states and weighs them.
+    ///
+    /// # Panics
+    /// If `count` is 0.
+    pub fn importance_sample(&self, count: usize, stream: &mut Stream) -> ImportanceSample {
+        assert!(count > 0, "at least one draw");
+        let posterior = self.posterior();
+        let mut evaluator = posterior.evaluator();
+        let layout = posterior.layout().clone();
+        let mut state = vec![0.0; posterior.state_len()];
+        let mut draw = vec![0.0; layout.len()];
+        let mut log_likelihood = vec![0.0; posterior.rows()];
+        let (mut values, mut log_weights) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            self.draw(stream, &mut state);
+            let weight = match evaluator.evaluate(&state, &mut draw, &mut log_likelihood) {
+                Ok(terms) => terms.at(1.0) - self.log_density(&state),
+                Err(_) => f64::NEG_INFINITY,
+            };
+            log_weights.push(if weight.is_nan() { f64::NEG_INFINITY } else { weight });
+            values.extend_from_slice(&draw);
+        }
+        let total = log_sum_exp(&log_weights);
+        let doubled: Vec<f64> = log_weights.iter().map(|weight| 2.0 * weight).collect();
+        ImportanceSample {
+            draws: Draws { draws: count, values, ..Draws::empty(layout, 1, 0) },
+            log_evidence: total - (count as f64).ln(),
+            effective_size: (2.0 * total - log_sum_exp(&doubled)).exp(),
+            log_weights,
+        }
+    }
+}

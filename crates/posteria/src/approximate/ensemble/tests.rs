@@ -1,0 +1,164 @@
+//! Tests of ensemble learning.
+
+use posteria_linalg::{Cholesky, Matrix};
+
+use super::*;
+use crate::data::{Column, Dataset, Roles, Table};
+use crate::density::special::log_sum_exp;
+use crate::density::{InverseGamma, MultivariateNormal};
+use crate::model::mlp::Mlp;
+use crate::model::spec::Spec;
+use crate::predict::PredictiveTable;
+
+fn stream(index: u64) -> Stream {
+    Seed(79).stream(Purpose::Data, [index, 0])
+}
+
+/// Rows of two inputs with a smooth target.
+fn dataset(rows: usize, inputs: usize, index: u64) -> Dataset {
+    let mut stream = stream(index);
+    let mut columns: Vec<(String, Column)> = Vec::new();
+    let x: Vec<Vec<f64>> =
+        (0..inputs).map(|_| (0..rows).map(|_| stream.normal()).collect()).collect();
+    let y = (0..rows).map(|row| 3.0 + 2.0 * x[0][row].tanh() + 0.3 * stream.normal()).collect();
+    for (k, values) in x.into_iter().enumerate() {
+        columns.push((format!("x{k}"), Column::numbers(values)));
+    }
+    columns.push(("y".into(), Column::numbers(y)));
+    let table = Table::new("memory", columns).unwrap();
+    let roles = Roles { targets: vec!["y".into()], ..Roles::default() };
+    Dataset::new(&table, &roles).unwrap().0
+}
+
+fn posterior(data: &Dataset, text: &str) -> MlpPosterior {
+    let spec = Spec::from_toml(&format!("[model]\nkind = 'mlp'\n{text}")).unwrap();
+    Mlp::new(&spec).unwrap().condition(data, None).unwrap()
+}
+
+/// A linear network of two scales, so that the evidence is a double integral.
+const LINEAR: &str = "hidden = 0\n[prior.output_bias]\nfixed = 2.0\n[prior.direct_weights]\n\
+    sharing = 'common'\nscale = 0.7\ndof = 3.0\nwidth_scaled = false\n\
+    [residual]\nscale = 0.4\nscale_dof = 3.0";
+
+#[test]
+fn the_bound_of_a_linear_network_never_decreases_and_is_below_the_evidence() {
+    let data = dataset(12, 2, 0);
+    let posterior = posterior(&data, LINEAR);
+    let options = EnsembleOptions { first_temperature: 1.0, ..EnsembleOptions::default() };
+    let ensemble = Ensemble::learn(&posterior, &options, Seed(1)).unwrap();
+    let findings = ensemble.findings();
+    assert!(findings.exact && findings.bounds.len() > 3);
+    for pair in findings.bounds.windows(2) {
+        assert!(pair[1] >= pair[0] - 1e-11 * pair[0].abs(), "{:?}", findings.bounds);
+    }
+    // log ∫∫ N(y; 0, σ²I + a² X Xᵀ + 4 1 1ᵀ) p(log a) p(log σ) by the midpoint rule.
+    let crate::data::Targets::Real { values, .. } = &data.targets else { panic!("real") };
+    let (a_prior, s_prior) =
+        (InverseGamma::new(0.7, 3.0).unwrap(), InverseGamma::new(0.4, 3.0).unwrap());
+    let step = 0.05;
+    let mut terms = Vec::new();
+    for i in -80..80 {
+        for j in -80..60 {
+            let (log_a, log_s) = (f64::from(i) * step, f64::from(j) * step);
+            let covariance = Matrix::from_fn(12, 12, |r, c| {
+                let inner: f64 = (0..2).map(|k| data.inputs[(r, k)] * data.inputs[(c, k)]).sum();
+                let noise = if r == c { (2.0 * log_s).exp() } else { 0.0 };
+                noise + (2.0 * log_a).exp() * inner + 4.0
+            });
+            let Ok(factor) = Cholesky::new(&covariance) else { continue };
+            let normal = MultivariateNormal::new(vec![0.0; 12], factor).unwrap();
+            terms.push(
+                normal.log_density(values.column(0), &mut [0.0; 12])
+                    + a_prior.log_density_of_log_scale(log_a)
+                    + s_prior.log_density_of_log_scale(log_s)
+                    + 2.0 * step.ln(),
+            );
+        }
+    }
+    let unit = 12.0 * data.target_scaling[0].scale.ln();
+    let evidence = log_sum_exp(&terms) - unit;
+    let gap = evidence - ensemble.bound();
+    assert!(gap > 0.0 && gap < 0.5, "{} below {evidence}", ensemble.bound());
+    // Importance weights correct what the bound misses. |z| < 4.5: false-alarm rate 7e-6.
+    let sample = ensemble.importance_sample(20_000, &mut stream(1));
+    let relative = (1.0 / sample.effective_size - 1.0 / 20_000.0).sqrt();
+    let z = (sample.log_evidence - evidence) / relative;
+    assert!(z.abs() < 4.5, "{} for {evidence}", sample.log_evidence);
+    assert!(sample.effective_size > 5000.0, "{}", sample.effective_size);
+}
+
+#[test]
+fn the_bound_of_a_linear_network_is_the_mean_of_log_ratios() {
+    // With levels above the scales, too; the mean of log p - log q over q is the bound itself.
+    let data = dataset(15, 2, 2);
+    for text in [
+        LINEAR.to_string(),
+        "hidden = 0\n[residual]\nscale_dof = 4.0\n[prior.direct_weights]\ndof = 4.0\n\
+         top_dof = 4.0"
+            .into(),
+    ] {
+        let posterior = posterior(&data, &text);
+        let ensemble = Ensemble::learn(&posterior, &EnsembleOptions::default(), Seed(1)).unwrap();
+        let sample = ensemble.importance_sample(20_000, &mut stream(3));
+        let count = 20_000.0;
+        let mean = sample.log_weights.iter().sum::<f64>() / count;
+        let squares: f64 = sample.log_weights.iter().map(|w| (w - mean).powi(2)).sum();
+        let z = (mean - ensemble.bound()) / (squares / count / count).sqrt();
+        // |z| < 4.5: false-alarm rate 7e-6 each, seed fixed.
+        assert!(z.abs() < 4.5, "{text}: {mean} for {}", ensemble.bound());
+        let found = ensemble.findings();
+        assert!(found.effective_parameters > 1.0 && found.effective_parameters < 3.0);
+        for pair in found.bounds.windows(2) {
+            assert!(pair[1] >= pair[0] - 1e-11 * pair[0].abs(), "{:?}", found.bounds);
+        }
+    }
+}
+
+#[test]
+fn a_network_with_hidden_units_is_near_its_posterior() {
+    let data = dataset(60, 1, 4);
+    let posterior = posterior(
+        &data,
+        "hidden = 1\n[prior.input_weights]\nsharing = 'common'\nscale = 1.0\ndof = 4.0\n\
+         [prior.output_weights]\nscale = 1.0\ndof = 4.0\n[prior.output_bias]\nfixed = 1.0",
+    );
+    let ensemble = Ensemble::learn(&posterior, &EnsembleOptions::default(), Seed(1)).unwrap();
+    assert!(!ensemble.findings().exact && ensemble.findings().starts == 5);
+    let sample = ensemble.importance_sample(4000, &mut stream(5));
+    assert!(sample.effective_size > 400.0, "{}", sample.effective_size);
+    assert!((sample.log_evidence - ensemble.bound()).abs() < 3.0, "{}", sample.log_evidence);
+    // Linearised predictions against the average over draws from q.
+    let inputs = Matrix::from_fn(5, 1, |row, _| -1.0 + 0.5 * row as f64);
+    let linear = ensemble.predict(&inputs);
+    let mut predictor = posterior.predictor().unwrap();
+    let table = PredictiveTable::new(&mut *predictor, &sample.draws, 0..4000, &inputs);
+    for (row, prediction) in linear.iter().enumerate() {
+        let sampled = table.predictive(row);
+        let (mean, sd) = (sampled.mean(0).unwrap(), sampled.sd(0).unwrap());
+        assert!((prediction.mean - mean).abs() < 0.3 * sd, "{prediction:?} {mean}");
+        assert!((prediction.sd / sd - 1.0).abs() < 0.15, "{prediction:?} {sd}");
+        assert!(prediction.output_sd < prediction.sd);
+        let x = data.input_scaling[0].invert(inputs[(row, 0)]);
+        assert!((prediction.mean - (3.0 + 2.0 * x.tanh())).abs() < 0.5, "{prediction:?} at {x}");
+        // The weighted mixture is a predictive distribution, too.
+        assert!(table.weighted(row, &sample.log_weights).mean(0).unwrap().is_finite());
+    }
+}
+
+#[test]
+fn the_middle_is_a_state_and_starts_depend_on_the_seed_alone() {
+    let data = dataset(30, 2, 6);
+    let posterior = posterior(&data, "hidden = 3");
+    let learn = |seed| {
+        let options = EnsembleOptions { starts: 2, ..EnsembleOptions::default() };
+        Ensemble::learn(&posterior, &options, Seed(seed)).unwrap()
+    };
+    let (first, again) = (learn(3), learn(3));
+    assert_eq!(first.findings(), again.findings());
+    let middle = first.middle();
+    let mut draw = vec![0.0; posterior.layout().len()];
+    let mut own = vec![0.0; 30];
+    let terms = posterior.evaluator().evaluate(&middle, &mut draw, &mut own).unwrap();
+    assert!(terms.at(1.0).is_finite() && first.log_density(&middle).is_finite());
+    assert_eq!(first.weight_covariance().rows(), first.mean_weights().len());
+}

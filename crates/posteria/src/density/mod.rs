@@ -19,6 +19,7 @@ mod normal;
 mod root;
 pub mod special;
 mod student_t;
+mod truncated_inverse_gamma;
 mod wishart;
 
 pub use beta::Beta;
@@ -36,4 +37,5 @@ pub use log_normal::LogNormal;
 pub use multivariate_normal::MultivariateNormal;
 pub use normal::Normal;
 pub use student_t::StudentT;
+pub use truncated_inverse_gamma::TruncatedInverseGamma;
 pub use wishart::Wishart;

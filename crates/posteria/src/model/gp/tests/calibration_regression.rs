@@ -10,7 +10,7 @@ use crate::random::{Purpose, Seed, Stream};
 use crate::sample::{Adapt, Stage, Sweep};
 
 const ROWS: usize = 10;
-const REPLICATIONS: usize = 96;
+const REPLICATIONS: usize = 256;
 const THIN: usize = 3;
 
 /// Hyperparameters and the scales above them, the residual scale, its degrees of freedom, latent

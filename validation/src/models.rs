@@ -34,7 +34,11 @@ const TARGETS: [(&str, Kind, &str); 17] = [
     ("covariance", Kind::Real(2), "sharing = 'covariance'"),
     ("binary", Kind::Classes(2), ""),
     ("classes", Kind::Classes(3), ""),
-    ("t-above", Kind::Real(1), "family = 'student-t'\ndof = { scale = 6.0, dof = 1.0, above = 2.0 }"),
+    (
+        "t-above",
+        Kind::Real(1),
+        "family = 'student-t'\ndof = { scale = 6.0, dof = 1.0, above = 2.0 }",
+    ),
 ];
 
 const KERNELS: [(&str, &str); 3] = [

@@ -4,8 +4,9 @@ use super::{Dof, DofAbove, DofValues, SpecError, Unknown};
 use crate::density::{InverseGamma, TruncatedInverseGamma};
 use crate::model::prior::DofDensity;
 
-/// Fewer degrees of freedom of a prior of degrees of freedom put it beyond the doubles.
-const LEAST_DOF: f64 = 0.1;
+/// Degrees of freedom of a prior of degrees of freedom: fewer put it beyond the doubles, and more
+/// leave nothing to be sampled.
+const DOFS_OF_PRIOR: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
 
 /// Degrees of freedom: known, on a grid of equal probabilities, or with a density.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,11 +66,10 @@ fn above(section: &str, prior: &DofAbove) -> Result<DofChoice, SpecError> {
     let refuse =
         |key, value, must_be: &'static str| SpecError::out_of_range(section, key, value, must_be);
     let scale = positive(section, "dof.scale", prior.scale)?;
-    let dof = positive(section, "dof.dof", prior.dof)?;
-    if dof < LEAST_DOF {
-        return Err(refuse("dof.dof", dof, "at least 0.1"));
+    if !DOFS_OF_PRIOR.contains(&prior.dof) {
+        return Err(refuse("dof.dof", prior.dof, "between 0.1 and 1000"));
     }
-    let whole = InverseGamma::new(scale.sqrt(), dof);
+    let whole = InverseGamma::new(scale.sqrt(), prior.dof);
     let density = whole.and_then(|whole| TruncatedInverseGamma::new(whole, prior.above));
     match density {
         Ok(density) => Ok(DofChoice::Continuous(DofDensity::Above(density))),

@@ -218,7 +218,10 @@ seed = 7
             ("[prior.intercept]\nsharing = 'common'", "does not go together"),
             ("[residual]\nsharing = 'covariance'", "kind = \"linear\""),
             ("[residual]\nfamily = 'student-t'\ndof = -1.0", "positive"),
-            ("[residual]\nfamily = 'student-t'\ndof = { scale = 6.0, dof = 0.01 }", "at least 0.1"),
+            (
+                "[residual]\nfamily = 'student-t'\ndof = { scale = 6.0, dof = 0.01 }",
+                "between 0.1 and 1000",
+            ),
             (
                 "[residual]\nfamily = 'student-t'\ndof = { scale = 0.1, dof = 90.0 }",
                 "dof.above = 2",

@@ -17,7 +17,7 @@ pub struct Model {
     pub spec: String,
 }
 
-const TARGETS: [(&str, Kind, &str); 16] = [
+const TARGETS: [(&str, Kind, &str); 17] = [
     ("normal", Kind::Real(1), ""),
     ("t-known", Kind::Real(1), "family = 'student-t'\ndof = 4.0"),
     ("t-grid", Kind::Real(1), "family = 'student-t'"),
@@ -34,6 +34,11 @@ const TARGETS: [(&str, Kind, &str); 16] = [
     ("covariance", Kind::Real(2), "sharing = 'covariance'"),
     ("binary", Kind::Classes(2), ""),
     ("classes", Kind::Classes(3), ""),
+    (
+        "t-above",
+        Kind::Real(1),
+        "family = 'student-t'\ndof = { scale = 6.0, dof = 1.0, above = 2.0 }",
+    ),
 ];
 
 const KERNELS: [(&str, &str); 3] = [

@@ -212,6 +212,15 @@ impl Terms {
             self.log_prior
         }
     }
+
+    /// These terms, if the density and all numbers of the draw beside them are finite.
+    pub(crate) fn with_finite(self, draw: &[f64]) -> Result<Self, Infeasible> {
+        if self.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
+            Ok(self)
+        } else {
+            Err(Infeasible::NotFinite)
+        }
+    }
 }
 
 /// A density that is a product prior × likelihood, so that the likelihood can be raised to an

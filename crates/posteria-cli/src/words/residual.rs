@@ -20,6 +20,12 @@ pub(super) fn sampled_dof(dof: &Dof, unknown: &[f64]) -> String {
             "unknown degrees of freedom, gamma with shape 2 and mean 20".into()
         }
         Dof::Grid(values) => grid(&values.grid),
+        Dof::Above(prior) => format!(
+            "unknown degrees of freedom above {}, inverse gamma about {} with {}",
+            number(prior.above),
+            number(prior.scale),
+            dof_words(prior.dof),
+        ),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::posteria::{Place, assert_same_files};
+use crate::posteria::{Place, assert_same_files, surface, wide};
 
 const TINY: &str = "--model mlp --chains 2 --warmup 20 --draws 20 --out run";
 
@@ -38,16 +38,6 @@ fn fit(place: &Place, table: &str, rest: &str) -> Value {
     json
 }
 
-/// Rows of `x,z,g,y` with y of this spread.
-fn rows(count: usize, spread: f64) -> String {
-    let row = |i: usize| {
-        let x = (i as f64 * 0.618_034).fract();
-        let z = (i as f64 * 0.754_878).fract();
-        format!("{x},{z},{},{}\n", i % 3, spread * ((6.0 * x).sin() + 0.3 * z))
-    };
-    format!("x,z,g,y\n{}", (0..count).map(row).collect::<String>())
-}
-
 #[test]
 fn poor_tables_are_fitted_all_the_same() {
     let place = Place::new();
@@ -55,13 +45,7 @@ fn poor_tables_are_fitted_all_the_same() {
     assert!(constant["warnings"].to_string().contains("column c"), "{constant}");
     fit(&place, "x,y\n1,3\n2,3\n3,3\n", "");
     fit(&place, "x,y\n1,2\n", "");
-    let wide: Vec<String> = (0..20).map(|k| format!("x{k}")).collect();
-    let line = |i: usize| {
-        let cells: Vec<String> = (0..21).map(|k| ((i * 7 + k * k) % 11).to_string()).collect();
-        format!("{}\n", cells.join(","))
-    };
-    let lines: String = (0..6).map(line).collect();
-    let json = fit(&place, &format!("{},y\n{lines}", wide.join(",")), "");
+    let json = fit(&place, &wide(), "");
     assert_eq!(json["relevance"].as_array().expect("relevances").len(), 20);
 }
 
@@ -70,7 +54,7 @@ fn enormous_and_tiny_targets_are_fitted_on_their_scale() {
     let place = Place::new();
     for spread in [1e150, 1e-150] {
         for residual in ["normal", "student-t"] {
-            let json = fit(&place, &rows(20, spread), &format!("--residual {residual}"));
+            let json = fit(&place, &surface(20, spread), &format!("--residual {residual}"));
             let error = json["training_error"]["mean"].as_f64().expect("an error") / spread;
             assert!(error > 0.0 && error < 5.0, "{spread}: {json}");
         }
@@ -89,7 +73,7 @@ fn every_residual_family_is_fitted_and_told_apart_by_groups() {
         "--kernel hmc",
         "--kernel nuts --start prior",
     ] {
-        fit(&place, &rows(24, 1.0), rest);
+        fit(&place, &surface(24, 1.0), rest);
     }
 }
 
@@ -113,7 +97,7 @@ fn classes_may_be_text_and_may_be_one_only() {
 #[test]
 fn what_a_network_cannot_do_is_refused_with_place_and_cure() {
     let place = Place::new();
-    place.write("t.csv", rows(24, 1.0));
+    place.write("t.csv", surface(24, 1.0));
     place.write("c.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n");
     place.write("no-target.csv", "x,z,g\n1,2,0\n");
     place.write("no-input.csv", "x,y\n1,2\n");
@@ -135,10 +119,7 @@ fn what_a_network_cannot_do_is_refused_with_place_and_cure() {
         let outcome = place.call(&format!(
             "fit {line} {model} --target y --chains 1 --warmup 5 --draws 5 --out run -q"
         ));
-        let said = outcome.refusal();
-        for word in words {
-            assert!(said.contains(word), "{line}: {word:?} is missing in {said:?}");
-        }
+        outcome.assert_refused(line, &words);
         assert!(!place.path("run").exists(), "{line}");
     }
 }
@@ -146,7 +127,7 @@ fn what_a_network_cannot_do_is_refused_with_place_and_cure() {
 #[test]
 fn wrong_specifications_of_networks_are_refused_with_file_and_section() {
     let place = Place::new();
-    place.write("t.csv", rows(24, 1.0));
+    place.write("t.csv", surface(24, 1.0));
     for (text, words) in [
         ("[prior.hidden_weights]\nscale = 1.0", vec!["prior.hidden_weights", "input_weights"]),
         ("[prior.output_weights]\nfixed = 1.0\nscale = 1.0", vec!["prior.output_weights", "fixed"]),
@@ -161,10 +142,8 @@ fn wrong_specifications_of_networks_are_refused_with_file_and_section() {
     ] {
         place.write("m.toml", format!("[data]\ntarget = 'y'\n[model]\nkind = 'mlp'\n{text}\n"));
         let outcome = place.call("fit t.csv --spec m.toml --out run -q");
-        let said = outcome.refusal();
-        for word in ["m.toml"].into_iter().chain(words) {
-            assert!(said.contains(word), "{text:?}: {word:?} is missing in {said:?}");
-        }
+        outcome.assert_refused(text, &["m.toml"]);
+        outcome.assert_refused(text, &words);
         assert!(!place.path("run").exists());
     }
 }
@@ -172,13 +151,10 @@ fn wrong_specifications_of_networks_are_refused_with_file_and_section() {
 #[test]
 fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
     let place = Place::new();
-    place.write("t.csv", rows(30, 1.0));
+    place.write("t.csv", surface(30, 1.0));
     let fit = "fit t.csv --target y --model mlp --hidden 8 --residual student-t --dry-run";
     let dry = place.call(fit);
-    assert_eq!(dry.code, 0, "{}", dry.stderr);
-    // Sentences are wrapped.
-    let said = dry.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in [
+    dry.assert_says(&[
         "mlp regression of y on 3 inputs, 30 rows",
         "sum over 8 hidden units",
         "24 weights, normal about 0; one scale for each of 3 inputs",
@@ -191,9 +167,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "deviation of f over the rows: median",
         "residual scale: median",
         "▁",
-    ] {
-        assert!(said.contains(words), "{words:?} is missing in\n{}", dry.stdout);
-    }
+    ]);
     assert!(!dry.stdout.contains("NaN") && !dry.stdout.contains("inf"), "{}", dry.stdout);
     assert_eq!(place.names(), ["t.csv"], "nothing was written");
     let json = place.call(&format!("{fit} --json")).json();
@@ -214,7 +188,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
     let median = quantile("residual_scale", "median") / (0.05 * sd * (0.5_f64 / 0.0874).sqrt());
     assert!((0.5..2.0).contains(&median), "{median}");
     // Numbers that overflow are told in words.
-    place.write("huge.csv", rows(30, 1e300));
+    place.write("huge.csv", surface(30, 1e300));
     let huge = place.call("fit huge.csv --target y --model mlp --dry-run");
     assert_eq!(huge.code, 0, "{}", huge.stderr);
     assert!(!huge.stdout.contains("NaN") && !huge.stdout.contains("inf"), "{}", huge.stdout);
@@ -232,7 +206,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
 #[test]
 fn a_summary_judges_what_is_identified_and_orders_the_rest() {
     let place = Place::new();
-    place.write("t.csv", rows(40, 1.0));
+    place.write("t.csv", surface(40, 1.0));
     let line = "fit t.csv --target y --model mlp --hidden 4 --chains 2 --warmup 150 --draws 150 \
                 --test t.csv --out run";
     let fit = place.call(line);
@@ -290,7 +264,7 @@ fn a_summary_judges_what_is_identified_and_orders_the_rest() {
 #[test]
 fn the_saved_specification_of_a_network_repeats_it_on_any_number_of_threads() {
     let place = Place::new();
-    place.write("t.csv", rows(25, 1.0));
+    place.write("t.csv", surface(25, 1.0));
     let fit = "fit t.csv --target y --model mlp --hidden 3 --residual student-t --residual-by g \
                --chains 3 --warmup 40 --draws 40 --test t.csv --threads 1 --out one -q";
     assert_eq!(place.call(fit).code, 0);

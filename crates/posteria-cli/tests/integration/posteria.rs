@@ -36,6 +36,47 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Succeeded, and stdout says all of this; sentences may be wrapped.
+    #[track_caller]
+    pub fn assert_says(&self, all: &[&str]) {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        let said = self.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in all {
+            assert!(said.contains(words), "{words:?} is missing in\n{}", self.stdout);
+        }
+    }
+
+    /// Refused with all of these words.
+    #[track_caller]
+    pub fn assert_refused(&self, what: &str, words: &[&str]) {
+        let said = self.refusal();
+        for word in words {
+            assert!(said.contains(word), "{what:?}: {word:?} is missing in {said:?}");
+        }
+    }
+}
+
+/// Rows of `x,z,g,y` with y, a function of x and z, of this spread.
+pub fn surface(count: usize, spread: f64) -> String {
+    let row = |i: usize| {
+        let x = (i as f64 * 0.618_034).fract();
+        let z = (i as f64 * 0.754_878).fract();
+        format!("{x},{z},{},{}\n", i % 3, spread * ((6.0 * x).sin() + 0.3 * z))
+    };
+    format!("x,z,g,y\n{}", (0..count).map(row).collect::<String>())
+}
+
+/// Six rows of twenty inputs.
+pub fn wide() -> String {
+    let names: Vec<String> = (0..20).map(|k| format!("x{k}")).collect();
+    let line = |i: usize| {
+        let cells: Vec<String> = (0..21).map(|k| ((i * 7 + k * k) % 11).to_string()).collect();
+        format!("{}\n", cells.join(","))
+    };
+    format!("{},y\n{}", names.join(","), (0..6).map(line).collect::<String>())
+}
+
 /// A folder with a table, in which the program is called.
 pub struct Place {
     folder: tempfile::TempDir,

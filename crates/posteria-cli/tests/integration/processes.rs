@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::posteria::{Place, assert_same_files};
+use crate::posteria::{Place, assert_same_files, surface, wide};
 
 const TINY: &str = "--model gp --chains 2 --warmup 20 --draws 20 --out run";
 
@@ -21,16 +21,6 @@ fn fit(place: &Place, table: &str, rest: &str) -> Value {
     json
 }
 
-/// Rows of `x,z,g,y` with y of this spread.
-fn rows(count: usize, spread: f64) -> String {
-    let row = |i: usize| {
-        let x = (i as f64 * 0.618_034).fract();
-        let z = (i as f64 * 0.754_878).fract();
-        format!("{x},{z},{},{}\n", i % 3, spread * ((6.0 * x).sin() + 0.3 * z))
-    };
-    format!("x,z,g,y\n{}", (0..count).map(row).collect::<String>())
-}
-
 fn error(json: &Value) -> f64 {
     json["training_error"]["mean"].as_f64().expect("an error")
 }
@@ -47,15 +37,9 @@ fn poor_tables_are_fitted_all_the_same() {
     let twins: String = (0..15).map(|i| format!("{i},{},{}\n", 2 * i, i * i % 7)).collect();
     fit(&place, &format!("x,x2,y\n{twins}"), "--covariance se+linear");
     // More inputs than rows.
-    let wide: Vec<String> = (0..20).map(|k| format!("x{k}")).collect();
-    let line = |i: usize| {
-        let cells: Vec<String> = (0..21).map(|k| ((i * 7 + k * k) % 11).to_string()).collect();
-        format!("{}\n", cells.join(","))
-    };
-    let lines: String = (0..6).map(line).collect();
-    let json = fit(&place, &format!("{},y\n{lines}", wide.join(",")), "");
+    let json = fit(&place, &wide(), "");
     assert_eq!(json["relevance"].as_array().expect("relevances").len(), 20);
-    let common = fit(&place, &format!("{},y\n{lines}", wide.join(",")), "--relevance common");
+    let common = fit(&place, &wide(), "--relevance common");
     assert!(common.get("relevance").is_none(), "{common}");
 }
 
@@ -64,7 +48,7 @@ fn enormous_and_tiny_targets_are_fitted_on_their_scale() {
     let place = Place::new();
     for spread in [1e150, 1e-150] {
         for residual in ["normal", "student-t"] {
-            let json = fit(&place, &rows(20, spread), &format!("--residual {residual}"));
+            let json = fit(&place, &surface(20, spread), &format!("--residual {residual}"));
             let error = error(&json) / spread;
             assert!(error > 0.0 && error < 5.0, "{spread}: {json}");
         }
@@ -87,7 +71,7 @@ fn every_covariance_and_residual_is_fitted() {
         "--kernel nuts --start prior",
         "--neighbours 5",
     ] {
-        let json = fit(&place, &rows(24, 1.0), rest);
+        let json = fit(&place, &surface(24, 1.0), rest);
         assert!(error(&json) < 3.0, "{rest}: {json}");
         assert_eq!(json["model"], "gp");
     }
@@ -113,7 +97,7 @@ fn several_targets_have_processes_of_their_own() {
 #[test]
 fn what_a_process_cannot_do_is_refused_with_place_and_cure() {
     let place = Place::new();
-    place.write("t.csv", rows(24, 1.0));
+    place.write("t.csv", surface(24, 1.0));
     place.write("c.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n");
     let many: String = (0..20_001).map(|i| format!("{i},{}\n", i % 7)).collect();
     place.write("many.csv", format!("x,y\n{many}"));
@@ -134,10 +118,7 @@ fn what_a_process_cannot_do_is_refused_with_place_and_cure() {
         let outcome = place.call(&format!(
             "fit {line} --model gp --target y --chains 1 --warmup 5 --draws 5 --out run -q"
         ));
-        let said = outcome.refusal();
-        for word in words {
-            assert!(said.contains(word), "{line}: {word:?} is missing in {said:?}");
-        }
+        outcome.assert_refused(line, &words);
         assert!(!place.path("run").exists(), "{line}");
     }
     let large: String = many.lines().take(4200).map(|line| format!("{line}\n")).collect();
@@ -154,7 +135,7 @@ fn what_a_process_cannot_do_is_refused_with_place_and_cure() {
 #[test]
 fn wrong_specifications_of_processes_are_refused_with_file_and_section() {
     let place = Place::new();
-    place.write("t.csv", rows(24, 1.0));
+    place.write("t.csv", surface(24, 1.0));
     for (text, words) in [
         ("[prior.weights]\nscale = 1.0", vec!["prior.weights", "magnitude, relevance"]),
         ("[prior.magnitude]\nsharing = 'common'", vec!["sharing in [prior.magnitude]"]),
@@ -173,10 +154,7 @@ fn wrong_specifications_of_processes_are_refused_with_file_and_section() {
     ] {
         place.write("m.toml", format!("[data]\ntarget = 'y'\n[model]\nkind = 'gp'\n{text}\n"));
         let outcome = place.call("fit t.csv --spec m.toml --out run -q");
-        let said = outcome.refusal();
-        for word in words {
-            assert!(said.contains(word), "{text:?}: {word:?} is missing in {said:?}");
-        }
+        outcome.assert_refused(text, &words);
         assert!(!place.path("run").exists());
     }
 }
@@ -184,14 +162,11 @@ fn wrong_specifications_of_processes_are_refused_with_file_and_section() {
 #[test]
 fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
     let place = Place::new();
-    place.write("t.csv", rows(30, 1.0));
+    place.write("t.csv", surface(30, 1.0));
     let fit = "fit t.csv --target y --covariance matern-5/2(x,z)+linear --residual student-t \
                --dry-run";
     let dry = place.call(fit);
-    assert_eq!(dry.code, 0, "{}", dry.stderr);
-    // Sentences are wrapped.
-    let said = dry.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in [
+    dry.assert_says(&[
         "gp regression of y on 3 inputs, 30 rows",
         "matern-5/2(x,z)+linear: η_1² (1 + √5 r + 5r²/3) exp(-√5 r) + Σ ρ² x x'",
         "r² = Σ ρ² (x - x')²",
@@ -207,9 +182,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "deviation of f over the rows: median",
         "residual scale: median",
         "▁",
-    ] {
-        assert!(said.contains(words), "{words:?} is missing in\n{}", dry.stdout);
-    }
+    ]);
     assert!(!dry.stdout.contains("NaN") && !dry.stdout.contains("inf"), "{}", dry.stdout);
     assert_eq!(place.names(), ["t.csv"], "nothing was written");
     let json = place.call(&format!("{fit} --json")).json();
@@ -217,7 +190,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
     assert_eq!(functions["draws"].as_array().expect("draws").len(), 5);
     // Not the posterior: targets a thousand times as spread leave the standardised prior alone.
     let median = |functions: &Value| functions["sd_of_f"]["median"].as_f64().expect("a number");
-    place.write("t.csv", rows(30, 1000.0));
+    place.write("t.csv", surface(30, 1000.0));
     let wide = place.call(&format!("{fit} --json")).json();
     let ratio = median(&wide["prior_functions"]) / median(functions);
     assert!((ratio / 1000.0 - 1.0).abs() < 1e-6, "{ratio}");
@@ -228,21 +201,26 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
          [hyperparameters]\nmagnitude = 0.8\nrelevance = [0.9, 0.6, 0.1]\n[residual]\nby = ['g']\n",
     );
     let dry = place.call("fit t.csv --spec m.toml --dry-run");
-    let said = dry.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in [
+    dry.assert_says(&[
         "an unknown linear function of the inputs",
         "0.9, 0.6, 0.1, known and not sampled",
         "a row depends on the 4 nearest",
         "each of 3 groups by g",
-    ] {
-        assert!(said.contains(words), "{words:?} is missing in\n{}{}", dry.stdout, dry.stderr);
-    }
+    ]);
+    place.write(
+        "m.toml",
+        "[data]\ntarget = 'y'\n[model]\nkind = 'gp'\n[residual]\nfamily = 'student-t'\n\
+         dof = { scale = 6.0, dof = 1.0, above = 2.0 }\n",
+    );
+    place.call("fit t.csv --spec m.toml --dry-run").assert_says(&[
+        "Student's t with unknown degrees of freedom above 2, inverse gamma about 6 with 1 degree",
+    ]);
 }
 
 #[test]
 fn a_summary_has_sections_and_words_of_its_own() {
     let place = Place::new();
-    place.write("t.csv", rows(40, 1.0));
+    place.write("t.csv", surface(40, 1.0));
     let line = "fit t.csv --target y --model gp --residual student-t --chains 2 --warmup 100 \
                 --draws 100 --test t.csv --out run";
     let fit = place.call(line);
@@ -280,7 +258,7 @@ fn a_summary_has_sections_and_words_of_its_own() {
 #[test]
 fn the_saved_specification_of_a_process_repeats_it_on_any_number_of_threads() {
     let place = Place::new();
-    place.write("t.csv", rows(25, 1.0));
+    place.write("t.csv", surface(25, 1.0));
     for rest in [
         "--covariance periodic(x)*se+linear(z) --residual laplace --residual-by g --test t.csv",
         "--relevance common",

@@ -20,6 +20,7 @@ mod normal_wishart;
 mod root;
 pub mod special;
 mod student_t;
+mod truncated_inverse_gamma;
 mod wishart;
 
 pub use beta::Beta;
@@ -38,4 +39,5 @@ pub use multivariate_normal::MultivariateNormal;
 pub use normal::Normal;
 pub use normal_wishart::NormalWishart;
 pub use student_t::StudentT;
+pub use truncated_inverse_gamma::TruncatedInverseGamma;
 pub use wishart::Wishart;

@@ -35,7 +35,7 @@ impl Default for EffectOptions {
 pub struct Estimate {
     /// Its mean over draws.
     pub mean: f64,
-    /// Its standard deviation over draws; NaN for a single draw.
+    /// Its standard deviation over draws, without what a draw leaves open; NaN for a single draw.
     pub sd: f64,
 }
 
@@ -68,6 +68,12 @@ pub struct InputEffect {
 /// that does not vary has no comparison: NaN.
 ///
 /// Derivatives of f (real output, log odds) are central differences in the standardised input.
+///
+/// Where a draw does not settle the function, as that of a Gaussian process, all of this is about
+/// its mean given the draw. The posterior mean of a comparison of real targets is the same; its
+/// standard deviation is that over draws alone and leaves out the variance of the comparison given
+/// a draw, so that it is too small. Means of |∂f/∂x| and of its root mean square are those of the
+/// smoother mean function, and are too small as well.
 ///
 /// # Panics
 /// If there are no draws, or the inputs do not fit the predictor.

@@ -76,7 +76,11 @@ pub trait Predictor: Send {
     /// hyperparameters and all *other* rows, p(y_i given x_i, D without i, draw): the predictive
     /// density that leave-one-out weighs and averages over draws [Vehtari 2001, §3.2.2].
     /// Targets of linear models and networks are independent given a draw, so this is
-    /// [`Predictor::at_training_rows`]; those of Gaussian processes are not.
+    /// [`Predictor::at_training_rows`]; those of Gaussian processes are not. Where draws hold the
+    /// values f of a process at all rows, as of classes, those of the *other* rows stand for D
+    /// without i: p(y_i given f without f_i) = ∫ p(y_i given f_i) p(f_i given the other f) df_i.
+    /// Weighted by the inverse of that density at the observed y_i, draws of the posterior given
+    /// all rows are draws of the posterior without row i.
     ///
     /// # Panics
     /// If the lengths do not fit.

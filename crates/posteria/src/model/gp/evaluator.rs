@@ -124,12 +124,7 @@ impl Evaluator for LatentEvaluator<'_> {
     ) -> Result<Terms, Infeasible> {
         let posterior = self.posterior;
         let mut log_prior = self.log_prior_of_latents(state)?;
-        for process in &posterior.processes {
-            let hyperparameters = &process.hyperparameters;
-            let of_scales = hyperparameters.log_prior(state, |_, _| {});
-            log_prior += of_scales.ok_or(Infeasible::OutsideSupport)?;
-            log_prior += hyperparameters.log_prior_of_dofs(state);
-        }
+        log_prior += posterior.log_prior_of_hyperparameters(state)?;
         let rows = posterior.row_count();
         let latents = &state[posterior.latents.clone()];
         match &posterior.observed {
@@ -155,11 +150,6 @@ impl Evaluator for LatentEvaluator<'_> {
             }
         }
         self.draw(state, draw);
-        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
-        if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
-            Ok(terms)
-        } else {
-            Err(Infeasible::NotFinite)
-        }
+        Terms { log_prior, log_likelihood: log_likelihood.iter().sum() }.with_finite(draw)
     }
 }

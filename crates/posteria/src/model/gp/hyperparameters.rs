@@ -124,7 +124,7 @@ impl Hyperparameters {
                             DofSource::Sampled { slot: next_dof - 1, grid }
                         }
                         DofChoice::Known(dof) => DofSource::Fixed(*dof),
-                        DofChoice::Continuous => unreachable!("checked with the specification"),
+                        DofChoice::Continuous(_) => unreachable!("checked with the specification"),
                     };
                     let above = match top_dof {
                         None => Above::Fixed(*scale),

@@ -48,7 +48,12 @@ impl GpPosterior {
         residual: &Residual,
         state: &[f64],
     ) -> Result<f64, Infeasible> {
-        let mut value = residual.log_prior(state);
+        Ok(residual.log_prior(state) + self.log_prior_of_hyperparameters(state)?)
+    }
+
+    /// Log prior of the hyperparameters of all processes.
+    pub(super) fn log_prior_of_hyperparameters(&self, state: &[f64]) -> Result<f64, Infeasible> {
+        let mut value = 0.0;
         for process in &self.processes {
             let hyperparameters = &process.hyperparameters;
             let of_scales = hyperparameters.log_prior(state, |_, _| {});
@@ -143,11 +148,6 @@ impl Evaluator for IntegratedEvaluator<'_> {
         }
         let functions = (&self.fitted[..], &self.test_means[..]);
         posterior.write_integrated(self.residual, state, functions, draw);
-        let terms = Terms { log_prior, log_likelihood: value };
-        if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
-            Ok(terms)
-        } else {
-            Err(Infeasible::NotFinite)
-        }
+        Terms { log_prior, log_likelihood: value }.with_finite(draw)
     }
 }

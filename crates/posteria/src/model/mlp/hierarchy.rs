@@ -345,6 +345,6 @@ pub(super) fn dof_source(
             Ok(DofSource::Sampled { slot: take(1).start, grid: DofGrid::new(values, &prior)? })
         }
         // Only residuals have these; a specification that asks for them here was refused.
-        DofChoice::Continuous => unreachable!("checked with the specification"),
+        DofChoice::Continuous(_) => unreachable!("checked with the specification"),
     }
 }

@@ -198,14 +198,14 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
             return conflict(&section, key, "kind = \"mlp\"");
         }
     }
-    let continuous = |key| conflict(&section, key, "\"continuous\", which only residuals have");
+    let continuous = |key| conflict(&section, key, "a density of ν, which only residuals have");
     let family = match prior.family.unwrap_or(PriorFamily::Normal) {
         PriorFamily::Normal => WeightFamily::Normal,
         PriorFamily::Laplace => WeightFamily::Laplace,
         PriorFamily::StudentT => {
             let dof = prior.weight_dof.clone().unwrap_or(Dof::Known(defaults::WEIGHT_DOF));
             match dof_choice(&section, "weight_dof", &dof, &RESIDUAL_DOFS)? {
-                DofChoice::Continuous => return continuous("weight_dof"),
+                DofChoice::Continuous(_) => return continuous("weight_dof"),
                 dof => WeightFamily::StudentT(dof),
             }
         }
@@ -239,7 +239,7 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
     let dof = prior.dof.as_ref().or(default.dof.as_ref());
     let dof = dof.cloned().unwrap_or(Dof::Known(defaults::DOF));
     let dof = dof_choice(&section, "dof", &dof, &GROUP_DOFS)?;
-    if dof == DofChoice::Continuous {
+    if matches!(dof, DofChoice::Continuous(_)) {
         return continuous("dof");
     }
     // A group that says nothing about its levels has the usual ones.

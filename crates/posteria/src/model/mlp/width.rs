@@ -102,7 +102,7 @@ pub(super) fn width_scaling(
     let known = |dof: &DofChoice| match dof {
         DofChoice::Known(dof) => *dof,
         DofChoice::Grid(values) => values[values.len() / 2],
-        DofChoice::Continuous => f64::INFINITY,
+        DofChoice::Continuous(_) => f64::INFINITY,
     };
     let rule = rule?;
     let power = match rule {

@@ -15,6 +15,7 @@
 mod common;
 mod covariance;
 mod dof;
+mod dof_density;
 #[cfg(test)]
 mod joint_test;
 mod levels;
@@ -24,6 +25,7 @@ mod scale;
 pub use common::common_log_scale_given_log_scales;
 pub use covariance::CovarianceConditional;
 pub use dof::DofGrid;
+pub use dof_density::DofDensity;
 pub use levels::{Above, DofSource, LOG_SCALE_LIMIT, Levels, limited};
 pub use mean::{WeightedSum, mean_given_normal};
 pub use scale::{

@@ -78,9 +78,14 @@ impl ResidualConditional {
             }
             ResidualDof::Continuous { slot, prior } => {
                 let count = ratios.len() as f64;
-                // On log ν, Jacobian included.
+                let (limit, log_limit) = (prior.limit(), prior.limit().ln());
+                // On log ν, Jacobian included. The limit is held on both scales: the rounding of
+                // the way there and back must not put ν below it, outside its support for ever.
                 let log_density = |log_dof: f64| {
-                    let dof = log_dof.exp();
+                    if log_dof < log_limit {
+                        return f64::NEG_INFINITY;
+                    }
+                    let dof = log_dof.exp().max(limit);
                     let constant =
                         ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln();
                     let unit = dof.sqrt().recip();
@@ -88,8 +93,8 @@ impl ResidualConditional {
                     let likelihood = count * constant - 0.5 * (dof + 1.0) * logs;
                     prior.log_density(dof) + log_dof + beta * likelihood
                 };
-                state[*slot] =
-                    slice_sample(state[*slot].ln(), log_density, 1.0, 20, stream).value.exp();
+                let step = slice_sample(state[*slot].ln(), log_density, 1.0, 20, stream);
+                state[*slot] = step.value.exp().max(limit);
             }
         }
         true

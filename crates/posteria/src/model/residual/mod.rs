@@ -9,6 +9,7 @@
 
 mod by;
 mod conditional;
+mod dof;
 mod likelihood;
 mod prior;
 mod record;
@@ -17,12 +18,13 @@ use std::ops::Range;
 
 pub(in crate::model) use by::By;
 pub(in crate::model) use conditional::ResidualConditional;
+pub(in crate::model) use dof::ResidualDof;
 pub(in crate::model) use likelihood::ResidualLikelihood;
 pub use prior::RESIDUAL_DOFS;
 pub(in crate::model) use prior::ResidualPrior;
 
 use crate::data::{Dataset, Targets};
-use crate::density::{Categorical, Gamma, InverseGamma, InverseWishart, ParameterError};
+use crate::density::{Categorical, InverseGamma, InverseWishart, ParameterError};
 use crate::model::ModelError;
 use crate::model::prior::{Above, DofGrid, DofSource, Levels, limited};
 use crate::model::spec::checks::DofChoice;
@@ -30,15 +32,10 @@ use crate::model::spec::{ResidualFamily, ResidualSharing, Values};
 use crate::random::Stream;
 use posteria_linalg::Matrix;
 
-/// Prior of degrees of freedom that may be any positive number: gamma with shape 2 and mean 20
-/// [Juárez & Steel 2010].
-const CONTINUOUS_DOF: (f64, f64) = (2.0, 10.0);
 /// Scales start about this standard deviation, of the order of standardised data.
 const SCALE: f64 = 0.5;
 /// Spread of the logarithms of starting scales between chains.
 const SPREAD: f64 = 0.5;
-/// Degrees of freedom start at the value of the grid next to this one.
-const STARTING_DOF: f64 = 4.0;
 
 /// The residual model of real targets and its place in the state.
 #[derive(Clone, Debug)]
@@ -74,47 +71,6 @@ pub(in crate::model) enum Noise {
     },
     /// The covariance matrix of the targets' residuals, O × O.
     Covariance { slots: Range<usize>, prior: InverseWishart },
-}
-
-#[derive(Clone, Debug)]
-pub(in crate::model) enum ResidualDof {
-    Fixed(f64),
-    Grid { slot: usize, grid: DofGrid },
-    Continuous { slot: usize, prior: Gamma },
-}
-
-impl ResidualDof {
-    pub(in crate::model) fn value(&self, state: &[f64]) -> f64 {
-        match self {
-            ResidualDof::Fixed(dof) => *dof,
-            ResidualDof::Grid { slot, .. } | ResidualDof::Continuous { slot, .. } => state[*slot],
-        }
-    }
-
-    pub(in crate::model) fn slot(&self) -> Option<usize> {
-        match self {
-            ResidualDof::Fixed(_) => None,
-            ResidualDof::Grid { slot, .. } | ResidualDof::Continuous { slot, .. } => Some(*slot),
-        }
-    }
-
-    fn log_prior(&self, state: &[f64]) -> f64 {
-        match self {
-            ResidualDof::Fixed(_) => 0.0,
-            ResidualDof::Grid { slot, grid } => grid.log_prior_of(state[*slot]),
-            ResidualDof::Continuous { slot, prior } => prior.log_density(state[*slot]),
-        }
-    }
-
-    fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
-        match self {
-            ResidualDof::Fixed(_) => {}
-            ResidualDof::Grid { slot, grid } => {
-                DofSource::Sampled { slot: *slot, grid: grid.clone() }.draw_prior(state, stream);
-            }
-            ResidualDof::Continuous { slot, prior } => state[*slot] = prior.draw(stream),
-        }
-    }
 }
 
 impl Residual {
@@ -176,10 +132,8 @@ impl Residual {
                 let grid = DofGrid::new(values, &uniform).map_err(invalid)?;
                 ResidualDof::Grid { slot: take(1).start, grid }
             }
-            DofChoice::Continuous => {
-                let (shape, scale) = CONTINUOUS_DOF;
-                let prior = Gamma::new(shape, scale).map_err(invalid)?;
-                ResidualDof::Continuous { slot: take(1).start, prior }
+            DofChoice::Continuous(prior) => {
+                ResidualDof::Continuous { slot: take(1).start, prior: *prior }
             }
         };
         let cases = (prior.family != ResidualFamily::Normal).then(|| take(rows * outputs));
@@ -330,15 +284,7 @@ impl Residual {
                 }
             }
         }
-        match &self.dof {
-            ResidualDof::Fixed(_) => {}
-            ResidualDof::Grid { slot, grid } => {
-                let distance = |dof: &&f64| (**dof - STARTING_DOF).abs();
-                let nearest = grid.dofs().iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-                state[*slot] = nearest.copied().unwrap_or(STARTING_DOF);
-            }
-            ResidualDof::Continuous { slot, .. } => state[*slot] = STARTING_DOF,
-        }
+        self.dof.start(state);
     }
 
     /// Puts κ where it starts.

@@ -1,13 +1,19 @@
 //! Check single keys of a specification.
 
-use super::{Dof, DofValues, SpecError, Unknown};
+use super::{Dof, DofAbove, DofValues, SpecError, Unknown};
+use crate::density::{InverseGamma, TruncatedInverseGamma};
+use crate::model::prior::DofDensity;
 
-/// Degrees of freedom: known, on a grid of equal probabilities, or any positive number.
+/// Degrees of freedom of a prior of degrees of freedom: fewer put it beyond the doubles, and more
+/// leave nothing to be sampled.
+const DOFS_OF_PRIOR: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
+
+/// Degrees of freedom: known, on a grid of equal probabilities, or with a density.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::model) enum DofChoice {
     Known(f64),
     Grid(Vec<f64>),
-    Continuous,
+    Continuous(DofDensity),
 }
 
 /// Refuses a key.
@@ -42,7 +48,7 @@ pub(in crate::model) fn dof_choice(
     match dof {
         Dof::Known(dof) => positive(section, key, *dof).map(DofChoice::Known),
         Dof::Unknown(Unknown::Unknown) => Ok(DofChoice::Grid(unknown.to_vec())),
-        Dof::Unknown(Unknown::Continuous) => Ok(DofChoice::Continuous),
+        Dof::Unknown(Unknown::Continuous) => Ok(DofChoice::Continuous(DofDensity::usual())),
         Dof::Grid(values) => {
             if values.grid.is_empty() {
                 return Err(SpecError::out_of_range(section, key, 0.0, "a grid with values"));
@@ -52,6 +58,25 @@ pub(in crate::model) fn dof_choice(
             }
             Ok(DofChoice::Grid(values.grid.clone()))
         }
+        Dof::Above(prior) => above(section, prior),
+    }
+}
+
+fn above(section: &str, prior: &DofAbove) -> Result<DofChoice, SpecError> {
+    let refuse =
+        |key, value, must_be: &'static str| SpecError::out_of_range(section, key, value, must_be);
+    let scale = positive(section, "dof.scale", prior.scale)?;
+    if !DOFS_OF_PRIOR.contains(&prior.dof) {
+        return Err(refuse("dof.dof", prior.dof, "between 0.1 and 1000"));
+    }
+    let whole = InverseGamma::new(scale.sqrt(), prior.dof);
+    let density = whole.and_then(|whole| TruncatedInverseGamma::new(whole, prior.above));
+    match density {
+        Ok(density) => Ok(DofChoice::Continuous(DofDensity::Above(density))),
+        Err(_) => {
+            let must_be = "zero or a number below the bulk of the prior that scale and dof give";
+            Err(refuse("dof.above", prior.above, must_be))
+        }
     }
 }
 
@@ -60,6 +85,11 @@ pub(in crate::model) fn written(dof: &DofChoice) -> Dof {
     match dof {
         DofChoice::Known(dof) => Dof::Known(*dof),
         DofChoice::Grid(grid) => Dof::Grid(DofValues { grid: grid.clone() }),
-        DofChoice::Continuous => Dof::Unknown(Unknown::Continuous),
+        DofChoice::Continuous(DofDensity::Gamma(_)) => Dof::Unknown(Unknown::Continuous),
+        DofChoice::Continuous(DofDensity::Above(prior)) => {
+            let whole = prior.whole();
+            let scale = whole.scale() * whole.scale();
+            Dof::Above(DofAbove { scale, dof: whole.dof(), above: prior.above() })
+        }
     }
 }

@@ -147,7 +147,10 @@ seed = 7
         let section = error("[smapling]\nchains = 4");
         assert!(section.contains("unknown field `smapling`"), "{section}");
         assert!(error("[data\n").starts_with("line 1, column"));
-        assert!(error("[residual]\ndof = 'many'").contains("expected a number, \"unknown\""));
+        for dof in ["'many'", "{ scale = 6.0 }", "{ grid = [2.0], above = 2.0 }"] {
+            let text = format!("[residual]\ndof = {dof}");
+            assert!(error(&text).contains("expected a number, \"unknown\""), "{text}");
+        }
     }
 
     #[test]
@@ -206,6 +209,14 @@ seed = 7
             ("[prior.intercept]\nsharing = 'common'", "does not go together"),
             ("[residual]\nsharing = 'covariance'", "kind = \"linear\""),
             ("[residual]\nfamily = 'student-t'\ndof = -1.0", "positive"),
+            (
+                "[residual]\nfamily = 'student-t'\ndof = { scale = 6.0, dof = 0.01 }",
+                "between 0.1 and 1000",
+            ),
+            (
+                "[residual]\nfamily = 'student-t'\ndof = { scale = 0.1, dof = 90.0 }",
+                "dof.above = 2",
+            ),
             (
                 "[prior.weights]\nfamily = 'conjugate'\nrho = 1.0\n[residual]\nfamily = 'laplace'",
                 "residuals other than normal",

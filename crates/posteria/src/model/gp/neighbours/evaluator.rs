@@ -121,11 +121,6 @@ impl Evaluator for NeighbourEvaluator<'_> {
         }
         let functions = (&self.fitted[..], &self.test[..]);
         posterior.write_integrated(residual, state, functions, draw);
-        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
-        if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
-            Ok(terms)
-        } else {
-            Err(Infeasible::NotFinite)
-        }
+        Terms { log_prior, log_likelihood: log_likelihood.iter().sum() }.with_finite(draw)
     }
 }

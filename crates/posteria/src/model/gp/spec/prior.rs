@@ -174,8 +174,8 @@ fn inverse_gamma(kind: Kind, section: &str, prior: &PriorSpec) -> Result<GroupPr
     let scale = of_prior(name, "scale", prior.scale.unwrap_or(SCALE))?;
     let dof = prior.dof.clone().unwrap_or(Dof::Known(DOF));
     let dof = dof_choice(section, "dof", &dof, &crate::model::mlp::GROUP_DOFS)?;
-    if dof == DofChoice::Continuous {
-        return conflict(section, "dof", "\"continuous\", which only residuals have");
+    if matches!(dof, DofChoice::Continuous(_)) {
+        return conflict(section, "dof", "a density of ν, which only residuals have");
     }
     // Relevances of which nothing is said have the usual level above them.
     let silent = prior.scale.is_none() && prior.dof.is_none() && kind == Kind::Relevance;

@@ -25,10 +25,10 @@ const TRANSITIONS: usize = 4096;
 
 /// Priors narrow enough that no covariance is beyond factorisation, and functions of about the
 /// size of the noise, so that the simulator moves fast.
-const PRIORS: &str = "[prior.magnitude]\nscale = 0.8\ndof = 6.0\n\
+pub(super) const PRIORS: &str = "[prior.magnitude]\nscale = 0.8\ndof = 6.0\n\
     [prior.relevance]\nscale = 0.6\ndof = 5.0\ntop_dof = 6.0\n";
 
-const CASES: [(&str, &str, usize); 9] = [
+const CASES: [(&str, &str, usize); 10] = [
     ("", "[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
     (
         "mean = 'linear'\ncovariance = 'matern-5/2'",
@@ -49,6 +49,12 @@ const CASES: [(&str, &str, usize); 9] = [
         "processes = 'shared'",
         "[residual]\nsharing = 'common'\nfamily = 'per-case'\nscale = 0.4\nscale_dof = 5.0",
         2,
+    ),
+    (
+        "",
+        "[residual]\nfamily = 'student-t'\ndof = { scale = 3.0, dof = 2.0 }\nscale = 0.4\n\
+         scale_dof = 5.0",
+        1,
     ),
 ];
 
@@ -120,7 +126,11 @@ fn scores(posterior: &GpPosterior, state: &[f64], table: &mut Scores) {
 }
 
 /// Draws κ from its prior and targets given κ: what is normal given κ must stay so.
-fn draw_targets(posterior: &GpPosterior, state: &mut [f64], stream: &mut Stream) -> Vec<f64> {
+pub(super) fn draw_targets(
+    posterior: &GpPosterior,
+    state: &mut [f64],
+    stream: &mut Stream,
+) -> Vec<f64> {
     let Observed::Real(residual) = &posterior.observed else { unreachable!() };
     let dof = residual.dof.value(state);
     let functions = match posterior.keeps_latents() {

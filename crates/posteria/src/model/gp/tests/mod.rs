@@ -1,10 +1,13 @@
 //! What a Gaussian process must be, shown on small data.
 
 mod calibration_classes;
+mod calibration_regression;
 pub(super) mod classes;
 mod joint_distribution;
 mod leave_one_out;
+mod leave_one_out_classes;
 mod prediction;
+mod ranks;
 mod regression;
 pub(super) mod scores;
 

@@ -18,6 +18,7 @@ enum Dofs {
     Known(f64),
     Grid,
     Continuous,
+    Above,
 }
 
 /// A residual model and how its prior is drawn.
@@ -54,8 +55,13 @@ fn prior_state(kind: Kind, noise: &mut Stream) -> Vec<f64> {
         Dofs::Known(dof) => Some(dof),
         Dofs::Grid => Some([3.0, 6.0, 20.0][noise.index(3)]),
         Dofs::Continuous => Some(Gamma::new(2.0, 10.0).unwrap().draw(noise)),
+        Dofs::Above => {
+            let whole = InverseGamma::new(5.0_f64.sqrt(), 2.0).unwrap();
+            let draws = std::iter::repeat_with(|| whole.draw(noise));
+            draws.into_iter().find(|dof| *dof > 2.0)
+        }
     };
-    if let (Some(dof), Dofs::Grid | Dofs::Continuous) = (dof, kind.dofs) {
+    if let (Some(dof), Dofs::Grid | Dofs::Continuous | Dofs::Above) = (dof, kind.dofs) {
         state.push(dof);
     }
     if kind.laplace {
@@ -106,6 +112,10 @@ fn the_joint_distribution_is_kept_by_every_residual_model() {
         (known, Kind { dofs: Dofs::Known(5.0), ..plain }),
         (grid, Kind { dofs: Dofs::Grid, ..plain }),
         (continuous, Kind { dofs: Dofs::Continuous, ..plain }),
+        (
+            format!("{t}dof = {{ scale = 5.0, dof = 2.0, above = 2.0 }}"),
+            Kind { dofs: Dofs::Above, ..plain },
+        ),
         ("family = 'laplace'".into(), Kind { laplace: true, ..plain }),
         ("family = 'per-case'\ndof = 6.0".into(), Kind { dofs: Dofs::Known(6.0), ..plain }),
         ("by = ['x1']\ntop_dof = 5.0".into(), Kind { by: true, ..plain }),

@@ -27,6 +27,8 @@ pub(super) const STUDENT_T_GRID: Target =
     target("t, grid", Link::Real, "family = 'student-t'\ndof = { grid = [2.0, 5.0, 20.0] }\n");
 pub(super) const STUDENT_T_CONTINUOUS: Target =
     target("t, continuous", Link::Real, "family = 'student-t'\ndof = 'continuous'\n");
+pub(super) const STUDENT_T_ABOVE: Target =
+    target("t, above 2", Link::Real, "family = 'student-t'\ndof = { scale = 6.0, dof = 3.0 }\n");
 pub(super) const LAPLACE: Target = target("Laplace", Link::Real, "family = 'laplace'\n");
 pub(super) const PER_CASE: Target =
     target("per case", Link::Real, "family = 'per-case'\ndof = 4.0\n");
@@ -35,7 +37,7 @@ pub(super) const COVARIANCE: Target =
 pub(super) const BINARY: Target = target("binary", Link::Binary, "");
 pub(super) const CLASSES: Target = target("classes", Link::Classes, "");
 
-pub(super) const TARGETS: [Target; 18] = [
+pub(super) const TARGETS: [Target; 19] = [
     NORMAL,
     STUDENT_T,
     STUDENT_T_GRID,
@@ -62,6 +64,7 @@ pub(super) const TARGETS: [Target; 18] = [
     COVARIANCE,
     BINARY,
     CLASSES,
+    STUDENT_T_ABOVE,
 ];
 
 /// Lines of `[prior.GROUP]` for input weights, hidden bias, output weights, output bias and

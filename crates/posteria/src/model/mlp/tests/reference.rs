@@ -202,12 +202,21 @@ pub(super) fn residual_factors(posterior: &MlpPosterior, state: &[f64]) -> Vec<F
         ResidualDof::Grid { slot, grid } => {
             factors.push(Factor::one_of(grid.dofs(), state[*slot]));
         }
-        ResidualDof::Continuous { slot, .. } => {
-            // Shape 2 and mean 20.
-            let gamma = Gamma::new(2.0, 10.0).unwrap();
+        ResidualDof::Continuous { slot, prior } => {
             let dof = state[*slot];
-            let log_density = gamma.log_density(dof);
-            factors.push(Factor::continuous(Kind::Dof, log_density, gamma.cdf(dof)));
+            let (log_density, cdf) = if prior.limit() > 0.0 {
+                // The specification's scale 6 and 3 degrees of freedom, above 2.
+                let whole = InverseGamma::new(6.0_f64.sqrt(), 3.0).unwrap();
+                let below = whole.cdf(2.0);
+                let inside = if dof >= 2.0 { 0.0 } else { f64::NEG_INFINITY };
+                let log_density = whole.log_density(dof) - (-below).ln_1p() + inside;
+                (log_density, (whole.cdf(dof) - below) / (1.0 - below))
+            } else {
+                // Shape 2 and mean 20.
+                let gamma = Gamma::new(2.0, 10.0).unwrap();
+                (gamma.log_density(dof), gamma.cdf(dof))
+            };
+            factors.push(Factor::continuous(Kind::Dof, log_density, cdf));
         }
     }
     match &residual.noise {

@@ -3,10 +3,11 @@
 mod at_mode;
 mod variational;
 
-use posteria::approximate::Approximation;
+use posteria::approximate::{Approximation, Ensemble, EnsembleOptions, Estimation, Linearised};
 use posteria::caution::Caution;
+use posteria::fit::fit_evidence;
 use posteria::model::Regularised;
-use posteria::model::spec::InferenceChoice;
+use posteria::model::spec::{InferenceChoice, Spec};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -74,6 +75,32 @@ pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Foun
         (Approximable::Linear(posterior), _) => search(&posterior.regularised().bad_input()?, 1),
     };
     found.map(Some)
+}
+
+/// A network of the run taken as linear about its approximation, found again; `None` for other
+/// models and ways, and where it does not apply.
+pub fn linearised<'p>(
+    posterior: &'p Conditioned,
+    spec: &Spec,
+    context: &Context,
+) -> Result<Option<Linearised<'p>>> {
+    let Conditioned::Approximated(Approximable::Network(network)) = posterior else {
+        return Ok(None);
+    };
+    let (seed, threads) = (spec.sampling.seed(), context.threads);
+    match spec.sampling.inference() {
+        InferenceChoice::Laplace => {
+            let model = network.regularised().bad_input()?;
+            let (estimation, starts) = (Estimation::Evidence, at_mode::STARTS);
+            let mode = fit_evidence(&model, estimation, starts, seed, threads).running()?;
+            Ok(Linearised::at_mode(network, &mode))
+        }
+        InferenceChoice::Variational => {
+            let ensemble = Ensemble::learn(network, &EnsembleOptions::default(), seed).running()?;
+            Ok(Linearised::of_ensemble(&ensemble))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// What draws of an approximation are called; `None` for chains and committees.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use posteria::model::spec::{InferenceChoice, ModelKind, Spec, SpecError};
+use posteria::model::spec::{ModelKind, Spec, SpecError};
 
 use self::merge::merge;
 use crate::args;
@@ -47,12 +47,6 @@ impl FitJob {
             ));
         }
         let unsupervised = spec.model.kind.is_unsupervised();
-        if spec.sampling.inference == Some(InferenceChoice::Variational) && !unsupervised {
-            return Err(Failure::bad_input(
-                "--inference variational is not available in this version for this kind of model, \
-                 only for --model mixture or pca; omit it",
-            ));
-        }
         spec.check().map_err(|error| match &flags.spec {
             Some(path) => Failure::bad_input(format!("{}: {error}", path.display())),
             None => Failure::BadInput(error.into()),

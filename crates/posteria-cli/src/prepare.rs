@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use posteria::approximate::TemperedPosterior;
+use posteria::approximate::{Ensemble, TemperedPosterior};
 use posteria::caution::Caution;
 use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
 use posteria::model::gp::GaussianProcess;
@@ -138,6 +138,7 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
                 InferenceChoice::Mcmc => sampled(spec, posterior),
                 InferenceChoice::Committee => Conditioned::Committee(posterior),
                 InferenceChoice::Variational => {
+                    Ensemble::check(&posterior).bad_input()?;
                     Conditioned::Approximated(Approximable::Network(posterior))
                 }
                 InferenceChoice::Laplace | InferenceChoice::Map => {

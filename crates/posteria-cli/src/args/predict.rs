@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::Missing;
 
@@ -53,6 +53,14 @@ pub struct Predict {
     #[arg(long, value_name = "N")]
     pub draws: Option<NonZero<usize>>,
 
+    /// How a network that was approximated predicts [default: linearised where it can]
+    ///
+    /// The weights of a network at a mode are determined only in products, so that draws from a
+    /// normal distribution of the weights fit worse than the network taken as linear about the
+    /// mode. Finding the mode again takes the time of the fit.
+    #[arg(long, value_enum, value_name = "WAY")]
+    pub by: Option<By>,
+
     /// Write all predictions to this file (CSV)
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -94,6 +102,16 @@ pub struct Predict {
     /// The first line of NEW is a row of data
     #[arg(long)]
     pub no_header: bool,
+}
+
+/// How an approximated network predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// The mean over the draws of the run, as for Markov chains
+    Draws,
+    /// The network linear about its mean weights (--inference laplace or variational; not for
+    /// more than two classes)
+    Linearised,
 }
 
 /// A probability and what its quantile is called.

@@ -12,9 +12,10 @@ use posteria::model::spec::{ModelKind, Spec};
 use posteria_store::{Run, TrainingData};
 
 use self::report::Report;
-use self::rows::predict_rows;
+use self::rows::{linearised_rows, predict_rows};
 use self::work::{Work, spread_evenly};
 use super::{Context, foreign};
+use crate::approximation;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
@@ -56,7 +57,24 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         let kind = spec.model.kind.name();
         Failure::bad_input(format!("a {kind} model has no targets to predict"))
     })?;
-    let rows = predict_rows(&work, &new, observed(&new, &encoder).as_deref(), quantiles)?;
+    let observed = observed(&new, &encoder);
+    let linearised = match arguments.by {
+        Some(args::By::Draws) => None,
+        by => {
+            let found = approximation::linearised(&posterior, &spec, context)?;
+            if found.is_none() && by.is_some() {
+                return Err(Failure::bad_input(
+                    "--by linearised is for networks of --inference laplace or variational, with \
+                     real targets of one residual scale each, or two classes; omit it",
+                ));
+            }
+            found
+        }
+    };
+    let rows = match linearised {
+        Some(linearised) => linearised_rows(&linearised, &new, observed.as_deref(), quantiles),
+        None => predict_rows(&work, &new, observed.as_deref(), quantiles)?,
+    };
     let effects = match arguments.effects {
         true => Some(effects::measure(&work, &dataset, &encoder)?),
         false => None,

@@ -164,3 +164,32 @@ fn what_cannot_be_is_refused() {
     }
     assert!(!place.path("run").exists());
 }
+
+#[test]
+fn networks_predict_as_if_linear_about_what_was_found() {
+    let place = Place::with_data(60);
+    for inference in ["laplace", "variational"] {
+        let fit = format!("{NETWORK} --inference {inference} --out {inference} --json");
+        let found = place.call(&fit).json()["approximation"].clone();
+        assert!(found["effective_parameters"].as_f64().expect("γ") > 2.0, "{found}");
+        let predict = |by: &str| {
+            let line = format!("predict {inference} data.csv {by} --json");
+            place.call(&line).json()
+        };
+        let usual = predict("");
+        assert_eq!(usual, predict("--by linearised"));
+        let [linear, drawn] =
+            [usual, predict("--by draws")].map(|json| json["rmse"].as_f64().expect("a number"));
+        assert!(linear < drawn, "{inference}: {linear} {drawn}");
+        let dry = place.call(&format!("{NETWORK} --inference {inference} --dry-run"));
+        assert_eq!(dry.code, 0, "{}", dry.stderr);
+    }
+    assert_eq!(place.call(&format!("{LINEAR} --draws 20 --out chains -q")).code, 0);
+    let said = place.call("predict chains data.csv --by linearised").refusal().to_string();
+    assert!(said.contains("--inference laplace or variational"), "{said}");
+    let classes = "fit data.csv --target class --inputs a b --model mlp --hidden 2";
+    let said =
+        place.call(&format!("{classes} --inference variational --out c")).refusal().to_string();
+    assert!(said.contains("classes"), "{said}");
+    assert!(!place.path("c").exists());
+}

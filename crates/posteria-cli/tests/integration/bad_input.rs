@@ -59,7 +59,6 @@ fn columns_and_files_that_are_not_there_are_named() {
         ("fit folder --target y", vec!["folder", "this is a folder"]),
         ("fit data.csv --target y --spec absent.toml", vec!["absent.toml"]),
         ("fit data.csv --target y --model pca", vec!["target in [data]", "has no targets"]),
-        ("fit data.csv --target y --residual student-t", vec!["not available in this version"]),
         ("fit data.csv --target class --task regression", vec!["data.csv:2:4", "not a number"]),
         ("fit --target y", vec!["posteria fit DATA"]),
         ("fit --target y data.csv", vec!["data.csv", "before --target"]),

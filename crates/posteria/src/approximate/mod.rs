@@ -14,6 +14,7 @@ mod evidence;
 mod factorised_normal;
 mod independent;
 mod laplace;
+mod linearised;
 mod moderated;
 mod penalised;
 mod tempered;
@@ -29,5 +30,6 @@ pub use evidence::{CurvePoint, Estimation, Evidence, EvidenceError, ScaleFound, 
 pub use factorised_normal::{FactorisedNormal, NormalGamma};
 pub use independent::{Approximation, Independent};
 pub use laplace::{Laplace, LaplaceError};
+pub use linearised::Linearised;
 pub use moderated::{average_probability, moderated_probability, moderation};
 pub use tempered::TemperedPosterior;

@@ -1,5 +1,6 @@
 //! Compute the figures of every row, and over all rows.
 
+use posteria::approximate::Linearised;
 use posteria::data::EncodedRows;
 use posteria::predict::{Predictive, PredictiveTable};
 
@@ -81,6 +82,23 @@ pub fn predict_rows(
         rows.extend(done.into_iter().flatten());
     }
     Ok(rows)
+}
+
+/// Predicts every row by a network that is taken as linear.
+pub fn linearised_rows(
+    linearised: &Linearised<'_>,
+    new: &EncodedRows,
+    observed: Option<&[Vec<f64>]>,
+    quantiles: &[Quantile],
+) -> Vec<Row> {
+    let family = linearised.family();
+    let parameters = linearised.parameters(&new.inputs);
+    let each = parameters.chunks_exact(family.width()).enumerate();
+    each.map(|(row, parameters)| {
+        let observed = observed.map(|observed| &observed[row][..]);
+        Row::new(&Predictive::new(family, parameters), observed, quantiles)
+    })
+    .collect()
 }
 
 impl Row {

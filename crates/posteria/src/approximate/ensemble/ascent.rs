@@ -38,20 +38,22 @@ pub(super) struct Ascent {
 impl GaussianNetwork<'_> {
     /// What a log density of standardised targets has too much.
     pub(super) fn log_unit(&self) -> f64 {
-        let rows = (self.residuals.len() / self.target_scaling().len().max(1)) as f64;
-        self.target_scaling().iter().map(|scaling| rows * scaling.scale.ln()).sum()
+        let rows = (self.residuals.len() / self.posterior.target_scaling().len().max(1)) as f64;
+        self.posterior.target_scaling().iter().map(|scaling| rows * scaling.scale.ln()).sum()
     }
 }
 
 impl Ascent {
-    pub(super) fn new(
-        network: &GaussianNetwork<'_>,
-        stream: &mut Stream,
-    ) -> Result<Self, NotPositiveDefinite> {
-        let (count, residuals) = (network.weights.len(), network.residuals.len());
-        let mut weights = vec![0.0; count];
+    /// Begins at small random weights.
+    pub(super) fn new(network: &GaussianNetwork<'_>, stream: &mut Stream) -> Self {
+        let mut weights = vec![0.0; network.weights.len()];
         stream.fill_normal(&mut weights);
         weights.iter_mut().for_each(|weight| *weight *= FIRST_WEIGHT);
+        Ascent::with(network, weights)
+    }
+
+    fn with(network: &GaussianNetwork<'_>, weights: Vec<f64>) -> Self {
+        let (count, residuals) = (network.weights.len(), network.residuals.len());
         let about = 1.0 / (FIRST_SCALE * FIRST_SCALE);
         let mut ascent = Ascent {
             weights,
@@ -65,7 +67,32 @@ impl Ascent {
             bounds: Vec::new(),
         };
         ascent.linearize(network);
-        Ok(ascent)
+        ascent
+    }
+
+    /// Begins at these weights, with precisions that fit their size and that of the residuals.
+    pub(super) fn at(network: &GaussianNetwork<'_>, weights: &[f64]) -> Self {
+        let mut ascent = Ascent::with(network, weights.to_vec());
+        let count = network.precisions.len();
+        let (mut counts, mut squares) = (vec![0.0; count], vec![0.0; count]);
+        let mut add = |index: usize, value: f64| {
+            counts[index] += 1.0;
+            squares[index] += value * value;
+        };
+        for (weight, which) in ascent.weights.iter().zip(&network.weights) {
+            if let WeightPrecision::Sampled(index) = which {
+                add(*index, *weight);
+            }
+        }
+        for (residual, at) in ascent.residuals.iter().zip(&network.residuals) {
+            add(*at, *residual);
+        }
+        for ((own, count), square) in ascent.precisions.iter_mut().zip(counts).zip(squares) {
+            if count > 0.0 && square > 0.0 {
+                *own = Precision { shape: 0.5 * count, rate: 0.5 * square };
+            }
+        }
+        ascent
     }
 
     pub(super) fn bound(&self) -> f64 {

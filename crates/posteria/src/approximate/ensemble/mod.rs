@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use self::ascent::Ascent;
 use self::precision::{Level, Precision};
+use super::evidence::{Estimation, Evidence};
 use super::independent::Approximation;
 use crate::density::special::LOG_SQRT_2PI;
 use crate::model::mlp::{GaussianNetwork, MlpPosterior};
@@ -37,7 +38,8 @@ const STARTS: usize = 5;
 /// How to learn an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnsembleOptions {
-    /// Starts from random weights; the one with the highest bound is kept.
+    /// Starts from random weights, beside one from the best mode of the evidence framework from
+    /// as many starts; the one with the highest bound is kept.
     pub starts: usize,
     /// Inverse temperatures θ of the likelihood before 1, from this one up in equal ratios;
     /// 1 starts at once with all of the likelihood.
@@ -107,6 +109,15 @@ impl std::fmt::Debug for NetworkOf<'_> {
 }
 
 impl<'p> Ensemble<'p> {
+    /// Whether there can be an ensemble in the place of `posterior`.
+    ///
+    /// # Errors
+    /// [`ModelError`] if targets are classes, or weights or residuals are not normal given
+    /// precisions.
+    pub fn check(posterior: &MlpPosterior) -> Result<(), ModelError> {
+        posterior.gaussian().map(|_| ())
+    }
+
     /// Learns the ensemble that is best for `posterior`. The starts depend on `seed` alone.
     ///
     /// # Errors
@@ -126,14 +137,24 @@ impl<'p> Ensemble<'p> {
         let exact = posterior.is_linear();
         let starts = if exact { 1 } else { options.starts };
         let mut best: Option<Ascent> = None;
+        let mut climb = |mut ascent: Ascent, options: &EnsembleOptions| {
+            let higher = ascent.climb(&network, options).is_ok()
+                && best.as_ref().is_none_or(|highest| ascent.bound() > highest.bound());
+            if higher {
+                best = Some(ascent);
+            }
+        };
         for start in 0..starts {
             let mut stream = seed.stream(Purpose::Start, [start as u64, 0]);
-            let climbed = Ascent::new(&network, &mut stream)
-                .and_then(|mut ascent| ascent.climb(&network, options).map(|()| ascent));
-            let Ok(climbed) = climbed else { continue };
-            if best.as_ref().is_none_or(|highest| climbed.bound() > highest.bound()) {
-                best = Some(climbed);
-            }
+            climb(Ascent::new(&network, &mut stream), options);
+        }
+        // Precisions that are learned with the weights may switch all of these off before they
+        // have found anything; a mode of the evidence framework has.
+        if let (false, Ok(model)) = (exact, posterior.regularised())
+            && let Ok(mode) = Evidence::best(&model, Estimation::Evidence, starts, seed)
+        {
+            let at_once = EnsembleOptions { first_temperature: 1.0, ..*options };
+            climb(Ascent::at(&network, &mode.weights), &at_once);
         }
         let best = best.ok_or(ModelError::OutOfRange { what: "a network" })?;
         let unit = network.log_unit();
@@ -176,6 +197,11 @@ impl<'p> Ensemble<'p> {
         let mut covariance = Matrix::zeros(self.mean.len(), self.mean.len());
         self.precision.inverse(&mut covariance);
         covariance
+    }
+
+    /// The precision of the weights, factorised.
+    pub(super) fn precision(&self) -> &Cholesky {
+        &self.precision
     }
 
     /// The network that the ensemble stands for.

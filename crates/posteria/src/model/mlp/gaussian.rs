@@ -111,6 +111,16 @@ impl MlpPosterior {
         self.shape.hidden == 0
     }
 
+    /// How the targets were standardised.
+    pub(crate) fn target_scaling(&self) -> &[Standardization] {
+        &self.target_scaling
+    }
+
+    /// Number of outputs.
+    pub(crate) fn output_count(&self) -> usize {
+        self.shape.outputs
+    }
+
     /// Outputs f at the rows, o·n + i, and their derivatives by the weights.
     pub(crate) fn linearize(
         &self,
@@ -193,11 +203,6 @@ impl GaussianNetwork<'_> {
             Observed::Real(residual) => &residual.targets,
             _ => unreachable!("targets are real"),
         }
-    }
-
-    /// How the targets were standardised.
-    pub(crate) fn target_scaling(&self) -> &[Standardization] {
-        &self.posterior.target_scaling
     }
 }
 

@@ -128,7 +128,10 @@ mod tests {
             ("[prior.weights]\nscale = 1.0", "known: loadings, mean, noise"),
             ("[prior.noise]\nscale = -1.0", "positive"),
             ("[prior.noise]\ndof = 'unknown'", "sampled dof"),
-            ("[sampling]\ninference = 'committee'\nchains = 1\nwarmup = 0", "variational"),
+            (
+                "[sampling]\ninference = 'committee'\nchains = 1\nwarmup = 0",
+                "inference in [sampling]",
+            ),
         ] {
             let spec = Spec::from_toml(&format!("[model]\nkind = 'pca'\n{rest}")).unwrap();
             let error = spec.check().unwrap_err().to_string();

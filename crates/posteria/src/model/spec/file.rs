@@ -164,7 +164,7 @@ seed = 7
         for (text, says) in [
             (format!("{text}\nchains = 2"), "members in place of chains"),
             (text.replace("mlp", "linear"), "a model other than kind = \"mlp\""),
-            (text.replace("committee", "variational"), "not available"),
+            (text.replace("committee", "variational").replace("mlp", "linear"), "not available"),
             (text.replace("committee", "map") + "\ndraws = 3", "finds one point"),
             ("[model]\nkind = 'mlp'\n[sampling]\nstaged = true".into(), "kernel = \"auto\""),
         ] {

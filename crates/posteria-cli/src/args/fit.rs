@@ -292,7 +292,7 @@ pub enum Inference {
     Mcmc,
     /// By a normal distribution at a mode, with the scales re-estimated (linear, mlp)
     Laplace,
-    #[value(hide = true)]
+    /// By the nearest of simple distributions (mlp with normal residuals, mixture, pca)
     Variational,
     /// By the mode alone: the penalised maximum of the likelihood (linear, mlp)
     Map,

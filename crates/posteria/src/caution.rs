@@ -41,7 +41,7 @@ pub enum Caution {
     },
     /// Trajectories left the region where the integrator is accurate.
     Divergences {
-        /// How many kept draws ended in a divergence.
+        /// In how many kept draws a trajectory diverged.
         count: usize,
         /// Of how many draws.
         draws: usize,
@@ -130,8 +130,9 @@ impl fmt::Display for Caution {
             ),
             Caution::Divergences { count, draws } => write!(
                 f,
-                "{count} of {draws} draws ended in a divergence, so a part of the posterior may \
-                 be missing; take smaller steps (a higher target acceptance) or reparametrise"
+                "in {count} of {draws} draws a trajectory diverged and was rejected, so a narrow part \
+                 of the posterior may be visited too rarely; warm up longer, or compare with other \
+                 moves (kernel in [sampling])"
             ),
             Caution::TreeDepth { count, depth } => write!(
                 f,

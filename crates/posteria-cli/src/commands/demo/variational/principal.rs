@@ -18,8 +18,8 @@ switched off. Columns are not standardised: the noise is the same in all of them
 /// Runs the demonstration.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
     let mut results = Vec::new();
-    for (index, (sds, rows, published)) in
-        [(THREE, THREE_ROWS, 3.0), (FOUR, FOUR_ROWS, 4.0)].into_iter().enumerate()
+    for (index, (sds, rows, planted)) in
+        [(THREE, THREE_ROWS, 3), (FOUR, FOUR_ROWS, 4)].into_iter().enumerate()
     {
         let stream = &mut settings.context.seed().stream(Purpose::Data, [28, index as u64]);
         let table = draw(rows, &sds, stream);
@@ -32,7 +32,8 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         let found = posterior.findings();
         let label = format!("{rows} rows");
         let kept = found.effective_dimension;
-        results.push(figure(format!("{label}: components"), Some(published), kept as f64));
+        let name = format!("{label}: components ({planted} planted)");
+        results.push(figure(name, None, kept as f64));
         results.push(figure(
             format!("{label}: noise standard deviation (truth {})", sds[9]),
             None,

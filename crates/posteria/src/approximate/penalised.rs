@@ -107,7 +107,7 @@ impl<'m> Penalised<'m> {
         }
     }
 
-    /// The curvature without diag(α), whose rows [`Penalised::scaled_rows`] then has.
+    /// The curvature without diag(α); `scaled` then has the rows whose products it is the sum of.
     fn misfit_curvature(&mut self, weights: &[f64], curvature: &mut Matrix) {
         self.outputs.jacobian(weights, &mut self.jacobian);
         self.outputs.outputs(weights, &mut self.values);

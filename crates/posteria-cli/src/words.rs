@@ -121,7 +121,7 @@ impl Words {
                 text::count(self.inputs.len(), "input"),
             )
         };
-        let least = if self.inference == "variational" { "inference" } else { "sampling" }.len();
+        let least = if self.without_chains.is_some() { "inference" } else { "sampling" }.len();
         let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(least);
         let mut line = |name: &str, words: &str| {
             let words = text::wrapped(&text::printable(words), width + 2, WIDTH);
@@ -140,16 +140,6 @@ impl Words {
             if let Some(functions) = &self.prior_functions {
                 lines.push_str(&functions.render());
             }
-            return lines;
-        }
-        if self.inference == "variational" {
-            let draws = text::count(self.chains * self.draws, "independent draw");
-            let words = format!(
-                "variational: coordinate ascent finds the best approximation of its kind, of which \
-                 {draws} are kept, seed {}",
-                self.seed
-            );
-            line("inference", &words);
             return lines;
         }
         let thinned = match self.thin {

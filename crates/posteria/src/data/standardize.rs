@@ -57,6 +57,21 @@ impl Standardization {
         self.centre + self.scale * standardized
     }
 
+    /// A row of the user's with every column on its own standardised scale.
+    ///
+    /// # Panics
+    /// If there is not one number per column.
+    pub(crate) fn apply_to_row(columns: &[Standardization], row: &[f64]) -> Vec<f64> {
+        assert_eq!(row.len(), columns.len(), "one number per column");
+        row.iter().zip(columns).map(|(value, column)| column.apply(*value)).collect()
+    }
+
+    /// Logarithm of the volume that one standardised unit of every column is on the user's scale:
+    /// what a log density of standardised rows has too much.
+    pub(crate) fn log_unit(columns: &[Standardization]) -> f64 {
+        columns.iter().map(|column| column.scale.ln()).sum()
+    }
+
     /// This map followed by `next`, as one map: `next.apply(self.apply(value))`.
     #[must_use]
     pub fn then(&self, next: &Standardization) -> Self {

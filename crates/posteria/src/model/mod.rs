@@ -4,6 +4,7 @@ mod custom;
 mod error;
 mod findings;
 pub mod gp;
+mod independent_draw;
 pub mod linear;
 pub mod mixture;
 pub mod mlp;

@@ -3,7 +3,8 @@
 use posteria_linalg::{Cholesky, Matrix, NotPositiveDefinite, dot, symmetric_rank_k};
 
 use super::EnsembleOptions;
-use super::precision::{Level, LevelTerms, Precision};
+use super::level::{Level, LevelTerms};
+use crate::density::Precision;
 use crate::density::special::{LOG_SQRT_2PI, ln_gamma};
 use crate::model::mlp::{GaussianNetwork, ScaleAbove, WeightPrecision};
 use crate::random::Stream;

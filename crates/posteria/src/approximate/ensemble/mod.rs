@@ -2,7 +2,7 @@
 
 mod ascent;
 mod importance;
-mod precision;
+mod level;
 mod prediction;
 impl Approximation for Ensemble<'_> {
     fn draw(&self, state: &mut [f64], stream: &mut Stream) {
@@ -24,9 +24,10 @@ use posteria_linalg::{Cholesky, Matrix};
 use serde::{Deserialize, Serialize};
 
 use self::ascent::Ascent;
-use self::precision::{Level, Precision};
+use self::level::Level;
 use super::evidence::{Estimation, Evidence};
 use super::independent::Approximation;
+use crate::density::Precision;
 use crate::density::special::LOG_SQRT_2PI;
 use crate::model::mlp::{GaussianNetwork, MlpPosterior};
 use crate::model::{ModelError, Posterior};

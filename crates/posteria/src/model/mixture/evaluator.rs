@@ -89,11 +89,6 @@ impl Evaluator for MixtureEvaluator<'_> {
             *slot = log_sum_exp(own) - unit;
         }
         let log_prior = posterior.prior.log_density(state);
-        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
-        if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
-            Ok(terms)
-        } else {
-            Err(Infeasible::NotFinite)
-        }
+        Terms { log_prior, log_likelihood: log_likelihood.iter().sum() }.with_finite(draw)
     }
 }

@@ -10,11 +10,12 @@ use super::spec::Mixture;
 use super::start;
 use crate::data::{Dataset, Standardization};
 use crate::draws::{Dimension, Layout};
+use crate::model::independent_draw::IndependentDraw;
 use crate::model::usable::usable_rows;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
 use crate::random::{Seed, Stream};
-use crate::sample::{Step, Sweep, Update};
+use crate::sample::Sweep;
 
 /// A mixture conditioned on the inputs of a dataset, with the approximation of its posterior.
 ///
@@ -87,12 +88,11 @@ impl MixturePosterior {
 
     /// log |dx/dx'|: what a log density on the standardised scale has too much.
     pub(super) fn log_unit(&self) -> f64 {
-        self.scaling.iter().map(|scaling| scaling.scale.ln()).sum()
+        Standardization::log_unit(&self.scaling)
     }
 
     pub(super) fn standardized(&self, row: &[f64]) -> Vec<f64> {
-        assert_eq!(row.len(), self.dim(), "one number per column");
-        row.iter().zip(&self.scaling).map(|(x, scaling)| scaling.apply(*x)).collect()
+        Standardization::apply_to_row(&self.scaling, row)
     }
 }
 
@@ -117,8 +117,12 @@ impl Posterior for MixturePosterior {
     }
 
     fn sweep<'p>(&'p self, _inverse_temperature: f64) -> Sweep<'p> {
-        let factor = Cholesky::identity(self.dim());
-        Sweep::new(vec![Box::new(IndependentDraw { q: &self.approximation, factor })])
+        let mut factor = Cholesky::identity(self.dim());
+        Sweep::new(vec![Box::new(IndependentDraw(
+            move |state: &mut [f64], stream: &mut Stream| {
+                self.approximation.draw(stream, state, &mut factor);
+            },
+        ))])
     }
 
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
@@ -127,22 +131,6 @@ impl Posterior for MixturePosterior {
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
         Some(Box::new(MixturePredictor::new(self)))
-    }
-}
-
-struct IndependentDraw<'p> {
-    q: &'p MixtureApproximation,
-    factor: Cholesky,
-}
-
-impl Update for IndependentDraw<'_> {
-    fn name(&self) -> &str {
-        "independent draw"
-    }
-
-    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        self.q.draw(stream, state, &mut self.factor);
-        Step::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use posteria_linalg::Matrix;
 
 use super::hierarchy::{Group, Scale};
-use super::network::{Likelihood, Network, Rows, Shape};
+use super::network::{Likelihood, Network};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::start::dispersed;
@@ -115,11 +115,11 @@ impl Regularised for MlpWeights<'_> {
     }
 
     fn outputs<'p>(&'p self) -> Box<dyn Outputs + 'p> {
+        let MlpPosterior { shape, rows, .. } = self.posterior;
         Box::new(MlpOutputs {
-            network: Network::new(self.posterior.shape, &self.posterior.rows),
-            rows: &self.posterior.rows,
-            shape: self.posterior.shape,
-            observed: &self.posterior.observed,
+            posterior: self.posterior,
+            network: Network::new(*shape, rows),
+            scratch: vec![0.0; shape.outputs * rows.len()],
         })
     }
 
@@ -200,19 +200,19 @@ fn set(levels: &Levels, precisions: &[f64], state: &mut [f64]) {
 }
 
 struct MlpOutputs<'p> {
+    posterior: &'p MlpPosterior,
     network: Network<'p>,
-    rows: &'p Rows,
-    shape: Shape,
-    observed: &'p Observed,
+    /// Outputs beside derivatives that are asked for.
+    scratch: Vec<f64>,
 }
 
 impl Outputs for MlpOutputs<'_> {
     fn len(&self) -> usize {
-        self.shape.outputs * self.rows.len()
+        self.scratch.len()
     }
 
     fn rows(&self) -> usize {
-        self.rows.len()
+        self.posterior.rows.len()
     }
 
     fn outputs(&mut self, weights: &[f64], outputs: &mut [f64]) {
@@ -220,7 +220,7 @@ impl Outputs for MlpOutputs<'_> {
     }
 
     fn log_likelihood(&mut self, weights: &[f64], precisions: &[f64], gradient: &mut [f64]) -> f64 {
-        let likelihood = match self.observed {
+        let likelihood = match &self.posterior.observed {
             Observed::Real(residual) => {
                 Likelihood::Squares { targets: &residual.targets, precisions }
             }
@@ -231,39 +231,7 @@ impl Outputs for MlpOutputs<'_> {
     }
 
     fn jacobian(&mut self, weights: &[f64], jacobian: &mut Matrix) {
-        let Shape { inputs, hidden, outputs, .. } = self.shape;
-        let n = self.rows.len();
-        let x = self.rows.double();
-        jacobian.values_mut().fill(0.0);
-        let (input, bias) = (self.shape.input_weights(), self.shape.hidden_bias());
-        let (output, own) = (self.shape.output_weights(), self.shape.output_bias());
-        let direct = self.shape.direct_weights();
-        for row in 0..n {
-            for h in 0..hidden {
-                let sum: f64 = (0..inputs)
-                    .map(|k| weights[input.start + k * hidden + h] * x.value(row, k))
-                    .sum();
-                let unit = (sum + weights[bias.start + h]).tanh();
-                for o in 0..outputs {
-                    let at = o * n + row;
-                    let index = output.start + h * outputs + o;
-                    jacobian[(at, index)] = unit;
-                    let slope = weights[index] * (1.0 - unit * unit);
-                    jacobian[(at, bias.start + h)] = slope;
-                    for k in 0..inputs {
-                        jacobian[(at, input.start + k * hidden + h)] = slope * x.value(row, k);
-                    }
-                }
-            }
-            for o in 0..outputs {
-                let at = o * n + row;
-                jacobian[(at, own.start + o)] = 1.0;
-                if !direct.is_empty() {
-                    for k in 0..inputs {
-                        jacobian[(at, direct.start + k * outputs + o)] = x.value(row, k);
-                    }
-                }
-            }
-        }
+        let MlpOutputs { posterior, scratch, .. } = self;
+        posterior.linearize(weights, &posterior.rows, scratch, jacobian);
     }
 }

@@ -2,9 +2,9 @@
 
 use posteria_linalg::{Cholesky, Matrix, dot};
 
-use super::ascent::{Ascent, Precision};
+use super::ascent::Ascent;
 use crate::density::special::LOG_SQRT_2PI;
-use crate::density::{Gamma, ParameterError};
+use crate::density::{Gamma, ParameterError, Precision};
 use crate::random::Stream;
 
 /// q(μ) q(W) q(α) q(τ) on the standardised scale, components in the order of decreasing size.

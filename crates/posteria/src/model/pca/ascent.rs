@@ -5,8 +5,8 @@ use posteria_linalg::{
 };
 
 use super::scatter::Scatter;
-use crate::density::Gamma;
-use crate::density::special::{LOG_SQRT_2PI, digamma, ln_gamma};
+use crate::density::special::LOG_SQRT_2PI;
+use crate::density::{Gamma, Precision};
 
 /// Rounds after which a climb ends even if the bound still rises.
 const MOST_ROUNDS: usize = 10_000;
@@ -28,32 +28,6 @@ pub(super) struct Prior {
     pub(super) loadings: Gamma,
     /// Of the precision of the noise.
     pub(super) noise: Gamma,
-}
-
-/// A gamma distribution of a precision, by shape and rate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Precision {
-    pub(super) shape: f64,
-    pub(super) rate: f64,
-}
-
-impl Precision {
-    pub(super) fn mean(self) -> f64 {
-        self.shape / self.rate
-    }
-
-    fn log_mean(self) -> f64 {
-        digamma(self.shape) - self.rate.ln()
-    }
-
-    /// E log p - E log q.
-    fn gain(self, prior: Gamma) -> f64 {
-        let Precision { shape, rate } = self;
-        let (a, b) = (prior.shape(), prior.rate());
-        a * b.ln() - ln_gamma(a) - (shape * rate.ln() - ln_gamma(shape))
-            + (a - shape) * self.log_mean()
-            + (rate - b) * self.mean()
-    }
 }
 
 /// A climb.
@@ -346,7 +320,8 @@ impl<'a> Ascent<'a> {
         let mean = 0.5
             * (dim * (1.0 + (beta * self.mean_variance).ln())
                 - beta * (square + dim * self.mean_variance));
-        let scales: f64 = self.scales.iter().map(|scale| scale.gain(self.prior.loadings)).sum();
-        rows + scores + loadings + mean + scales + self.noise.gain(self.prior.noise)
+        let scales: f64 =
+            self.scales.iter().map(|scale| scale.gain_over(self.prior.loadings)).sum();
+        rows + scores + loadings + mean + scales + self.noise.gain_over(self.prior.noise)
     }
 }

@@ -58,12 +58,7 @@ impl Evaluator for PcaEvaluator<'_> {
             *slot = self.density.log_density(|column| inputs[(row, column)]) - unit;
         }
         let log_prior = log_prior(posterior, state);
-        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
-        if terms.at(1.0).is_finite() && draw.iter().all(|value| value.is_finite()) {
-            Ok(terms)
-        } else {
-            Err(Infeasible::NotFinite)
-        }
+        Terms { log_prior, log_likelihood: log_likelihood.iter().sum() }.with_finite(draw)
     }
 }
 

@@ -10,11 +10,12 @@ use super::scatter::Scatter;
 use super::spec::{Pca, precision};
 use crate::data::{Dataset, Standardization};
 use crate::draws::{Dimension, Layout};
+use crate::model::independent_draw::IndependentDraw;
 use crate::model::usable::usable_rows;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
 use crate::random::Stream;
-use crate::sample::{Step, Sweep, Update};
+use crate::sample::Sweep;
 
 /// Principal components conditioned on the inputs of a dataset, with the approximation of their
 /// posterior.
@@ -92,12 +93,11 @@ impl PcaPosterior {
 
     /// log |dx/dx'|: what a log density on the standardised scale has too much.
     pub(super) fn log_unit(&self) -> f64 {
-        self.scaling.iter().map(|scaling| scaling.scale.ln()).sum()
+        Standardization::log_unit(&self.scaling)
     }
 
     pub(super) fn standardized(&self, row: &[f64]) -> Vec<f64> {
-        assert_eq!(row.len(), self.dim(), "one number per column");
-        row.iter().zip(&self.scaling).map(|(x, scaling)| scaling.apply(*x)).collect()
+        Standardization::apply_to_row(&self.scaling, row)
     }
 }
 
@@ -122,7 +122,9 @@ impl Posterior for PcaPosterior {
     }
 
     fn sweep<'p>(&'p self, _inverse_temperature: f64) -> Sweep<'p> {
-        Sweep::new(vec![Box::new(IndependentDraw { q: &self.approximation })])
+        Sweep::new(vec![Box::new(IndependentDraw(|state: &mut [f64], stream: &mut Stream| {
+            self.approximation.draw(stream, state);
+        }))])
     }
 
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
@@ -131,21 +133,6 @@ impl Posterior for PcaPosterior {
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
         Some(Box::new(PcaPredictor::new(self)))
-    }
-}
-
-struct IndependentDraw<'p> {
-    q: &'p PcaApproximation,
-}
-
-impl Update for IndependentDraw<'_> {
-    fn name(&self) -> &str {
-        "independent draw"
-    }
-
-    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        self.q.draw(stream, state);
-        Step::default()
     }
 }
 

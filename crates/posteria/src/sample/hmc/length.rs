@@ -144,6 +144,9 @@ impl Length {
         transition: &Transition,
     ) -> usize {
         let shortens = self.shortens();
+        if self.shortening.as_ref().is_some_and(Shortening::is_done) {
+            return present;
+        }
         if let Some(shortening) = &mut self.shortening
             && target.features(&buffers.start.point.position, &mut self.features).is_ok()
         {
@@ -159,9 +162,6 @@ impl Length {
 
     fn shorten(&mut self, present: usize) -> usize {
         let Some(shortening) = &mut self.shortening else { return present };
-        if shortening.is_done() {
-            return present;
-        }
         match shortening.observe(&self.features, present, *self.range.start()) {
             Verdict::Wait => present,
             Verdict::Take(length) => length,

@@ -1,51 +1,10 @@
-//! The factors of precisions and of the scales above them.
+//! The factors of scales above precisions.
 
-use crate::density::Gamma;
-use crate::density::special::{LOG_SQRT_2PI, digamma, ln_gamma};
+use crate::density::special::LOG_SQRT_2PI;
 use crate::random::Stream;
 
 /// Newton steps of a level: a few settle it.
 const STEPS: usize = 50;
-
-/// q(α): gamma by shape and rate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Precision {
-    pub(super) shape: f64,
-    pub(super) rate: f64,
-}
-
-impl Precision {
-    pub(super) fn mean(self) -> f64 {
-        self.shape / self.rate
-    }
-
-    pub(super) fn log_mean(self) -> f64 {
-        digamma(self.shape) - self.rate.ln()
-    }
-
-    /// E log p(α) - E log q(α) where the prior is Gamma(`shape`, rate) with a rate known by its
-    /// mean and mean logarithm.
-    pub(super) fn gain(self, shape: f64, (rate, log_rate): (f64, f64)) -> f64 {
-        let own = self.shape * self.rate.ln() - ln_gamma(self.shape) - self.shape;
-        shape * log_rate - ln_gamma(shape) + (shape - self.shape) * self.log_mean()
-            - rate * self.mean()
-            - own
-    }
-
-    /// log a = -½ log α of a draw.
-    pub(super) fn draw_log_scale(self, stream: &mut Stream) -> f64 {
-        // Shape and rate are positive and finite since they were found.
-        let gamma = Gamma::from_shape_rate(self.shape, self.rate);
-        gamma.map_or(f64::NAN, |gamma| -0.5 * gamma.log_draw(stream))
-    }
-
-    /// Log density of log a: a factor dα/d log a = 2α.
-    pub(super) fn log_density(self, log_scale: f64) -> f64 {
-        let log = -2.0 * log_scale;
-        self.shape * (self.rate.ln() + log) - ln_gamma(self.shape) - self.rate * log.exp()
-            + std::f64::consts::LN_2
-    }
-}
 
 /// q(u) of u = log a², a scale above precisions: normal.
 #[derive(Clone, Copy, Debug)]

@@ -26,7 +26,6 @@ pub struct FitJob {
 impl FitJob {
     /// Merges flags with the specification file; flags win.
     pub fn new(flags: &args::Fit, seed: Option<u64>) -> Result<Self> {
-        refuse_unavailable(flags)?;
         let mut spec = match &flags.spec {
             Some(path) => read_spec(path)?,
             None => Spec::default(),
@@ -89,18 +88,6 @@ fn beside(spec: Option<&Path>, path: &Path) -> PathBuf {
     match spec.and_then(Path::parent).map(|folder| folder.join(path)) {
         Some(beside) if beside.exists() => beside,
         _ => path.to_path_buf(),
-    }
-}
-
-/// Names the flags of models that this version does not have, instead of ignoring them.
-fn refuse_unavailable(flags: &args::Fit) -> Result<()> {
-    let asked = [("--fold", flags.fold.is_some()), ("--chain", flags.chain.is_some())];
-    match asked.into_iter().find(|(_, asked)| *asked) {
-        None => Ok(()),
-        Some((flag, _)) => Err(Failure::bad_input(format!(
-            "{flag} is not available in this version, which samples linear models, neural \
-             networks and Gaussian processes; omit it"
-        ))),
     }
 }
 
@@ -283,10 +270,8 @@ mod tests {
         assert!(refusal("posteria fit --target y --out r").contains("posteria fit DATA"));
         assert!(refusal("posteria fit d.csv --out r").contains("--target"));
         assert!(refusal("posteria fit d.csv --target y").contains("--out"));
-        for flag in ["--inference variational", "--chain 1"] {
-            let said = refusal(&format!("posteria fit d.csv --target y --out r {flag}"));
-            assert!(said.contains("not available in this version"), "{said}");
-        }
+        let said = refusal("posteria fit d.csv --target y --out r --chains 2 --chain 3");
+        assert!(said.contains("chain in [sampling]"), "{said}");
         assert!(job("posteria fit d.csv --target y --inference mcmc --dry-run").is_ok());
     }
 }

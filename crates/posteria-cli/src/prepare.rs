@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use posteria::approximate::{Ensemble, TemperedPosterior};
 use posteria::caution::Caution;
-use posteria::data::{Dataset, Encoder, Missing, Roles, Table, TextFormat};
+use posteria::data::{Dataset, Encoder, FoldSpec, Missing, Roles, Table, TextFormat};
 use posteria::model::gp::GaussianProcess;
 use posteria::model::linear::{Linear, LinearPosterior};
 use posteria::model::mixture::Mixture;
@@ -106,7 +106,16 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     };
     let missing = roles.missing;
     let encoding = Encoder::fit(&table, &roles).bad_input()?;
-    let (data, encoder, mut cautions) = (encoding.dataset, encoding.encoder, encoding.cautions);
+    let (mut data, mut encoder) = (encoding.dataset, encoding.encoder);
+    let mut cautions = encoding.cautions;
+    if let Some(fold) = &mut spec.data.fold {
+        fold.scheme = fold.scheme.resolved(&data);
+        let column = fold.scheme.column.as_ref();
+        let labels = column.map(|name| table.labels(name, &encoding.rows)).transpose();
+        let (training, _) = fold.rows(&data, labels.bad_input()?.as_deref()).bad_input()?;
+        (data, _) = divide(&data, &training, &[], spec.data.standardize);
+        encoder = encoder.rescaled(&data);
+    }
     let test = match &spec.data.test {
         Some(test) if matches!(spec.model.kind, ModelKind::Mlp | ModelKind::Gp) => {
             let path = PathBuf::from(test);
@@ -121,10 +130,31 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     spec.data.path = Some(saved_path(path)?);
     spec.data.sha256 = Some(digest);
     spec.data.rows = Some(data.rows());
-    let plan = spec.sampling.plan().bad_input()?;
+    let plan = plan(&spec)?;
     let posterior = condition(&spec, &data, test.as_ref())?;
     cautions.extend(tempering(&spec).map(|beta| Caution::Tempered { inverse_temperature: beta }));
     Ok(Prepared { spec, data, encoder, cautions, posterior, plan })
+}
+
+/// How a completed specification is sampled.
+pub fn plan(spec: &Spec) -> Result<Plan> {
+    let plan = spec.sampling.plan().bad_input()?;
+    Ok(Plan { fold: spec.data.fold.as_ref().map_or(0, FoldSpec::number), ..plan })
+}
+
+/// The `training` and the `held_out` rows of `data`, standardised by the former alone if data are
+/// to be standardised.
+pub fn divide(
+    data: &Dataset,
+    training: &[usize],
+    held_out: &[usize],
+    standardize: bool,
+) -> (Dataset, Dataset) {
+    if standardize {
+        data.split(training, held_out)
+    } else {
+        (data.select(training), data.select(held_out))
+    }
 }
 
 /// Conditions the model of a completed specification on data. A network records its error on

@@ -3,6 +3,7 @@
 mod findings;
 
 use std::io;
+use std::num::NonZero;
 use std::path::Path;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use posteria::caution::Caution;
 use posteria::data::Task;
 use posteria::diagnose::{Summary, SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
-use posteria::fit;
+use posteria::fit::{self, ChainMemory, FitError, Outcome, Recorder};
 use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
 use posteria_store::{
@@ -54,9 +55,9 @@ pub struct FitReport {
     doubts: usize,
 }
 
-/// Begins a run folder for what was prepared.
+/// Begins a run folder for what was prepared and will be sampled by `plan`.
 pub fn begin(
-    prepared: &Prepared,
+    (prepared, plan): (&Prepared, &Plan),
     found: Option<&Found<'_>>,
     path: &Path,
     interrupt: &Interrupt,
@@ -76,7 +77,7 @@ pub fn begin(
     let run = NewRun {
         spec: &spec,
         layout: prepared.posterior.layout(),
-        extent: (&prepared.plan).into(),
+        extent: plan.into(),
         pointwise: pointwise.as_ref(),
         observed: &training.observed,
         constant: &training.constant,
@@ -105,27 +106,12 @@ pub fn sample(
     let begun: Vec<usize> =
         memories.iter().map(|memory| memory.as_ref().map_or(0, |m| m.iteration)).collect();
     let progress = Progress::new(&writer, context.output, plan, posterior.layout(), &begun);
-    let threads = context.threads;
-    let started = Instant::now();
-    let seed = prepared.spec.sampling.seed();
-    let (progress, outcome) = match (&prepared.posterior, found) {
-        (Conditioned::Committee(posterior), _) => {
-            let progress = progress.of_members();
-            let memory = memories[0].as_ref();
-            let members = plan.draws;
-            let outcome = fit::run_committee(posterior, members, seed, memory, threads, &progress);
-            (progress, outcome)
-        }
-        (_, Some(Found { approximation: Some(approximation), .. })) => {
-            let independent = Independent::new(posterior, &**approximation);
-            let outcome = fit::run(&independent, plan, seed, &memories, threads, &progress);
-            (progress, outcome)
-        }
-        _ => {
-            let outcome = fit::run(posterior, plan, seed, &memories, threads, &progress);
-            (progress, outcome)
-        }
+    let progress = match prepared.posterior {
+        Conditioned::Committee(_) => progress.of_members(),
+        _ => progress,
     };
+    let started = Instant::now();
+    let outcome = run_chains((prepared, found), plan, &memories, context.threads, &progress);
     progress.finish();
     let seconds = started.elapsed().as_secs_f64();
     // What stopped the chains comes first: a full disk explains why they did not finish.
@@ -146,6 +132,29 @@ pub fn sample(
     }
     let draws = run.draws_of_variables().running()?;
     Ok(FitReport::new(prepared, path, (&draws, run.approximation()), seconds))
+}
+
+/// Runs the chains of what was prepared, trains its committee, or draws from what was `found` in
+/// place of chains. `recorder` sees all of it.
+pub fn run_chains(
+    (prepared, found): (&Prepared, Option<&Found<'_>>),
+    plan: &Plan,
+    memories: &[Option<ChainMemory>],
+    threads: NonZero<usize>,
+    recorder: &dyn Recorder,
+) -> std::result::Result<Outcome, FitError> {
+    let seed = prepared.spec.sampling.seed();
+    match (&prepared.posterior, found) {
+        (Conditioned::Committee(posterior), _) => {
+            let memory = memories[0].as_ref();
+            fit::run_committee(posterior, plan.draws, seed, memory, threads, recorder)
+        }
+        (posterior, Some(Found { approximation: Some(approximation), .. })) => {
+            let independent = Independent::new(&**posterior, &**approximation);
+            fit::run(&independent, plan, seed, memories, threads, recorder)
+        }
+        (posterior, _) => fit::run(&**posterior, plan, seed, memories, threads, recorder),
+    }
 }
 
 impl FitReport {

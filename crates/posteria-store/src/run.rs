@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use posteria::draws::{Draws, Layout, Statistics};
+use posteria::fit::ChainMemory;
 
 use crate::checkpoint::{CHECKPOINT, Loaded};
 use crate::columns::{Column, Reading};
@@ -98,6 +99,11 @@ impl Run {
     pub fn chain_iterations(&self) -> Vec<usize> {
         let chains = self.loaded.checkpoint.chains.iter();
         chains.map(|record| record.memory.as_ref().map_or(0, |memory| memory.iteration)).collect()
+    }
+
+    /// Where each chain stood at the checkpoint; `None` for one that had not begun.
+    pub fn memories(&self) -> Vec<Option<ChainMemory>> {
+        self.loaded.checkpoint.chains.iter().map(|record| record.memory.clone()).collect()
     }
 
     /// How the run stands; the lock is asked now, the rest is of the checkpoint.

@@ -197,13 +197,18 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "METHOD")]
     pub inference: Option<Inference>,
 
-    /// One fold of a larger job, I/K
-    #[arg(long, hide = true)]
-    pub fold: Option<String>,
+    /// Leave fold I of K out, I from 1: one unit of a cross-validation
+    ///
+    /// Rows are divided as `assess --method kfold --folds K` with the same seed divides them:
+    /// groups stay together, classes have their shares, else at random.
+    #[arg(long, value_name = "I/K", value_parser = fold)]
+    pub fold: Option<(usize, usize)>,
 
-    /// One chain of a larger job
-    #[arg(long, hide = true)]
-    pub chain: Option<usize>,
+    /// Run only chain I of those asked for, I from 1: one unit of a larger job
+    ///
+    /// Its draws are those that chain I of the whole run has.
+    #[arg(long, value_name = "I", help_heading = SAMPLING)]
+    pub chain: Option<NonZero<usize>>,
 }
 
 /// Kinds of models.
@@ -298,4 +303,18 @@ pub enum Inference {
     Map,
     /// Not at all: networks trained with early stopping take its place (mlp)
     Committee,
+}
+
+/// Reads `I/K`.
+fn fold(text: &str) -> Result<(usize, usize), String> {
+    let parts = text
+        .split_once('/')
+        .and_then(|(index, count)| Some((index.trim().parse().ok()?, count.trim().parse().ok()?)));
+    match parts {
+        Some((index, count)) if (1..=count).contains(&index) && count > 1 => Ok((index, count)),
+        Some((index, count)) => Err(format!(
+            "there is no fold {index} of {count}; folds are counted from 1, K is at least 2"
+        )),
+        None => Err("give the fold and their number, for example 3/10".into()),
+    }
 }

@@ -42,7 +42,7 @@ pub fn run(prepared: &Prepared, out: &Path, context: &Context) -> Result<FitRepo
     let found = find(prepared, context)?;
     let found = found.as_ref();
     let interrupt = Interrupt::listen().running()?;
-    let writer = begin(prepared, found, out, &interrupt)?;
+    let writer = begin((prepared, &prepared.plan), found, out, &interrupt)?;
     sample((prepared, found), &prepared.plan, (out, writer), &interrupt, context)
 }
 

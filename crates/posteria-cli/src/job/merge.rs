@@ -1,6 +1,6 @@
 //! Put flags in place of what the specification file says.
 
-use posteria::data::Task;
+use posteria::data::{FoldScheme, FoldSpec, Task};
 use posteria::model::spec::{
     InferenceChoice, KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily,
     SamplingSpec, Sharing, Spec, StartChoice,
@@ -166,4 +166,9 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         *value = flag.unwrap_or(*value);
     }
     sampling.seed = seed.unwrap_or(sampling.seed);
+    sampling.chain = flags.chain.map(|n| n.get()).or(sampling.chain);
+    if let Some((index, count)) = flags.fold {
+        let scheme = FoldScheme::new(count, sampling.seed);
+        spec.data.fold = Some(FoldSpec { index, scheme });
+    }
 }

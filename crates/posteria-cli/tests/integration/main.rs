@@ -8,6 +8,8 @@ mod bad_input;
 mod networks;
 // Gaussian processes: poor data, refusals, dry runs, summaries.
 mod processes;
+// One fold or one chain of a larger job.
+mod units;
 // Killed, interrupted, locked, damaged runs.
 mod interruption;
 // Summaries, diagnostics, exports of finished and of running runs.

@@ -163,6 +163,32 @@ impl Encoder {
         })
     }
 
+    /// The encoder of a part of the same data that was standardised anew ([`Dataset::split`]).
+    ///
+    /// # Panics
+    /// If `data` has other inputs or targets.
+    #[must_use]
+    pub fn rescaled(&self, data: &Dataset) -> Self {
+        let mut encoder = self.clone();
+        let mut scalings = data.input_scaling.iter();
+        let mut next = || *scalings.next().expect("one scaling per input");
+        for input in &mut encoder.inputs {
+            match &mut input.content {
+                InputContent::Number(scaling) => *scaling = next(),
+                InputContent::Classes { indicators, .. } => {
+                    indicators.iter_mut().for_each(|indicator| indicator.scaling = next());
+                }
+            }
+        }
+        if let TargetEncoding::Real(targets) = &mut encoder.targets {
+            assert_eq!(targets.len(), data.target_scaling.len(), "the same targets");
+            for ((_, old), new) in targets.iter_mut().zip(&data.target_scaling) {
+                *old = *new;
+            }
+        }
+        encoder
+    }
+
     /// The names of the inputs, indicators included.
     pub fn input_names(&self) -> Vec<String> {
         let mut names = Vec::new();

@@ -1,50 +1,7 @@
 //! Divide rows into folds, each held out once while the others train.
 
+use super::FoldError;
 use crate::random::Stream;
-
-/// Why rows cannot be divided.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FoldError {
-    /// Fewer than two folds.
-    #[error("{folds} fold(s) leave no rows to train on; use at least 2")]
-    TooFew {
-        /// Folds asked for.
-        folds: usize,
-    },
-    /// More folds than there are rows.
-    #[error("{rows} row(s) cannot be divided into {folds} folds; use at most {rows}")]
-    MoreThanRows {
-        /// Folds asked for.
-        folds: usize,
-        /// Rows there are.
-        rows: usize,
-    },
-    /// More folds than there are groups.
-    #[error(
-        "{groups} group(s) cannot be divided into {folds} folds without splitting one; use \
-             at most {groups}"
-    )]
-    MoreThanGroups {
-        /// Folds asked for.
-        folds: usize,
-        /// Groups there are.
-        groups: usize,
-    },
-    /// The gap around held-out rows swallows all others.
-    #[error(
-        "leaving out {gap} row(s) on each side leaves none of the {rows} to train on in fold \
-             {fold}; use a smaller gap"
-    )]
-    GapTooWide {
-        /// Rows left out on each side.
-        gap: usize,
-        /// Rows there are.
-        rows: usize,
-        /// The fold, from 1.
-        fold: usize,
-    },
-}
 
 /// Which rows are held out in which fold. Every row is held out exactly once.
 #[derive(Clone, Debug, PartialEq, Eq)]

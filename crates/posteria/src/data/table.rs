@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use super::{Cell, Column, DataError, Place};
+use super::{Cell, Cells, Column, DataError, Place};
 
 /// Named columns of equal length, and where they came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +120,35 @@ impl Table {
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|candidate| candidate == name)
+    }
+
+    /// For each of `rows` a number that is the same where the cells of a column are, counted in
+    /// the order in which values first appear.
+    ///
+    /// # Errors
+    /// [`DataError`] if there is no such column, or one of the cells is missing.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn labels(&self, name: &str, rows: &[usize]) -> Result<Vec<usize>, DataError> {
+        let index = self.index(name)?;
+        let mut known = HashMap::new();
+        let mut labels = Vec::with_capacity(rows.len());
+        for &row in rows {
+            let value = match self.columns[index].cell(row) {
+                Cell::Missing => {
+                    let place = self.place(row, index);
+                    let first = vec![(place.line, index + 1, name.to_string())];
+                    let cells = Cells { first, total: 1 };
+                    return Err(DataError::Missing { file: self.file.clone(), cells });
+                }
+                Cell::Number(value) => format!("{}", value + 0.0),
+                Cell::Text(text) => text.to_string(),
+            };
+            let next = known.len();
+            labels.push(*known.entry(value).or_insert(next));
+        }
+        Ok(labels)
     }
 
     /// Where the cell of a row and a column (both from 0) stands in the file.

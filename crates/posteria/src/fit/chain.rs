@@ -16,7 +16,7 @@ const START_ATTEMPTS: usize = 100;
 /// Everything a chain needs to continue bit for bit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChainMemory {
-    /// Sweeps done, warm-up included.
+    /// Sweeps done, warm-up included; 0 of a chain that begins where another one ended.
     pub iteration: usize,
     /// The state.
     pub state: Vec<f64>,
@@ -54,8 +54,9 @@ impl<'p> Chain<'p> {
         seed: Seed,
         index: usize,
     ) -> Result<Self, FitError> {
-        let mut starts = seed.stream(Purpose::Start, [index as u64, 0]);
-        let stream = seed.stream(Purpose::Chain, [index as u64, 0]);
+        let number = (plan.first_chain + index) as u64;
+        let mut starts = seed.stream(Purpose::Start, [number, plan.fold]);
+        let stream = seed.stream(Purpose::Chain, [number, plan.fold]);
         let mut chain = Chain::new(posterior, plan, index, stream);
         let mut reason = Infeasible::NotFinite;
         for _ in 0..START_ATTEMPTS {
@@ -90,10 +91,15 @@ impl<'p> Chain<'p> {
         }
         chain.state.clone_from(&memory.state);
         chain.iteration = memory.iteration;
-        // The settings of the stage first, then what was learned in it.
-        chain.sweep.enter(chain.next_stage().0);
+        // The settings of the stage first, then what was learned in it. What another chain has
+        // learned was learned in its sampling stage.
+        let began = memory.iteration > 0;
+        chain.sweep.enter(if began { chain.next_stage().0 } else { &plan.sampling });
         if chain.sweep.recall(&memory.updates).is_err() || chain.evaluate().is_err() {
             return Err(FitError::Memory { chain: index });
+        }
+        if !began {
+            chain.enter_stage_if_one_begins();
         }
         Ok(chain)
     }

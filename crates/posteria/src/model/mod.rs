@@ -20,6 +20,7 @@ pub use error::ModelError;
 pub use findings::VariationalFindings;
 pub use regularised::{Decay, Noise, Outputs, Regularised, Response, Scales};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::draws::Layout;
@@ -39,6 +40,13 @@ pub trait Posterior: Send + Sync {
 
     /// Number of entries of a state.
     fn state_len(&self) -> usize;
+
+    /// Parts of a state that hold something of every row: number j of row i at index
+    /// j · [`Posterior::rows`] + i of the part. A chain given some of the rows can begin where
+    /// one given all of them is: only these parts differ in length.
+    fn row_parts(&self) -> Vec<Range<usize>> {
+        Vec::new()
+    }
 
     /// A starting state, dispersed over the prior or about a rough mode.
     fn start(&self, stream: &mut Stream) -> Vec<f64>;

@@ -74,22 +74,69 @@ impl PredictiveTable {
         range: Range<usize>,
         inputs: &Matrix,
     ) -> Self {
-        let (family, rows, count) = (predictor.family(), inputs.rows(), range.len());
+        let rows = inputs.rows();
+        let at = |predictor: &mut dyn Predictor, draw: &[f64], parameters: &mut [f64]| {
+            predictor.at(draw, inputs, parameters);
+        };
+        PredictiveTable::filled(predictor, (draws, range), (rows, 0..rows), at)
+    }
+
+    /// As [`PredictiveTable::new`], at the rows `chosen` of the `all` rows of the fit
+    /// ([`Predictor::at_training_rows`]).
+    ///
+    /// # Panics
+    /// If there are no such draws or rows.
+    pub fn at_training_rows(
+        predictor: &mut dyn Predictor,
+        (draws, range): (&Draws, Range<usize>),
+        (all, chosen): (usize, Range<usize>),
+    ) -> Self {
+        let at = |predictor: &mut dyn Predictor, draw: &[f64], parameters: &mut [f64]| {
+            predictor.at_training_rows(draw, parameters);
+        };
+        PredictiveTable::filled(predictor, (draws, range), (all, chosen), at)
+    }
+
+    /// As [`PredictiveTable::at_training_rows`], for every row given the other rows
+    /// ([`Predictor::leave_one_out`]).
+    ///
+    /// # Panics
+    /// If there are no such draws or rows.
+    pub fn leave_one_out(
+        predictor: &mut dyn Predictor,
+        (draws, range): (&Draws, Range<usize>),
+        (all, chosen): (usize, Range<usize>),
+    ) -> Self {
+        let at = |predictor: &mut dyn Predictor, draw: &[f64], parameters: &mut [f64]| {
+            predictor.leave_one_out(draw, parameters);
+        };
+        PredictiveTable::filled(predictor, (draws, range), (all, chosen), at)
+    }
+
+    /// Evaluates draws at `all` rows by `at` and keeps the `chosen` ones.
+    fn filled(
+        predictor: &mut dyn Predictor,
+        (draws, range): (&Draws, Range<usize>),
+        (all, chosen): (usize, Range<usize>),
+        at: impl Fn(&mut dyn Predictor, &[f64], &mut [f64]),
+    ) -> Self {
+        let (family, rows, count) = (predictor.family(), chosen.len(), range.len());
         assert!(count > 0 && range.end <= draws.chains * draws.draws, "draws that exist");
+        assert!(chosen.end <= all, "rows that exist");
         let (width, length) = (family.width(), draws.layout.len());
         let mut parameters = vec![0.0; rows * count * width];
-        let mut tile = vec![0.0; TILE.min(count) * rows * width];
+        let mut tile = vec![0.0; TILE.min(count) * all * width];
         for first in (0..count).step_by(TILE) {
             let here = TILE.min(count - first);
-            for (index, part) in tile.chunks_exact_mut((rows * width).max(1)).enumerate().take(here)
+            for (index, part) in tile.chunks_exact_mut((all * width).max(1)).enumerate().take(here)
             {
                 let number = range.start + first + index;
-                predictor.at(&draws.values[number * length..][..length], inputs, part);
+                at(predictor, &draws.values[number * length..][..length], part);
             }
             for (row, own) in parameters.chunks_exact_mut(count * width).enumerate() {
                 let places = own[first * width..].chunks_exact_mut(width);
                 for (index, place) in places.enumerate().take(here) {
-                    let start = (index * rows + row) * width;
+                    let start = (index * all + chosen.start + row) * width;
                     place.copy_from_slice(&tile[start..start + width]);
                 }
             }

@@ -42,6 +42,14 @@ pub struct Stage {
 pub struct Plan {
     /// Number of chains.
     pub chains: usize,
+    /// Number of the first of them, from 0: they have the streams of these chains of a larger
+    /// job, hence their draws.
+    #[serde(default)]
+    pub first_chain: usize,
+    /// Number of the fold that is held out, from 1; 0 for a fit to all rows. Every fold has
+    /// streams of its own.
+    #[serde(default)]
+    pub fold: u64,
     /// Stages whose states are discarded.
     pub warmup: Vec<Stage>,
     /// Options of the sampling stage; its `iterations` are `draws * thin` whatever it says.
@@ -79,7 +87,15 @@ impl Plan {
             window *= 2;
         }
         push(last, Adapt::StepSize);
-        Plan { chains, warmup: stages, sampling: Stage::default(), draws, thin: 1 }
+        Plan {
+            chains,
+            first_chain: 0,
+            fold: 0,
+            warmup: stages,
+            sampling: Stage::default(),
+            draws,
+            thin: 1,
+        }
     }
 
     /// Number of warm-up sweeps per chain.

@@ -22,6 +22,9 @@ mod means;
 /// Who may import whom, and how long a file may be.
 mod layers;
 
+/// Chains that begin where others ended.
+mod warm;
+
 /// Reversibility and volume of Hamiltonian dynamics.
 mod dynamics;
 

@@ -218,6 +218,15 @@ impl Posterior for GpPosterior {
         self.latents.end
     }
 
+    fn row_parts(&self) -> Vec<Range<usize>> {
+        let cases = match &self.observed {
+            Observed::Real(residual) => residual.cases.clone(),
+            _ => None,
+        };
+        let latents = Some(self.latents.clone()).filter(|latents| !latents.is_empty());
+        cases.into_iter().chain(latents).collect()
+    }
+
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
         start::start(self, stream)
     }

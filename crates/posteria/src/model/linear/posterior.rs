@@ -1,5 +1,7 @@
 //! Condition a linear model on data.
 
+use std::ops::Range;
+
 use posteria_linalg::{Matrix, symmetric_rank_k, transposed_matrix_vector};
 
 use super::classified::{ClassConditional, ClassLikelihood};
@@ -171,6 +173,13 @@ impl Posterior for LinearPosterior {
         match &self.likelihood {
             Likelihood::Real(regression) => regression.residual.end,
             _ => self.coefficients.state_len,
+        }
+    }
+
+    fn row_parts(&self) -> Vec<Range<usize>> {
+        match &self.likelihood {
+            Likelihood::Real(regression) => regression.residual.cases.clone().into_iter().collect(),
+            _ => Vec::new(),
         }
     }
 

@@ -39,6 +39,13 @@ pub(super) struct Collapsed<'p> {
     infeasible: Option<Infeasible>,
 }
 
+/// Some of so many rows, evenly spaced: as many for any larger table, so that what kernels learn
+/// about them fits other tables too.
+fn spread(rows: usize) -> Vec<usize> {
+    let count = rows.min(FEATURE_ROWS);
+    (0..count).map(|index| index * rows / count).collect()
+}
+
 impl<'p> Collapsed<'p> {
     pub(super) fn new(
         (shape, rows): (Shape, &'p Rows),
@@ -69,9 +76,7 @@ impl<'p> Collapsed<'p> {
             },
             noise: vec![0.0; levels.map_or(0, |levels| levels.slots.len())],
             tail: vec![0.0; tail],
-            feature_rows: (0..residual.rows)
-                .step_by(residual.rows.div_ceil(FEATURE_ROWS).max(1))
-                .collect(),
+            feature_rows: spread(residual.rows),
             infeasible: None,
         }
     }

@@ -1,5 +1,7 @@
 //! Condition a network on data.
 
+use std::ops::Range;
+
 use super::evaluator::MlpEvaluator;
 use super::hierarchy::Hierarchy;
 use super::layout::layout;
@@ -165,6 +167,13 @@ impl Posterior for MlpPosterior {
 
     fn state_len(&self) -> usize {
         self.state_len
+    }
+
+    fn row_parts(&self) -> Vec<Range<usize>> {
+        match &self.observed {
+            Observed::Real(residual) => residual.cases.clone().into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn start(&self, stream: &mut Stream) -> Vec<f64> {

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::data::FoldSpec;
+
 /// `[data]`: where the rows come from and what the columns are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -37,6 +39,9 @@ pub struct DataSpec {
     /// Number of rows that were used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
+    /// The fold that is left out of the fit, if one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold: Option<FoldSpec>,
 }
 
 impl Default for DataSpec {
@@ -52,6 +57,7 @@ impl Default for DataSpec {
             missing: MissingPolicy::Error,
             sha256: None,
             rows: None,
+            fold: None,
         }
     }
 }

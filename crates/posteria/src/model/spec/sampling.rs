@@ -23,6 +23,9 @@ pub struct SamplingSpec {
     pub thin: usize,
     /// The seed.
     pub seed: u64,
+    /// The only one of the chains that runs, from 1; all of them if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain: Option<usize>,
     /// How the posterior is found; by Markov chains if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inference: Option<InferenceChoice>,
@@ -90,6 +93,7 @@ impl Default for SamplingSpec {
             draws: 1000,
             thin: 1,
             seed: 1,
+            chain: None,
             inference: None,
             kernel: None,
             leapfrog_steps: None,
@@ -182,6 +186,10 @@ impl SamplingSpec {
                 return Err(SpecError::out_of_range("sampling", key, 0.0, "at least 1"));
             }
         }
+        if let Some(chain) = self.chain.filter(|chain| !(1..=self.chains).contains(chain)) {
+            let wanted = "from 1 to the number of chains";
+            return Err(SpecError::out_of_range("sampling", "chain", chain as f64, wanted));
+        }
         if self.inference() != InferenceChoice::Mcmc {
             self.refuse_chains()?;
         }
@@ -195,7 +203,11 @@ impl SamplingSpec {
                 Stage { iterations: alone, still, adapt: Adapt::StepSize, ..Stage::default() };
             plan.warmup.insert(0, first);
         }
-        Ok(Plan { thin: self.thin, ..plan })
+        let plan = Plan { thin: self.thin, ..plan };
+        Ok(match self.chain {
+            None => plan,
+            Some(chain) => Plan { chains: 1, first_chain: chain - 1, ..plan },
+        })
     }
 
     /// Members are trained one by one and approximations drawn from at once: there is nothing to
@@ -205,6 +217,7 @@ impl SamplingSpec {
         let one = !matches!(inference, InferenceChoice::Laplace | InferenceChoice::Variational);
         let asked = [
             ("chains", one && self.chains != 1),
+            ("chain", one && self.chain.is_some()),
             ("draws", inference == InferenceChoice::Map && self.draws != 1),
             ("warmup", self.warmup != 0),
             ("thin", self.thin != 1),

@@ -14,7 +14,7 @@ pub struct Dic {
     /// L(θ̄) - p_dic_variance.
     pub dic_variance: f64,
     /// The alternative ½ Var D(θ) = 2 Var L(θ), never negative and the same whatever the parameters
-    /// are called. NaN for fewer than two draws. [Gelman et al. 2013, eq. 7.10]
+    /// are called. NaN for fewer than two draws. [Gelman et al. 2013, §7.2]
     pub p_dic_variance: f64,
     /// Reasons for doubt.
     pub cautions: Vec<Caution>,

@@ -57,13 +57,13 @@ pub enum ImportanceError {
 }
 
 /// Below this k of the tail S draws give reliable weights: min(1 - 1/log₁₀ S, 0.7).
-/// [Vehtari et al. 2024, §3.2.4]
+/// [Vehtari et al. 2024]
 pub fn pareto_shape_limit(draws: usize) -> f64 {
     (1.0 - 1.0 / (draws as f64).log10()).min(0.7)
 }
 
 /// How many of S ratios are the tail: ⌈min(S/5, 3 √(S / r))⌉ with r the relative efficiency of
-/// the draws. [Vehtari et al. 2024, §3.2]
+/// the draws. [Vehtari et al. 2024]
 pub fn tail_length(draws: usize, relative_efficiency: f64) -> usize {
     let size = draws as f64;
     (size / 5.0).min(3.0 * (size / relative_efficiency).sqrt()).ceil() as usize
@@ -206,7 +206,7 @@ impl ImportanceWeights {
 
     /// Monte Carlo standard error of [`ImportanceWeights::log_mean_exp`] by the delta method:
     /// √(Σ w_s² (exp(x_s - x̄) - 1)² / r) with x̄ that logarithm and r the relative efficiency.
-    /// [Vehtari et al. 2024, eq. 6]
+    /// [Vehtari et al. 2024]
     ///
     /// # Panics
     /// If there is not one value per draw.

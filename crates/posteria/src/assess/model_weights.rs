@@ -59,7 +59,7 @@ pub(super) fn checked(pointwise: &[&[f64]]) -> Result<usize, PointwiseError> {
 
 /// Weights proportional to exp(elpd), as if elpd were a log evidence. They ignore how uncertain the
 /// sums are. `pointwise`: one slice per model, one log predictive density per row. [Geisser & Eddy
-/// 1979; Yao et al. 2018, §3.4]
+/// 1979; Yao et al. 2018]
 ///
 /// # Errors
 /// [`PointwiseError`].
@@ -69,7 +69,7 @@ pub fn pseudo_bma(pointwise: &[&[f64]]) -> Result<Vec<f64>, PointwiseError> {
 }
 
 /// [`pseudo_bma`] averaged over `replicates` Bayesian bootstraps of the rows, which draws the
-/// weights towards each other where the sums are uncertain. [Yao et al. 2018, §3.4]
+/// weights towards each other where the sums are uncertain. [Yao et al. 2018]
 ///
 /// # Errors
 /// [`PointwiseError`].

@@ -20,25 +20,25 @@ pub struct Evaluated {
 pub struct MomentMatching {
     /// Most moves.
     pub most_moves: usize,
-    /// Stop when the shape of the tail is not above this; see
+    /// Rows whose shape of the tail is not above this are left as they are; see
     /// [`pareto_shape_limit`](super::pareto_shape_limit).
     pub limit: f64,
+    /// Others are moved until it is not above this. It is well below the limit on purpose: at the
+    /// limit itself the density of an outlier is still biased.
+    pub goal: f64,
     /// Whether covariances are matched where means and variances do not help. Its effort grows as
     /// the square of the number of coordinates.
     pub covariance: bool,
-    /// Whether only every other draw is moved in the end. The weights then refer to the mixture of
-    /// moved and unmoved draws, whose tails are never thinner than those of the posterior.
-    pub split: bool,
     /// Effective size of the draws over their number.
     pub relative_efficiency: f64,
 }
 
 impl MomentMatching {
-    /// Up to 30 moves, covariances and the split included, independent draws; `limit` as
+    /// Up to 30 moves to the goal 0.3, covariances included, of independent draws; `limit` as
     /// [`pareto_shape_limit`](super::pareto_shape_limit) gives it.
     pub fn new(limit: f64) -> Self {
-        let (covariance, split) = (true, true);
-        MomentMatching { most_moves: 30, limit, covariance, split, relative_efficiency: 1.0 }
+        let goal = limit.min(0.3);
+        MomentMatching { most_moves: 30, limit, goal, covariance: true, relative_efficiency: 1.0 }
     }
 }
 
@@ -102,13 +102,14 @@ type Evaluate<'e> = dyn FnMut(&[f64]) -> Result<Evaluated, Infeasible> + 'e;
 
 /// Moves draws of the posterior (`states`, each of `dim` unconstrained coordinates) affinely so that
 /// their mean, variances or covariance become what the weights that leave out one row make them,
-/// and weights them anew, as long as the tail of the ratios gets thinner. [Paananen et al. 2021,
-/// algorithm 1; the split of algorithm 2 as a mixture over all moves together]
+/// and weights them anew, as long as the tail of the ratios gets thinner: a moved draw θ' = T(θ)
+/// has the ratio p(D without i, θ') / p(D, θ) up to a constant. In the end all moves of every
+/// other draw are undone, and the draws are weighted as draws of the mixture,
+/// p(D without i, θ') / [p(D, θ') + p(D, T⁻¹θ') / det T]: the likelihood of an outlier is large just
+/// where the moved draws are not. [Paananen et al. 2021]
 ///
-/// A moved draw θ' = T(θ) has the ratio p(D without i, θ') / p(D, θ) up to a constant; after the
-/// split, where every other draw is moved, p(D without i, θ') / [p(D, θ') + p(D, T⁻¹θ') / det T].
-/// Moves to where `evaluate` finds no usable density get the weight 0. One call evaluates the model
-/// at every draw, once per move that is tried and half as often for the split.
+/// Moves to where `evaluate` finds no usable density get the weight 0. It is called once per draw,
+/// once per draw for every move that is tried, and for half the draws in the end.
 ///
 /// # Errors
 /// [`MomentMatchingError`].
@@ -139,7 +140,8 @@ pub fn match_moments(
     };
     let mut maps = Vec::new();
     let mut moves = Vec::new();
-    while moves.len() < options.most_moves && best.weights.pareto_shape > options.limit {
+    let is_bad = shape_before > options.limit;
+    while is_bad && moves.len() < options.most_moves && best.weights.pareto_shape > options.goal {
         let tried = MomentMove::ALL.into_iter().filter(|kind| kind.is_allowed(&best, dim, options));
         let better = tried.filter_map(|kind| {
             let map = kind.map(&best, dim)?;
@@ -152,7 +154,7 @@ pub fn match_moments(
         maps.push(map);
         moves.push(kind);
     }
-    if options.split && !maps.is_empty() {
+    if !maps.is_empty() {
         best = split(states, &original, best, &maps, evaluate, &weigh)?;
     }
     let log_likelihood: Vec<f64> = best

@@ -19,7 +19,7 @@ impl ParetoTail {
     ///
     /// The likelihood is profiled over b = -k/σ and averaged over a grid of b with a prior that
     /// depends on the data [Zhang & Stephens 2009]; the shape is then drawn towards 0.5 as if by
-    /// ten more exceedances, which steadies it in short tails [Vehtari et al. 2024, appendix C].
+    /// ten more exceedances, which steadies it in short tails [Vehtari et al. 2024].
     pub fn fit(exceedances: &[f64]) -> Option<Self> {
         /// Scale of the prior of b, in quartiles.
         const PRIOR_SCALE: f64 = 3.0;

@@ -10,13 +10,16 @@ const GAP: f64 = 1e-12;
 /// Weights below this are 0 for the purpose of Newton steps; updates can raise them again.
 const NEGLIGIBLE: f64 = 1e-12;
 
+/// Weights below this become 0 in the end where that is no loss.
+const UNSEEN: f64 = 1e-9;
+
 /// Rounds of one multiplicative update and one Newton step. Some ten are enough; models that are
 /// nearly the same take more.
 const MOST_ROUNDS: usize = 1000;
 
 /// The weights w ≥ 0, Σ w = 1 of the mixture of predictive distributions with the largest
 /// leave-one-out log score Σ_i log Σ_k w_k p_k(y_i). `pointwise`: one slice per model with its
-/// log p_k(y_i given x_i, D without i) for every row. [Yao et al. 2018, eq. 3]
+/// log p_k(y_i given x_i, D without i) for every row. [Yao et al. 2018]
 ///
 /// Rows that are impossible under every model say nothing about the weights and are left out.
 ///
@@ -50,8 +53,9 @@ pub fn stacking_weights(pointwise: &[&[f64]]) -> Result<Vec<f64>, PointwiseError
         normalise(&mut weights);
         score.newton(&mut weights);
     }
-    for weight in &mut weights {
-        if *weight < NEGLIGIBLE {
+    for (weight, gain) in weights.iter_mut().zip(&gains) {
+        // The score gains by it, as far as it can be seen at all.
+        if *weight < UNSEEN && *gain < 1.0 {
             *weight = 0.0;
         }
     }

@@ -6,7 +6,7 @@ use crate::caution::Caution;
 use crate::density::special::log_sum_exp;
 
 /// Above this posterior variance of its log density a row makes the criterion unreliable.
-/// [Vehtari, Gelman & Gabry 2017, §2.2]
+/// [Vehtari, Gelman & Gabry 2017]
 pub const VARIANCE_LIMIT: f64 = 0.4;
 
 /// The widely applicable information criterion, on the log scale: higher is better.
@@ -34,8 +34,8 @@ pub struct PointwiseWaic {
     pub p_waic: f64,
 }
 
-/// The widely applicable information criterion [Watanabe 2010; Gelman, Hwang & Vehtari 2014,
-/// eq. 13]. Prefer [`leave_one_out`](super::leave_one_out()), which fails later and says so.
+/// The widely applicable information criterion [Watanabe 2010; Gelman, Hwang &
+/// Vehtari 2014]. Prefer [`leave_one_out`](super::leave_one_out()), which fails later and says so.
 ///
 /// A row that is impossible under a draw (-∞) has infinite variance, and the criterion is -∞.
 pub fn waic(log_likelihoods: &LogLikelihoods<'_>) -> Waic {

@@ -1,5 +1,6 @@
 //! Run the command that was typed.
 
+mod assess;
 mod demo;
 mod describe;
 mod export;
@@ -62,6 +63,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Summary(arguments) => summary::summary(arguments, &context),
         Command::Diagnose(arguments) => summary::diagnose(arguments, &context),
         Command::Predict(arguments) => predict::run(arguments, &context),
+        Command::Assess(arguments) => assess::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

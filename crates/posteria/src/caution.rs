@@ -103,6 +103,60 @@ pub enum Caution {
         /// Of how many proposals.
         proposals: usize,
     },
+    /// Importance weights of rows that are left out cannot be trusted.
+    HighParetoShape {
+        /// Index of the row with the largest value; the text counts from 1.
+        row: usize,
+        /// The shape k of the tail of its ratios.
+        pareto_shape: f64,
+        /// What k should not exceed for this number of draws.
+        limit: f64,
+        /// How many rows exceed it.
+        count: usize,
+        /// Of how many rows.
+        rows: usize,
+    },
+    /// Too few draws to fit the tail of importance ratios.
+    FewTailDraws {
+        /// Draws of all chains.
+        draws: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// A row has the likelihood 0 under a draw.
+    ImpossibleRow {
+        /// Index of the row; the text counts from 1.
+        row: usize,
+        /// Index of a draw, over all chains.
+        draw: usize,
+        /// How many rows.
+        count: usize,
+    },
+    /// The log density of a row varies too much for WAIC.
+    WaicVariance {
+        /// Index of the row with the largest value; the text counts from 1.
+        row: usize,
+        /// The posterior variance of its log density.
+        variance: f64,
+        /// What it should not exceed.
+        limit: f64,
+        /// How many rows exceed it.
+        count: usize,
+    },
+    /// The deviance information criterion counts fewer than no parameters.
+    NegativeParameters {
+        /// The effective number of parameters.
+        p_dic: f64,
+    },
+    /// The best of many models is no better than the best of many equal ones would seem.
+    BestOfMany {
+        /// How many models were compared.
+        models: usize,
+        /// By how much the best exceeds the median model.
+        advantage: f64,
+        /// By how much the best of as many equal models is expected to exceed it.
+        expected: f64,
+    },
 }
 
 impl fmt::Display for Caution {
@@ -182,6 +236,43 @@ impl fmt::Display for Caution {
                 f,
                 "{count} of {proposals} proposals were rejected because the density was not \
                  finite; check the scale of the data and the priors"
+            ),
+            Caution::HighParetoShape { row, pareto_shape, limit, count, rows } => write!(
+                f,
+                "leaving out rows one at a time by importance sampling fails for {count} of {rows} \
+                 row(s): Pareto k is {pareto_shape:.2} for row {} (at most {limit:.2} can be \
+                 trusted); refit without these rows, use k-fold cross-validation, or a model with \
+                 heavier tails",
+                row + 1
+            ),
+            Caution::FewTailDraws { draws, needed } => write!(
+                f,
+                "{draws} draw(s) are too few to smooth importance weights or to judge them; draw at \
+                 least {needed}"
+            ),
+            Caution::ImpossibleRow { row, draw, count } => write!(
+                f,
+                "{count} row(s) have the likelihood 0 under a draw (row {}, draw {}), so their log \
+                 predictive density is -inf; check that row, or use a residual model that allows it",
+                row + 1,
+                draw + 1
+            ),
+            Caution::WaicVariance { row, variance, limit, count } => write!(
+                f,
+                "WAIC is not reliable: the log density of {count} row(s) has a posterior variance \
+                 above {limit} ({variance:.2} for row {}); use leave-one-out",
+                row + 1
+            ),
+            Caution::NegativeParameters { p_dic } => write!(
+                f,
+                "DIC counts {p_dic:.2} effective parameters: the posterior mean fits worse than the \
+                 draws do, so it does not stand for them; use leave-one-out"
+            ),
+            Caution::BestOfMany { models, advantage, expected } => write!(
+                f,
+                "the best of {models} models is {advantage:.1} above the median one, and {expected:.1} \
+                 is expected if all were equally good: the difference may be chance; average the \
+                 models, or assess the chosen one on rows that did not choose it"
             ),
         }
     }

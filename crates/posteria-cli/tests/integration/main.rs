@@ -18,6 +18,8 @@ mod reading;
 mod predict;
 // Predictions of Gaussian processes: formulas, residuals, threads.
 mod predict_processes;
+// Leave-one-out from anyone's log likelihoods.
+mod assess;
 // Committees of early-stopped networks, from fit to prediction.
 mod committee;
 // Approximations at a mode, and tempered chains, from fit to prediction.

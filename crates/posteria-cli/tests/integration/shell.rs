@@ -7,7 +7,9 @@ use crate::posteria::Place;
 #[test]
 fn every_command_has_short_and_long_help_with_examples() {
     let place = Place::new();
-    for command in ["demo", "fit", "resume", "summary", "diagnose", "predict", "export", "verify"] {
+    for command in
+        ["demo", "fit", "resume", "summary", "diagnose", "predict", "assess", "export", "verify"]
+    {
         for flag in ["-h", "--help"] {
             let help = place.call(&format!("{command} {flag}"));
             assert_eq!(help.code, 0);

@@ -212,6 +212,31 @@ fn summed(
     }
 }
 
+impl LeaveOneOut {
+    /// Puts log predictive densities in place of estimates that importance sampling cannot give:
+    /// rows, from 0, that were left out by fits without them. Their shapes stay, so that it is
+    /// known why they were, but give no reason for doubt any more.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn replace(&mut self, exact: &[(usize, f64)]) {
+        for (row, elpd) in exact {
+            self.pointwise[*row].elpd = *elpd;
+        }
+        let elpds: Vec<f64> = self.pointwise.iter().map(|row| row.elpd).collect();
+        self.elpd = elpds.iter().sum();
+        self.se = standard_error(&elpds);
+        self.p_loo = self.lppd - self.elpd;
+        let replaced = |row: usize| exact.iter().any(|(own, _)| *own == row);
+        let left = self.pointwise.iter().enumerate();
+        let left =
+            left.filter(|(row, one)| one.pareto_shape > self.shapes.limit && !replaced(*row));
+        if left.count() == 0 {
+            self.cautions.retain(|caution| !matches!(caution, Caution::HighParetoShape { .. }));
+        }
+    }
+}
+
 impl ShapeCounts {
     /// Counts the shapes of rows that `draws` draws were weighted for.
     pub fn of(pointwise: &[PointwiseLoo], draws: usize) -> Self {

@@ -3,7 +3,7 @@
 //! Everything here begins with the log likelihood of every row under every draw
 //! ([`LogLikelihoods`]), whoever made it. Row by row: [`importance_weights`] turn draws of the
 //! posterior into draws of the posterior without that row, [`leave_one_out`] adds up what they
-//! predict, [`match_moments`] mends rows whose weights fail. [`compare`] then puts models side by
+//! predict, [`match_moments`] mends rows whose weights fail. [`compare_elpds`] then puts models side by
 //! side.
 
 mod affine;
@@ -29,7 +29,7 @@ pub use leave_one_out::{
     LeaveOneOut, LeaveOneOutOptions, PointwiseLoo, RelativeEfficiency, ShapeCounts, leave_one_out,
 };
 pub use log_likelihoods::{LogLikelihoodError, LogLikelihoods};
-pub use model_comparison::{ComparedModel, Comparison, Weighting, compare};
+pub use model_comparison::{ComparedModel, ElpdComparison, Weighting, compare_elpds};
 pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};
 pub use moment_matching::{
     Evaluated, Matched, MomentMatching, MomentMatchingError, MomentMove, match_moments,

@@ -30,7 +30,7 @@ pub enum Weighting {
 
 /// Models in order of their expected log predictive density.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct ElpdComparison {
     /// The best model first.
     pub models: Vec<ComparedModel>,
     /// Reasons for doubt.
@@ -60,7 +60,10 @@ pub struct ComparedModel {
 ///
 /// # Errors
 /// [`PointwiseError`].
-pub fn compare(pointwise: &[&[f64]], weighting: Weighting) -> Result<Comparison, PointwiseError> {
+pub fn compare_elpds(
+    pointwise: &[&[f64]],
+    weighting: Weighting,
+) -> Result<ElpdComparison, PointwiseError> {
     checked(pointwise)?;
     let weights = match weighting {
         Weighting::Stacking => stacking_weights(pointwise)?,
@@ -91,7 +94,7 @@ pub fn compare(pointwise: &[&[f64]], weighting: Weighting) -> Result<Comparison,
     };
     let models: Vec<ComparedModel> = order.iter().map(row).collect();
     let sorted: Vec<f64> = models.iter().map(|model| model.elpd).collect();
-    Ok(Comparison { models, cautions: best_of_many(&sorted).into_iter().collect() })
+    Ok(ElpdComparison { models, cautions: best_of_many(&sorted).into_iter().collect() })
 }
 
 /// Doubts the best of many models, `elpds` in decreasing order, if K equal ones whose estimates
@@ -129,7 +132,7 @@ mod tests {
 
     fn is_doubted(models: &[Vec<f64>]) -> bool {
         let views: Vec<&[f64]> = models.iter().map(Vec::as_slice).collect();
-        let found = compare(&views, Weighting::PseudoBma).expect("comparable");
+        let found = compare_elpds(&views, Weighting::PseudoBma).expect("comparable");
         assert_eq!(found.models.len(), models.len());
         matches!(found.cautions[..], [Caution::BestOfMany { .. }])
     }
@@ -154,10 +157,10 @@ mod tests {
 
     #[test]
     fn one_model_and_impossible_rows_are_answered() {
-        let one = compare(&[&[-1.0, -2.0, -4.0]], Weighting::Stacking).expect("a model");
+        let one = compare_elpds(&[&[-1.0, -2.0, -4.0]], Weighting::Stacking).expect("a model");
         let [model] = one.models[..] else { panic!("one model") };
         assert!((model.weight - 1.0).abs() < 1e-15 && model.difference_se.abs() < 1e-15);
-        let two = compare(&[&[f64::NEG_INFINITY, -1.0], &[-1.0, -1.0]], Weighting::Stacking);
+        let two = compare_elpds(&[&[f64::NEG_INFINITY, -1.0], &[-1.0, -1.0]], Weighting::Stacking);
         let two = two.expect("comparable").models;
         assert_eq!([two[0].model, two[1].model], [1, 0]);
         assert!(two[1].elpd_difference == f64::INFINITY && two[1].difference_se.is_nan());

@@ -131,7 +131,7 @@ fn comparisons_are_those_of_arviz() {
             ("pseudo_bma", Weighting::PseudoBma, EXACT),
         ] {
             let there = &case[key];
-            let found = compare(&views, weighting).expect("comparable").models;
+            let found = compare_elpds(&views, weighting).expect("comparable").models;
             let of = |value: fn(&ComparedModel) -> f64| -> Vec<f64> {
                 found.iter().map(value).collect()
             };

@@ -1,0 +1,324 @@
+//! Predict every row by rows that it is not among, one way or another.
+
+use posteria::assess::utility::Utility;
+use posteria::assess::{
+    BiasTerms, Evaluation, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
+    Smoothing, Terms, leave_one_out,
+};
+use posteria::caution::Caution;
+use posteria::data::{FoldBy, FoldScheme};
+use posteria::draws::Draws;
+use posteria::model::Posterior;
+use posteria::model::spec::ModelKind;
+use posteria::random::Purpose;
+
+use super::evaluate::{Answers, Questions, blocks};
+use super::{Source, Subject, for_rows};
+use crate::commands::Context;
+use crate::failure::{Classify, Failure, Result};
+use crate::folds::Division;
+use crate::interrupt::Interrupt;
+use crate::text;
+use crate::work::Work;
+
+/// How every row is predicted.
+#[derive(Clone, Debug)]
+pub enum Method {
+    /// By the draws given all rows, weighted so that the row itself does not count.
+    LeaveOneOut {
+        /// What happens to the largest weights.
+        smoothing: Smoothing,
+        /// At most so many rows whose weights cannot be trusted are left out by new fits.
+        refits: usize,
+    },
+    /// By fits without the fold that the row is in.
+    KFold {
+        /// How rows are divided; each division is one more repetition.
+        schemes: Vec<FoldScheme>,
+        /// Draws of every chain of a fold; as the run has if absent.
+        draws: Option<usize>,
+    },
+    /// By the draws given all rows, the row itself among them.
+    Posterior,
+    /// By the prior.
+    Prior,
+}
+
+/// How well a run predicts.
+pub struct Assessed {
+    /// The utilities of every row.
+    pub utilities: Vec<PointwiseUtilities>,
+    /// What is known about every row.
+    pub answers: Vec<Answers>,
+    /// What importance sampling says about itself, if that was done.
+    pub loo: Option<LeaveOneOut>,
+    /// Rows that were left out by a new fit.
+    pub refitted: Vec<usize>,
+    /// The folds, if rows were divided.
+    pub folds: Option<Vec<usize>>,
+    /// What to be careful about.
+    pub cautions: Vec<Caution>,
+}
+
+/// What a run is assessed with.
+pub struct Assessing<'a> {
+    /// What predictions are worth.
+    pub utilities: &'a [Box<dyn Utility>],
+    /// Whether a signal came.
+    pub interrupt: &'a Interrupt,
+    /// How the command is run.
+    pub context: &'a Context,
+}
+
+impl Assessing<'_> {
+    /// Predicts every row of `subject` and values the predictions.
+    pub fn assess(&self, subject: &Subject, method: &Method) -> Result<Assessed> {
+        match method {
+            Method::LeaveOneOut { smoothing, refits } => {
+                self.leave_one_out(subject, *smoothing, *refits)
+            }
+            Method::KFold { schemes, draws } => self.k_fold(subject, schemes, *draws),
+            Method::Posterior => {
+                let answers = self.training(subject)?;
+                Ok(self.assessed(answers.into(), Vec::new()))
+            }
+            Method::Prior => {
+                let answers = self.prior(subject)?;
+                Ok(self.assessed(answers.into(), Vec::new()))
+            }
+        }
+    }
+
+    fn questions<'q>(&'q self, subject: &'q Subject) -> Questions<'q> {
+        let seed = self.context.seed();
+        Questions { utilities: self.utilities, observed: &subject.observed, seed }
+    }
+
+    fn work<'w>(
+        &'w self,
+        subject: &Subject,
+        posterior: &'w dyn Posterior,
+        draws: &'w Draws,
+    ) -> Result<Work<'w>> {
+        let open = subject.spec.model.kind == ModelKind::Gp;
+        Work::new(posterior, draws, open, self.context, self.interrupt)
+            .ok_or_else(|| Failure::bad_input("this model has no targets to predict"))
+    }
+
+    /// Every row as if it were new.
+    fn training(&self, subject: &Subject) -> Result<Vec<Answers>> {
+        let questions = self.questions(subject);
+        let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
+        let blocks = blocks(&subject.draws);
+        for_rows((&work, "utilities"), Source::Training(subject.rows()), |row, table, index| {
+            questions.ask(row, (table, index), None, (&blocks, 0))
+        })
+    }
+
+    /// Every row by draws of the prior.
+    fn prior(&self, subject: &Subject) -> Result<Vec<Answers>> {
+        if subject.spec.model.kind == ModelKind::Gp {
+            return Err(Failure::bad_input(
+                "--method prior is for linear models and networks: a Gaussian process keeps no \
+                 function in its draws that a prior could be seen in; use --method loo or kfold",
+            ));
+        }
+        let posterior = &*subject.fitted.posterior;
+        let count = subject.draws.chains * subject.draws.draws;
+        let mut values = Vec::with_capacity(count * subject.draws.layout.len());
+        for draw in 0..count {
+            let mut stream = self.context.seed().stream(Purpose::Functions, [draw as u64, 1]);
+            let drawn = posterior.draw_prior(&mut stream).ok_or_else(|| {
+                Failure::bad_input("this model cannot be drawn from its prior; use another --method")
+            })?;
+            values.extend(drawn);
+        }
+        let layout = subject.draws.layout.clone();
+        let draws = Draws { draws: count, values, ..Draws::empty(layout, 1, 0) };
+        let questions = self.questions(subject);
+        let work = self.work(subject, posterior, &draws)?;
+        let blocks = blocks(&draws);
+        for_rows((&work, "utilities"), Source::Training(subject.rows()), |row, table, index| {
+            questions.ask(row, (table, index), None, (&blocks, 0))
+        })
+    }
+
+    fn leave_one_out(
+        &self,
+        subject: &Subject,
+        smoothing: Smoothing,
+        refits: usize,
+    ) -> Result<Assessed> {
+        let likelihoods = LogLikelihoods::of(&subject.draws).bad_input()?;
+        let options = LeaveOneOutOptions { smoothing, ..LeaveOneOutOptions::default() };
+        let threads = self.context.threads;
+        let mut loo = leave_one_out(&likelihoods, &options, threads).running()?;
+        let efficiencies = likelihoods.efficiencies(options.relative_efficiency, threads);
+        let questions = self.questions(subject);
+        let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
+        let blocks = blocks(&subject.draws);
+        let source = Source::LeaveOneOut(subject.rows());
+        let mut answers = for_rows((&work, "utilities"), source, |row, table, index| {
+            let weights = likelihoods.weights_without(row, smoothing, efficiencies[row])?;
+            let logs = Some(&weights.log_weights[..]);
+            Ok(questions.ask(row, (table, index), logs, (&blocks, 0)))
+        })?
+        .into_iter()
+        .collect::<std::result::Result<Vec<Answers>, posteria::assess::ImportanceError>>()
+        .running()?;
+        let limit = loo.shapes.limit;
+        let bad = |(row, one): (usize, &posteria::assess::PointwiseLoo)| {
+            (one.pareto_shape > limit).then_some(row)
+        };
+        let bad: Vec<usize> = loo.pointwise.iter().enumerate().filter_map(bad).collect();
+        let mut refitted = Vec::new();
+        if !bad.is_empty() && bad.len() <= refits && subject.rows() > 1 {
+            for (row, answer) in self.refit(subject, &bad)? {
+                loo.replace(row, self.elpd(subject, &answer));
+                answers[row] = answer;
+                refitted.push(row);
+            }
+        }
+        let cautions = loo.cautions.clone();
+        let mut assessed = self.assessed(answers.into(), cautions);
+        (assessed.loo, assessed.refitted) = (Some(loo), refitted);
+        Ok(assessed)
+    }
+
+    /// Leaves out each of these rows by a fit of its own.
+    fn refit(&self, subject: &Subject, rows: &[usize]) -> Result<Vec<(usize, Answers)>> {
+        let all = subject.rows();
+        let by = Some(FoldBy::Row);
+        let scheme = FoldScheme { by, ..FoldScheme::new(all, self.context.seed().0) };
+        let folds = scheme.divide(&subject.fitted.dataset, None).bad_input()?;
+        let division = Division { scheme, folds, draws: subject.draws.draws };
+        let numbers: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
+        self.context.output.message(&format!(
+            "the importance weights of {} cannot be trusted ({}): each is left out by a fit of its \
+             own, {} of {}, begun where those of the run ended",
+            text::count(rows.len(), "row"),
+            numbers.join(", "),
+            text::count(subject.draws.chains, "chain"),
+            text::count(subject.draws.draws, "draw"),
+        ));
+        let fits = division.fit(&subject.whole(), rows, self.interrupt, self.context)?;
+        let questions = self.questions(subject);
+        let mut found = Vec::with_capacity(rows.len());
+        for fit in &fits {
+            let draws = fit.open()?.draws_of_variables().running()?;
+            let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
+            let inputs = fit.everything.inputs.rows_in(fit.index..fit.index + 1);
+            let (blocks, number) = (blocks(&draws), fit.index as u64 + 1);
+            let mut answers =
+                for_rows((&work, "utilities"), Source::New(&inputs), |_, table, index| {
+                    questions.ask(fit.index, (table, index), None, (&blocks, number))
+                })?;
+            found.push((fit.index, answers.remove(0)));
+        }
+        Ok(found)
+    }
+
+    fn k_fold(
+        &self,
+        subject: &Subject,
+        schemes: &[FoldScheme],
+        draws: Option<usize>,
+    ) -> Result<Assessed> {
+        let training = self.training(subject)?;
+        let mut all: Option<Assessed> = None;
+        for scheme in schemes {
+            let scheme = scheme.resolved(&subject.fitted.dataset);
+            let labels = match &scheme.column {
+                None => None,
+                Some(column) => {
+                    let (table, rows) = subject.table()?;
+                    Some(table.labels(column, &rows).bad_input()?)
+                }
+            };
+            let folds = scheme.divide(&subject.fitted.dataset, labels.as_deref()).bad_input()?;
+            let draws = draws.unwrap_or(subject.spec.sampling.draws);
+            let division = Division { scheme, folds, draws };
+            let one = self.one_division(subject, &division, &training)?;
+            match &mut all {
+                None => all = Some(one),
+                Some(all) => {
+                    for (sum, part) in all.utilities.iter_mut().zip(&one.utilities) {
+                        part.repetitions().iter().for_each(|part| sum.repeat(part.clone()));
+                    }
+                }
+            }
+        }
+        all.ok_or_else(|| Failure::bad_input("give at least one division into folds"))
+    }
+
+    fn one_division(
+        &self,
+        subject: &Subject,
+        division: &Division,
+        training: &[Answers],
+    ) -> Result<Assessed> {
+        let count = division.folds.count();
+        let indices: Vec<usize> = (0..count).collect();
+        let fits = division.fit(&subject.whole(), &indices, self.interrupt, self.context)?;
+        let questions = self.questions(subject);
+        let mut by_fold = Vec::with_capacity(count);
+        for fit in &fits {
+            let draws = fit.open()?.draws_of_variables().running()?;
+            let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
+            let (blocks, number) = (blocks(&draws), fit.index as u64 + 1);
+            let inputs = Source::New(&fit.everything.inputs);
+            by_fold.push(for_rows((&work, "utilities"), inputs, |row, table, index| {
+                questions.ask(row, (table, index), None, (&blocks, number))
+            })?);
+        }
+        let mut fold_of = vec![0; subject.rows()];
+        for fold in 0..count {
+            division.folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold);
+        }
+        let sizes: Vec<usize> = (0..count).map(|fold| division.folds.held_out(fold).len()).collect();
+        let evaluations = self.utilities.iter().enumerate().map(|(index, utility)| {
+            let value = |answers: &Answers| answers.values[index];
+            let terms = |of: &dyn Fn(&Answers) -> f64| {
+                let values =
+                    fold_of.iter().enumerate().map(|(row, fold)| of(&by_fold[*fold][row])).collect();
+                let at_all = training.iter().map(of).collect();
+                let folds = by_fold.iter().zip(&sizes);
+                let folds = folds.map(|(rows, size)| (*size, rows.iter().map(of).collect()));
+                let bias = BiasTerms::new(utility.summary(), at_all, folds.collect());
+                Terms { values, bias: Some(bias) }
+            };
+            let replicates = training.first().map_or(0, |row| row.replicates.len());
+            let replicate = |number: usize| terms(&|row| row.replicates[number][index]);
+            let draw_replicates = (0..replicates).map(replicate).collect();
+            let evaluation = Evaluation { terms: terms(&value), draw_replicates };
+            PointwiseUtilities::new(&**utility, evaluation)
+        });
+        let utilities = evaluations.collect();
+        let answers = fold_of.iter().enumerate().map(|(row, fold)| by_fold[*fold][row].clone());
+        Ok(Assessed {
+            utilities,
+            answers: answers.collect(),
+            loo: None,
+            refitted: Vec::new(),
+            folds: Some(fold_of),
+            cautions: Vec::new(),
+        })
+    }
+
+    /// The utilities of answers that need no correction.
+    fn assessed(&self, answers: Vec<Answers>, cautions: Vec<Caution>) -> Assessed {
+        let utilities = self.utilities.iter().enumerate().map(|(index, utility)| {
+            let values = answers.iter().map(|row| row.values[index]).collect::<Vec<f64>>();
+            let replicates = answers.first().map_or(0, |row| row.replicates.len());
+            let replicate = |number: usize| {
+                let rows = answers.iter().map(|row| row.replicates[number][index]);
+                Terms::from(rows.collect::<Vec<f64>>())
+            };
+            let draw_replicates = (0..replicates).map(replicate).collect();
+            let evaluation = Evaluation { terms: Terms::from(values), draw_replicates };
+            PointwiseUtilities::new(&**utility, evaluation)
+        });
+        let utilities = utilities.collect();
+        Assessed { utilities, answers, loo: None, refitted: Vec::new(), folds: None, cautions }
+    }
+}

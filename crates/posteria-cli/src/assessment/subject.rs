@@ -1,0 +1,115 @@
+//! Open a run that is to be assessed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use posteria::data::Table;
+use posteria::draws::Draws;
+use posteria::fit::ChainMemory;
+use posteria::model::spec::Spec;
+use posteria_store::Run;
+
+use crate::failure::{Classify, Failure, Result};
+use crate::fitted::{Fitted, fitted, observed};
+use crate::folds::Whole;
+use crate::prepare::read_table;
+use crate::sampling::{open, store_failure};
+
+/// A run that is to be assessed.
+pub struct Subject {
+    /// Its folder.
+    pub path: PathBuf,
+    /// Its specification.
+    pub spec: Spec,
+    /// Its data and its model.
+    pub fitted: Fitted,
+    /// Its draws, with the log likelihood of every row.
+    pub draws: Draws,
+    /// The targets of every row on the user's scale; classes as their indices.
+    pub observed: Vec<Vec<f64>>,
+    memories: Vec<ChainMemory>,
+}
+
+impl Subject {
+    /// Opens the run in `path`, which must have draws and predict something.
+    pub fn open(path: &Path) -> Result<Self> {
+        let run: Run = open(path)?;
+        let shown = path.display();
+        let spec = Spec::from_toml(run.spec())
+            .with_context(|| format!("{}", path.join("spec.toml").display()))
+            .bad_input()?;
+        if spec.model.kind.is_unsupervised() {
+            let kind = spec.model.kind.name();
+            return Err(Failure::bad_input(format!(
+                "{shown} is a {kind} model, which has no targets to predict"
+            )));
+        }
+        if spec.data.fold.is_some() {
+            return Err(Failure::bad_input(format!(
+                "{shown} is one fold of a cross-validation; give the run that was fitted to all rows"
+            )));
+        }
+        let fitted = fitted((path, &run), &spec, None)?;
+        let draws = run.draws().map_err(store_failure)?;
+        if draws.draws == 0 {
+            return Err(Failure::bad_input(format!(
+                "{shown} has no draws yet; wait for some, or go on with posteria resume {shown}"
+            )));
+        }
+        let observed = observed(&fitted.dataset.targets, &fitted.encoder);
+        let memories = run.memories().into_iter().flatten().collect();
+        Ok(Subject { path: path.to_path_buf(), spec, fitted, draws, observed, memories })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.observed.len()
+    }
+
+    /// What its folds are made of.
+    pub fn whole(&self) -> Whole<'_> {
+        Whole {
+            path: &self.path,
+            spec: &self.spec,
+            data: &self.fitted.dataset,
+            encoder: &self.fitted.encoder,
+            memories: self.memories.clone(),
+            posterior: &*self.fitted.posterior,
+        }
+    }
+
+    /// The table that the run was fitted to, and the row of it behind every row of the fit.
+    pub fn table(&self) -> Result<(Table, Vec<usize>)> {
+        let shown = self.path.display();
+        let path = self.spec.data.path.as_ref().map(PathBuf::from).ok_or_else(|| {
+            Failure::bad_input(format!("{shown} does not say where its data are"))
+        })?;
+        if !path.exists() {
+            return Err(Failure::bad_input(format!(
+                "the data of {shown}, {}, are not there any more; put the file back",
+                path.display()
+            )));
+        }
+        let (table, digest) = read_table(&path, self.spec.data.header)?;
+        if self.spec.data.sha256.as_ref().is_some_and(|expected| *expected != digest) {
+            return Err(Failure::bad_input(format!(
+                "{} has changed since {shown} was fitted to it",
+                path.display()
+            )));
+        }
+        let table = self.fitted.encoder.name_by_position(table).bad_input()?;
+        let rows = if table.rows() == self.rows() {
+            (0..self.rows()).collect()
+        } else {
+            let missing = posteria::data::Missing::Drop;
+            self.fitted.encoder.encode(&table, missing).bad_input()?.rows
+        };
+        if rows.len() != self.rows() {
+            return Err(Failure::bad_input(format!(
+                "{} has other complete rows than {shown} was fitted to",
+                path.display()
+            )));
+        }
+        Ok((table, rows))
+    }
+}

@@ -1,0 +1,101 @@
+//! Share the work of a prediction among threads, until it is done or a signal comes.
+
+use std::num::NonZero;
+
+use posteria::draws::Draws;
+use posteria::fit::run_jobs;
+use posteria::model::Posterior;
+use posteria::predict::{Family, Predictor};
+use posteria::random::Seed;
+
+use crate::commands::Context;
+use crate::failure::{Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::progress::JobProgress;
+
+/// A posterior, its draws, and who works on them.
+pub struct Work<'a> {
+    posterior: &'a dyn Posterior,
+    /// The draws.
+    pub draws: &'a Draws,
+    /// What the target follows given a draw.
+    pub family: Family,
+    /// Whether a draw leaves the function open.
+    pub is_open: bool,
+    /// Names the streams of what is drawn.
+    pub seed: Seed,
+    context: &'a Context,
+    interrupt: &'a Interrupt,
+}
+
+impl<'a> Work<'a> {
+    /// `None` if the posterior predicts nothing.
+    pub fn new(
+        posterior: &'a dyn Posterior,
+        draws: &'a Draws,
+        is_open: bool,
+        context: &'a Context,
+        interrupt: &'a Interrupt,
+    ) -> Option<Self> {
+        let family = posterior.predictor()?.family();
+        Some(Work { posterior, draws, family, is_open, seed: context.seed(), context, interrupt })
+    }
+
+    /// Number of draws of all chains together.
+    pub fn total(&self) -> usize {
+        self.draws.chains * self.draws.draws
+    }
+
+    /// A predictor for one job.
+    pub fn predictor(&self) -> Box<dyn Predictor + 'a> {
+        self.posterior.predictor().expect("seen when the work began")
+    }
+
+    /// Runs jobs 0, …, `count` - 1; results in their order. If it takes long, stderr tells how
+    /// far `what` is.
+    ///
+    /// # Errors
+    /// [`Failure::Interrupted`] if a signal came.
+    pub fn run<T: Send>(
+        &self,
+        what: &str,
+        count: usize,
+        job: impl Fn(usize) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let stopped = || self.interrupt.signal();
+        let progress = JobProgress::new(self.context.output, what, count);
+        let results = run_jobs(count, self.context.threads, |index| match stopped() {
+            None => {
+                let result = job(index);
+                progress.finish_one();
+                Some(result)
+            }
+            Some(_) => None,
+        });
+        progress.finish();
+        match (stopped(), results.into_iter().collect()) {
+            (None, Some(results)) => Ok(results),
+            (signal, _) => Err(Failure::Interrupted {
+                signal: signal.unwrap_or_default(),
+                advice: "nothing was written; repeat the command".into(),
+            }),
+        }
+    }
+}
+
+/// About `asked` of the draws, evenly spaced up to the last draw of every chain.
+pub fn spread_evenly(draws: Draws, asked: Option<NonZero<usize>>) -> Draws {
+    let Draws { chains, draws: count, .. } = draws;
+    let Some(asked) = asked.map(NonZero::get) else { return draws };
+    let per_chain = asked.div_ceil(chains.max(1));
+    if per_chain >= count {
+        return draws;
+    }
+    let mut values = Vec::with_capacity(chains * per_chain * draws.layout.len());
+    for chain in 0..chains {
+        for index in 0..per_chain {
+            values.extend_from_slice(draws.draw(chain, (index + 1) * count / per_chain - 1));
+        }
+    }
+    Draws { draws: per_chain, values, ..Draws::empty(draws.layout.clone(), chains, 0) }
+}

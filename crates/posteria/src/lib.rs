@@ -11,6 +11,7 @@
 //! | 3 | [`model`] | specification and data become a [`model::Posterior`] |
 //! | 4 | [`approximate`] | what takes the place of a posterior, without Markov chains |
 //! | 5 | [`fit`] | chains and committees, in parallel; the only spawner of threads |
+//! | 6 | [`assess`] | how good predictions will be: utilities, their distributions, decisions |
 //!
 //! Two narrow waists carry the weight: every sampler works on a [`target::LogDensity`], and
 //! every model is fitted through [`model::Posterior`].
@@ -94,6 +95,7 @@
 #![forbid(unsafe_code)]
 
 pub mod approximate;
+pub mod assess;
 pub mod caution;
 pub mod data;
 pub mod density;

@@ -157,6 +157,27 @@ pub enum Caution {
         /// By how much the best of as many equal models is expected to exceed it.
         expected: f64,
     },
+    /// The utility of some rows is not a finite number.
+    UtilityNotFinite {
+        /// Name of the utility.
+        utility: String,
+        /// How many rows.
+        count: usize,
+        /// The first of them, from 0.
+        row: usize,
+    },
+    /// Too few rows or groups to stand for all future rows.
+    FewUnits {
+        /// How many there are.
+        count: usize,
+        /// Whether they are groups.
+        grouped: bool,
+    },
+    /// So many models are compared that the best may be so by chance.
+    ManyModels {
+        /// How many.
+        count: usize,
+    },
 }
 
 impl fmt::Display for Caution {
@@ -273,6 +294,23 @@ impl fmt::Display for Caution {
                 "the best of {models} models is {advantage:.1} above the median one, and {expected:.1} \
                  is expected if all were equally good: the difference may be chance; average the \
                  models, or assess the chosen one on rows that did not choose it"
+            ),
+            Caution::UtilityNotFinite { utility, count, row } => write!(
+                f,
+                "{utility} is not a finite number for {count} row(s), first for row {}, and so is \
+                 its expectation; look at these rows, or use a utility that is defined for them",
+                row + 1
+            ),
+            Caution::FewUnits { count, grouped } => write!(
+                f,
+                "{count} {} are too few to stand for all future rows: the distribution of the \
+                 expected utility is rough, and likely too narrow; collect more",
+                if *grouped { "groups" } else { "rows" }
+            ),
+            Caution::ManyModels { count } => write!(
+                f,
+                "the best of {count} models is likely to look better than it is, because it was \
+                 chosen by these figures; assess the chosen one on rows that had no part in this"
             ),
         }
     }

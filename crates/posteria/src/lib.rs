@@ -11,7 +11,7 @@
 //! | 3 | [`model`] | specification and data become a [`model::Posterior`] |
 //! | 4 | [`approximate`] | what takes the place of a posterior, without Markov chains |
 //! | 5 | [`fit`] | chains and committees, in parallel; the only spawner of threads |
-//! | 6 | [`assess`] | how good predictions are: leave-one-out, criteria, model weights |
+//! | 6 | [`assess`] | how good predictions will be: leave-one-out, utilities and their distributions, decisions |
 //!
 //! Two narrow waists carry the weight: every sampler works on a [`target::LogDensity`], and
 //! every model is fitted through [`model::Posterior`].

@@ -27,7 +27,7 @@ pub enum Purpose {
     Start = 2,
     /// Division of rows into folds; indices: repetition, 0.
     Folds = 3,
-    /// Bayesian bootstrap weights; indices: replicate, 0.
+    /// Bayesian bootstrap weights; indices: replicate, what is weighted (0: rows).
     Bootstrap = 4,
     /// Simulated data, in demonstrations and in joint-distribution tests; indices: free.
     Data = 5,

@@ -1,13 +1,24 @@
-//! How good are the predictions? Leave-one-out by importance sampling, criteria, model weights.
+//! How good will predictions be? Leave-one-out, expected utilities and their distributions,
+//! comparisons, decisions.
 //!
-//! Everything here begins with the log likelihood of every row under every draw
-//! ([`LogLikelihoods`]), whoever made it. Row by row: [`importance_weights`] turn draws of the
-//! posterior into draws of the posterior without that row, [`leave_one_out`] adds up what they
-//! predict, [`match_moments`] mends rows whose weights fail. [`compare_elpds`] then puts models side by
-//! side.
+//! From the log likelihood of every row under every draw ([`LogLikelihoods`]), whoever made it:
+//! [`importance_weights`] turn draws of the posterior into draws of the posterior without a row,
+//! [`leave_one_out`] adds up what they predict, [`match_moments`] mends rows whose weights fail, and
+//! [`compare_elpds`] puts models side by side.
+//!
+//! For any [`Utility`]: [`PointwiseUtilities`] hold what the predictions of rows that were left out
+//! are worth, [`bayesian_bootstrap`] gives the distribution of what those of new rows will be, and
+//! [`compare`] the probability that one model is better than another.
 
 mod affine;
+mod bootstrap;
+pub mod calibration;
+pub mod decision;
 mod dic;
+mod difference;
+mod draw_replicates;
+mod expected;
+pub mod formula;
 mod importance;
 mod leave_one_out;
 mod log_likelihoods;
@@ -15,12 +26,21 @@ mod model_comparison;
 mod model_weights;
 mod moment_matching;
 mod pareto;
+mod pointwise;
 #[cfg(test)]
 mod reference;
 mod stacking;
+mod target_facts;
+pub mod utility;
 mod waic;
 
+pub use bootstrap::{Bootstrap, BootstrapError};
 pub use dic::Dic;
+pub use difference::{
+    Comparison, ComparisonError, Difference, PseudoBayesFactor, compare, difference,
+};
+pub use draw_replicates::{DrawBlocks, draw_replicates, log_density_replicates};
+pub use expected::{Components, ExpectedUtility, NormalApproximation, bayesian_bootstrap};
 pub use importance::{
     ImportanceError, ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit,
     tail_length,
@@ -35,5 +55,8 @@ pub use moment_matching::{
     Evaluated, Matched, MomentMatching, MomentMatchingError, MomentMove, match_moments,
 };
 pub use pareto::ParetoTail;
+pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
 pub use stacking::stacking_weights;
+pub use target_facts::TargetFacts;
+pub use utility::{Better, Summary, Utility, UtilityError, parse_utility};
 pub use waic::{PointwiseWaic, Waic, waic};

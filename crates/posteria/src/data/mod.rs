@@ -39,4 +39,5 @@ pub use reader::{Delimiter, Limits};
 pub use roles::{Missing, Roles};
 pub use standardize::Standardization;
 pub use table::Table;
+pub(crate) use table::nearest;
 pub use text::TextFormat;

@@ -187,7 +187,7 @@ impl Table {
 
 /// The name most like `name`, if one is alike: equal but for case, or at most a third of its
 /// letters away.
-fn nearest(name: &str, names: &[String]) -> Option<String> {
+pub(crate) fn nearest(name: &str, names: &[String]) -> Option<String> {
     // Comparing costs the product of the lengths; nobody mistypes a longer name by hand.
     const LONGEST: usize = 100;
     let lower = name.to_lowercase();
@@ -199,17 +199,22 @@ fn nearest(name: &str, names: &[String]) -> Option<String> {
     (away <= length / 3).then(|| other.clone())
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements from one word to the other.
+/// Insertions, deletions, replacements and swaps of neighbours from one word to the other.
 fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
+    let [from, to] = [from, to].map(|word| word.chars().collect::<Vec<char>>());
+    let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=to.len()).collect();
-    for (row, letter) in from.chars().enumerate() {
+    for (row, letter) in from.iter().enumerate() {
         let mut current = vec![row + 1];
         for (column, other) in to.iter().enumerate() {
-            let replaced = last[column] + usize::from(letter != *other);
-            current.push(replaced.min(last[column + 1] + 1).min(current[column] + 1));
+            let replaced = last[column] + usize::from(letter != other);
+            let mut fewest = replaced.min(last[column + 1] + 1).min(current[column] + 1);
+            if row > 0 && column > 0 && *letter == to[column - 1] && from[row - 1] == *other {
+                fewest = fewest.min(before[column - 1] + 1);
+            }
+            current.push(fewest);
         }
-        last = current;
+        before = std::mem::replace(&mut last, current);
     }
     last[to.len()]
 }
@@ -226,6 +231,7 @@ mod tests {
         assert_eq!(nearest("slag", &names), None);
         assert_eq!(edits("kitten", "sitting"), 3);
         assert_eq!(edits("", "abc"), 3);
+        assert_eq!(edits("maen", "mean"), 1);
     }
 
     #[test]

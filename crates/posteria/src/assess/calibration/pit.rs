@@ -1,0 +1,102 @@
+//! Where targets fall in their predictive distributions.
+
+use serde::Serialize;
+
+use super::Proportion;
+use crate::diagnose::asymptotic_p_value;
+
+/// Masses of the central intervals whose coverage is told.
+const MASSES: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
+/// Probability that the band holds the whole curve.
+const CONFIDENCE: f64 = 0.95;
+/// Points at which the curve is told, 0 and 1 apart.
+const POINTS: usize = 100;
+
+/// The probability integral transforms u_i = P(target ≤ y_i) of one target [Dawid 1984]. Uniform on
+/// (0, 1) if predictions are calibrated: heaped at both ends if they are too narrow, in the middle
+/// if too wide, at one end if they are off to a side.
+///
+/// Of leave-one-out predictions the u_i are nearly, not quite, independent, so that p-values and
+/// bands are nearly right.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProbabilityIntegralTransform {
+    /// Name of the target.
+    pub target: String,
+    /// The transform of every row, in order of rows.
+    pub values: Vec<f64>,
+    /// The distribution function of the u_i minus that of a uniform variable, at equal distances.
+    pub ecdf: Vec<EcdfPoint>,
+    /// Half the width of the band about 0 that holds the difference at *all* points with
+    /// probability 0.95 or more: √(log(2 / 0.05) / (2n)), by the inequality of Dvoretzky, Kiefer
+    /// and Wolfowitz [Massart 1990].
+    pub band: f64,
+    /// Largest distance of the two distribution functions (Kolmogorov–Smirnov).
+    pub statistic: f64,
+    /// Probability of such a distance if predictions are calibrated and rows independent.
+    pub p_value: f64,
+    /// 12 × variance about ½ of the u_i: above 1 predictions are too narrow, below too wide.
+    pub spread: f64,
+    /// How many targets lie in their central predictive intervals.
+    pub coverage: Vec<Coverage>,
+}
+
+/// A point of the empirical distribution function.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EcdfPoint {
+    /// Where.
+    pub at: f64,
+    /// Part of the rows at or below, minus `at`.
+    pub difference: f64,
+}
+
+/// How many targets lie in their central predictive interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Coverage {
+    /// The probability that the interval should hold.
+    pub mass: f64,
+    /// What it holds.
+    pub observed: Proportion,
+}
+
+impl ProbabilityIntegralTransform {
+    /// From the transform of every row. One that is not a number makes the test NaN.
+    pub(super) fn new(target: String, values: Vec<f64>) -> Self {
+        let rows = values.len();
+        let count = rows as f64;
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let steps = sorted.iter().enumerate().map(|(index, value)| {
+            let (below, above) = (value - index as f64 / count, (index + 1) as f64 / count - value);
+            if value.is_nan() { f64::NAN } else { below.max(above) }
+        });
+        let statistic =
+            steps.fold(
+                0.0,
+                |most: f64, step| {
+                    if most.is_nan() || step.is_nan() { f64::NAN } else { most.max(step) }
+                },
+            );
+        let point = |index: usize| {
+            let at = index as f64 / POINTS as f64;
+            let below = sorted.partition_point(|value| *value <= at);
+            EcdfPoint { at, difference: below as f64 / count - at }
+        };
+        let coverage = |mass: f64| {
+            let outside = 0.5 * (1.0 - mass);
+            let inside = |value: &&f64| **value >= outside && **value <= 1.0 - outside;
+            let observed = Proportion::new(values.iter().filter(inside).count(), rows);
+            Coverage { mass, observed }
+        };
+        ProbabilityIntegralTransform {
+            target,
+            ecdf: (1..POINTS).map(point).collect(),
+            band: ((2.0 / (1.0 - CONFIDENCE)).ln() / (2.0 * count)).sqrt(),
+            statistic,
+            // Against a sample without end.
+            p_value: asymptotic_p_value(statistic, rows, usize::MAX),
+            spread: 12.0 * values.iter().map(|value| (value - 0.5).powi(2) / count).sum::<f64>(),
+            coverage: MASSES.map(coverage).to_vec(),
+            values,
+        }
+    }
+}

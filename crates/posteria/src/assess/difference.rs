@@ -1,0 +1,274 @@
+//! Compare models by paired differences of their expected utilities.
+
+#[cfg(test)]
+mod tests;
+
+use super::bootstrap::{distributions, mean, variance};
+use super::expected::{expected_utilities, folds, monte_carlo};
+use super::utility::ELPD;
+use super::{Better, Bootstrap, BootstrapError, Components, ExpectedUtility, PointwiseUtilities};
+use crate::caution::Caution;
+use crate::diagnose::quantile;
+
+/// Models beyond which the best of all is likely to be best by chance.
+const MANY_MODELS: usize = 5;
+
+/// Why models cannot be compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ComparisonError {
+    /// Fewer than two.
+    #[error("a comparison needs at least two models")]
+    TooFew,
+    /// Different numbers of rows.
+    #[error(
+        "{first} has {first_rows} rows and {second} has {second_rows}; compare models of the same rows"
+    )]
+    Rows {
+        /// A model.
+        first: String,
+        /// Its rows.
+        first_rows: usize,
+        /// Another.
+        second: String,
+        /// Its rows.
+        second_rows: usize,
+    },
+    /// Different utilities.
+    #[error(
+        "{first} is judged by {first_utility} and {second} by {second_utility}; use one utility for all"
+    )]
+    Utilities {
+        /// A model.
+        first: String,
+        /// Its utility.
+        first_utility: String,
+        /// Another.
+        second: String,
+        /// Its utility.
+        second_utility: String,
+    },
+    /// Rows cannot be weighted.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+}
+
+/// The difference of two expected utilities, first minus second, under common weights of the rows
+/// [Vehtari 2001, §3.2.5]: what both models find hard cancels.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// Name of the utility.
+    pub name: String,
+    /// Which values are the better ones.
+    pub better: Better,
+    /// Number of rows.
+    pub rows: usize,
+    /// The difference of the estimates.
+    pub estimate: f64,
+    /// Its distribution.
+    pub replicates: Vec<f64>,
+    /// What makes it uncertain.
+    pub components: Components,
+}
+
+/// The pseudo-Bayes factor Π_i p(y_i given x_i, D without i, A) / p(… B) = exp(n ū_A-B)
+/// [Vehtari 2001, eq. 3.32].
+#[derive(Clone, Debug)]
+pub struct PseudoBayesFactor {
+    /// Its logarithm.
+    pub log: f64,
+    /// The distribution of its logarithm.
+    pub log_replicates: Vec<f64>,
+    /// Its n-th root: the ratio of the "mean" predictive likelihoods of a row, whatever the number
+    /// of rows.
+    pub per_row: f64,
+}
+
+impl Difference {
+    fn of(first: &Side<'_>, second: &Side<'_>) -> Self {
+        let minus =
+            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+        let pointwise = first.pointwise;
+        let (a, b) = (first.found, second.found);
+        let sum = |of: &dyn Fn(&Side<'_>) -> Option<f64>| Some(of(first)? + of(second)?);
+        // Models that were judged by the same divisions are compared division by division.
+        let folds = match a.by_repetition.len() == b.by_repetition.len() {
+            true => {
+                let both = a.monte_carlo.iter().zip(&b.monte_carlo);
+                let variances: Vec<_> = both.map(|(a, b)| Some((*a)? + (*b)?)).collect();
+                folds(&minus(&a.by_repetition, &b.by_repetition), &variances)
+            }
+            false => sum(&|side| folds(&side.found.by_repetition, &side.found.monte_carlo)),
+        };
+        let bias = match (&a.biases, &b.biases) {
+            (Some(a), Some(b)) => Some(variance(&minus(a, b)).sqrt()),
+            (one, other) => one.as_ref().or(other.as_ref()).map(|it| variance(it).sqrt()),
+        };
+        Difference {
+            name: pointwise.name.clone(),
+            better: pointwise.better,
+            rows: pointwise.rows(),
+            estimate: a.estimate - b.estimate,
+            replicates: minus(&a.replicates, &b.replicates),
+            components: Components {
+                data: variance(&minus(&a.rows_only, &b.rows_only)).sqrt(),
+                monte_carlo: sum(&|side| monte_carlo(&side.found.monte_carlo)).map(f64::sqrt),
+                folds: folds.map(f64::sqrt),
+                bias,
+            },
+        }
+    }
+
+    /// Mean of the distribution.
+    pub fn mean(&self) -> f64 {
+        mean(&self.replicates)
+    }
+
+    /// Standard deviation of the distribution.
+    pub fn sd(&self) -> f64 {
+        variance(&self.replicates).sqrt()
+    }
+
+    /// A quantile of the distribution; NaN if a replicate is not finite.
+    pub fn quantile(&self, probability: f64) -> f64 {
+        quantile(&self.replicates, probability)
+    }
+
+    /// P(the first model is better); of equals each is better with probability ½, so that this
+    /// and the same of the models exchanged sum to 1. NaN if a replicate is not a number.
+    pub fn probability_better(&self) -> f64 {
+        probability_better(&self.replicates, self.better)
+    }
+
+    /// P(the first model is better by more than `margin`): whether the difference matters
+    /// in practice.
+    pub fn probability_better_by(&self, margin: f64) -> f64 {
+        if self.replicates.iter().any(|value| value.is_nan()) {
+            return f64::NAN;
+        }
+        let sign = self.better.sign();
+        let more = self.replicates.iter().filter(|value| sign * **value > margin).count();
+        more as f64 / self.replicates.len() as f64
+    }
+
+    /// How many standard deviations the first model is better: positive if it is; 0 for equals.
+    pub fn effect_size(&self) -> f64 {
+        let mean = self.mean();
+        if mean.abs() <= 0.0 { 0.0 } else { self.better.sign() * mean / self.sd() }
+    }
+
+    /// The pseudo-Bayes factor; `None` for other utilities than `elpd`.
+    pub fn pseudo_bayes_factor(&self) -> Option<PseudoBayesFactor> {
+        let rows = self.rows as f64;
+        (self.name == ELPD).then(|| PseudoBayesFactor {
+            log: rows * self.estimate,
+            log_replicates: self.replicates.iter().map(|value| rows * value).collect(),
+            per_row: self.estimate.exp(),
+        })
+    }
+}
+
+struct Side<'a> {
+    pointwise: &'a PointwiseUtilities,
+    found: &'a super::bootstrap::Distribution,
+}
+
+fn probability_better(differences: &[f64], better: Better) -> f64 {
+    let mut sum = 0.0;
+    for value in differences {
+        let advantage = better.sign() * value;
+        if advantage.is_nan() {
+            return f64::NAN;
+        }
+        sum += match advantage.abs() > 0.0 {
+            true => f64::from(u8::from(advantage > 0.0)),
+            false => 0.5,
+        };
+    }
+    sum / differences.len() as f64
+}
+
+/// The difference of two models at the same rows.
+///
+/// # Errors
+/// If rows or utilities differ, or rows cannot be weighted.
+pub fn difference(
+    first: &PointwiseUtilities,
+    second: &PointwiseUtilities,
+    bootstrap: &Bootstrap,
+) -> Result<Difference, ComparisonError> {
+    check(&[("the first", first), ("the second", second)])?;
+    let (found, _) = distributions(&[first, second], bootstrap)?;
+    let side = |pointwise, index: usize| Side { pointwise, found: &found[index] };
+    Ok(Difference::of(&side(first, 0), &side(second, 1)))
+}
+
+/// Models beside each other, as tables 3.1–3.3 of [Vehtari 2001].
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Names of the models.
+    pub models: Vec<String>,
+    /// The expected utility of each; replicates of the same number share their weights.
+    pub expected: Vec<ExpectedUtility>,
+    /// P(the model of the row is better than that of the column); ½ on the diagonal.
+    pub probability_better: Vec<Vec<f64>>,
+    /// What gives reason to doubt it.
+    pub cautions: Vec<Caution>,
+}
+
+/// Compares any number of models at the same rows, all with the same weights.
+///
+/// # Errors
+/// If there are fewer than two, rows or utilities differ, or rows cannot be weighted.
+pub fn compare(
+    models: &[(&str, &PointwiseUtilities)],
+    bootstrap: &Bootstrap,
+) -> Result<Comparison, ComparisonError> {
+    check(models)?;
+    let pointwise: Vec<&PointwiseUtilities> = models.iter().map(|(_, model)| *model).collect();
+    let expected = expected_utilities(&pointwise, bootstrap)?;
+    let better = pointwise[0].better;
+    let entry = |first: &ExpectedUtility, second: &ExpectedUtility| {
+        let both = first.replicates.iter().zip(&second.replicates);
+        probability_better(&both.map(|(a, b)| a - b).collect::<Vec<_>>(), better)
+    };
+    let row = |first: &ExpectedUtility| -> Vec<f64> {
+        expected.iter().map(|second| entry(first, second)).collect()
+    };
+    let mut cautions = Vec::new();
+    if models.len() > MANY_MODELS {
+        cautions.push(Caution::ManyModels { count: models.len() });
+    }
+    Ok(Comparison {
+        models: models.iter().map(|(name, _)| name.to_string()).collect(),
+        probability_better: expected.iter().map(row).collect(),
+        expected,
+        cautions,
+    })
+}
+
+fn check(models: &[(&str, &PointwiseUtilities)]) -> Result<(), ComparisonError> {
+    let [(first, one), others @ ..] = models else { return Err(ComparisonError::TooFew) };
+    if others.is_empty() {
+        return Err(ComparisonError::TooFew);
+    }
+    for (second, other) in others {
+        if one.rows() != other.rows() {
+            return Err(ComparisonError::Rows {
+                first: first.to_string(),
+                first_rows: one.rows(),
+                second: second.to_string(),
+                second_rows: other.rows(),
+            });
+        }
+        if (&one.name, one.better) != (&other.name, other.better) {
+            return Err(ComparisonError::Utilities {
+                first: first.to_string(),
+                first_utility: one.name.clone(),
+                second: second.to_string(),
+                second_utility: other.name.clone(),
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Check differences: orientation, pairing, ties.
+
+use super::*;
+use crate::assess::utility::{AbsoluteError, Elpd};
+use crate::assess::{Evaluation, Terms};
+use crate::density::checks::assert_relative;
+use crate::density::special::normal_cdf;
+use crate::random::{Purpose, Seed};
+
+fn normals(count: usize, stream: u64) -> Vec<f64> {
+    let mut stream = Seed(5).stream(Purpose::Data, [stream, 0]);
+    (0..count).map(|_| stream.normal()).collect()
+}
+
+fn elpd(values: &[f64]) -> PointwiseUtilities {
+    PointwiseUtilities::new(&Elpd, Terms::from(values.to_vec()))
+}
+
+fn mae(values: &[f64]) -> PointwiseUtilities {
+    PointwiseUtilities::new(&AbsoluteError::mean(), Terms::from(values.to_vec()))
+}
+
+#[test]
+fn equals_are_better_half_of_the_time() {
+    let values = normals(50, 0);
+    let same = difference(&elpd(&values), &elpd(&values), &Bootstrap::new(Seed(1))).unwrap();
+    assert_eq!(same.probability_better().to_bits(), 0.5f64.to_bits());
+    assert!(same.effect_size().abs() <= 0.0 && same.sd().abs() <= 0.0);
+    assert!(same.probability_better_by(0.0).abs() <= 0.0);
+}
+
+#[test]
+fn common_rows_cancel_and_the_better_is_found() {
+    // u_B = u_A + d: what is common has sd 1, the difference 0.1 about 0.02.
+    let (common, own) = (normals(100, 1), normals(100, 2));
+    let first: Vec<f64> = common.iter().zip(&own).map(|(u, d)| u + 0.02 + 0.1 * d).collect();
+    let bootstrap = Bootstrap::new(Seed(2));
+    let found = difference(&elpd(&first), &elpd(&common), &bootstrap).unwrap();
+    let differences: Vec<f64> = first.iter().zip(&common).map(|(a, b)| a - b).collect();
+    let centre = mean(&differences);
+    let sd = (variance(&differences) * 99.0 / (100.0 * 101.0)).sqrt();
+    // Errors of 4000 replicates: 1.6 % of the sd for the mean, 1.1 % for the sd itself.
+    assert!((found.mean() - centre).abs() < 4.5 * 0.016 * sd, "{} {centre}", found.mean());
+    assert!((found.sd() / sd - 1.0).abs() < 0.05, "{} {sd}", found.sd());
+    assert_relative(found.estimate, centre, 1e-12);
+    assert_relative(found.components.data, found.sd(), 1e-12);
+    // The normal limit; 0.03 is four Monte Carlo errors.
+    for margin in [0.0, 0.01, 0.03] {
+        let expected = normal_cdf((centre - margin) / sd);
+        let probability = found.probability_better_by(margin);
+        assert!((probability - expected).abs() < 0.03, "{probability} {expected}");
+    }
+    let reversed = difference(&elpd(&common), &elpd(&first), &bootstrap).unwrap();
+    assert_relative(reversed.probability_better(), 1.0 - found.probability_better(), 1e-12);
+    assert_relative(reversed.effect_size(), -found.effect_size(), 1e-12);
+    // An error that is larger is worse.
+    let as_error = difference(&mae(&first), &mae(&common), &bootstrap).unwrap();
+    assert_relative(as_error.probability_better(), 1.0 - found.probability_better(), 1e-12);
+    assert_relative(as_error.effect_size(), -found.effect_size(), 1e-12);
+    assert!(as_error.pseudo_bayes_factor().is_none());
+    let factor = found.pseudo_bayes_factor().expect("of elpd");
+    assert_relative(factor.log, differences.iter().sum(), 1e-9);
+    assert_relative(factor.per_row, centre.exp(), 1e-9);
+    assert_relative(mean(&factor.log_replicates), 100.0 * found.mean(), 1e-12);
+}
+
+#[test]
+fn monte_carlo_errors_are_independent_and_divisions_paired() {
+    let values = normals(60, 3);
+    let shifted = |by: f64| Terms::from(values.iter().map(|u| u + by).collect::<Vec<_>>());
+    let evaluation = |stream: u64, by: f64| Evaluation {
+        terms: shifted(by),
+        draw_replicates: normals(400, stream).iter().map(|z| shifted(by + 0.2 * z)).collect(),
+    };
+    let first = PointwiseUtilities::new(&Elpd, evaluation(4, 0.0));
+    let second = PointwiseUtilities::new(&Elpd, evaluation(5, 0.0));
+    let found = difference(&first, &second, &Bootstrap::new(Seed(3))).unwrap();
+    let monte_carlo = found.components.monte_carlo.expect("replicates were given");
+    // The sd of 400 replicates is right to 3.5 %.
+    assert!((monte_carlo / (0.2 * 2f64.sqrt()) - 1.0).abs() < 0.12, "{monte_carlo}");
+    assert!(found.components.data < 1e-12, "rows are common");
+    assert!((found.sd() / monte_carlo - 1.0).abs() < 0.05, "{}", found.sd());
+    assert!(found.components.folds.is_none() && found.components.bias.is_none());
+    // Both models have the same luck with each division.
+    let (mut first, mut second) = (elpd(&values), elpd(&values));
+    for by in [0.3, -0.4] {
+        first.repeat(shifted(by));
+        second.repeat(shifted(by + 0.01));
+    }
+    let found = difference(&first, &second, &Bootstrap::new(Seed(3))).unwrap();
+    let folds = found.components.folds.expect("three divisions");
+    assert_relative(folds, (variance(&[0.0, 0.01, 0.01]) / 3.0).sqrt(), 1e-9);
+}
+
+#[test]
+fn tables_of_models_are_complete() {
+    let base = normals(40, 6);
+    let models: Vec<PointwiseUtilities> = (0..6_u64)
+        .map(|k| {
+            let noise = normals(40, 10 + k);
+            let values: Vec<f64> =
+                base.iter().zip(&noise).map(|(u, z)| u + 0.1 * k as f64 + z).collect();
+            elpd(&values)
+        })
+        .collect();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let named: Vec<_> = names.into_iter().zip(&models).collect();
+    let found = compare(&named, &Bootstrap::new(Seed(4))).unwrap();
+    for i in 0..6 {
+        assert_relative(found.probability_better[i][i], 0.5, 1e-15);
+        for j in 0..6 {
+            let both = found.probability_better[i][j] + found.probability_better[j][i];
+            assert_relative(both, 1.0, 1e-12);
+        }
+    }
+    assert!(matches!(found.cautions[..], [Caution::ManyModels { count: 6 }]));
+    let pair = difference(&models[0], &models[1], &Bootstrap::new(Seed(4))).unwrap();
+    assert_relative(pair.probability_better(), found.probability_better[0][1], 1e-15);
+    assert_eq!(
+        compare(&named[..1], &Bootstrap::new(Seed(4))).unwrap_err(),
+        ComparisonError::TooFew
+    );
+    let (short, other) = (elpd(&base[..30]), mae(&base));
+    let refused = |other| compare(&[named[0], ("z", other)], &Bootstrap::new(Seed(4)));
+    assert!(refused(&short).unwrap_err().to_string().contains("z has 30"));
+    assert!(refused(&other).unwrap_err().to_string().contains("z by mae"));
+}

@@ -1,0 +1,200 @@
+//! The distribution of the expected utility of a model.
+
+use super::bootstrap::{Units, distributions, mean, variance};
+use super::{Better, Bootstrap, BootstrapError, PointwiseUtilities, Summary};
+use crate::caution::Caution;
+use crate::diagnose::quantile;
+
+/// Rows, or groups of rows, below which their weights say little about the future.
+const FEWEST_UNITS: usize = 10;
+
+/// What makes an expected utility uncertain: standard deviations, in its unit
+/// [Vehtari 2001, figures 3.4 and 3.8].
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Components {
+    /// Finitely many rows: which future rows there will be, and how noisy.
+    pub data: f64,
+    /// Finitely many draws of the Markov chains. `None` if no replicates of the draws were given.
+    pub monte_carlo: Option<f64>,
+    /// Training sets that differ with the division into folds: what is left of it in the mean over
+    /// divisions, less what the draws explain. `None` for a single division.
+    pub folds: Option<f64>,
+    /// The bias correction itself, by rows and draws: a part of the others, not one more.
+    /// `None` without a correction.
+    pub bias: Option<f64>,
+}
+
+/// Mean and standard deviation of the expected utility by the central limit theorem.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct NormalApproximation {
+    /// The estimate.
+    pub mean: f64,
+    /// Its standard error by the rows.
+    pub sd: f64,
+}
+
+/// The expected utility of a model for future rows: an estimate, and its distribution as replicates
+/// of the Bayesian bootstrap.
+#[derive(Clone, Debug)]
+pub struct ExpectedUtility {
+    /// Name of the utility.
+    pub name: String,
+    /// Which values are the better ones.
+    pub better: Better,
+    /// How rows are summarised.
+    pub summary: Summary,
+    /// Number of rows.
+    pub rows: usize,
+    /// The summary over all rows, corrected for bias.
+    pub estimate: f64,
+    /// The correction in it.
+    pub bias_correction: Option<f64>,
+    /// The distribution.
+    pub replicates: Vec<f64>,
+    /// For comparison: Var(u) / n [Vehtari 2001, eq. 3.28], for other summaries and for groups
+    /// linearised.
+    pub normal: NormalApproximation,
+    /// What makes it uncertain.
+    pub components: Components,
+    /// What gives reason to doubt it.
+    pub cautions: Vec<Caution>,
+}
+
+impl ExpectedUtility {
+    /// Mean of the distribution.
+    pub fn mean(&self) -> f64 {
+        mean(&self.replicates)
+    }
+
+    /// Standard deviation of the distribution.
+    pub fn sd(&self) -> f64 {
+        variance(&self.replicates).sqrt()
+    }
+
+    /// A quantile of the distribution; NaN if a replicate is not finite.
+    pub fn quantile(&self, probability: f64) -> f64 {
+        quantile(&self.replicates, probability)
+    }
+}
+
+/// The distribution of the expected utility [Vehtari 2001, §3.2.4]. In every replicate rows (or
+/// their groups) get weights from Dirichlet(1, …, 1), one of the alternatives by reweighted
+/// draws is taken, divisions into folds are weighted likewise, and the summary with its correction
+/// for bias is computed anew.
+///
+/// ```
+/// use posteria::assess::utility::Elpd;
+/// use posteria::assess::{Bootstrap, PointwiseUtilities, Terms, bayesian_bootstrap};
+/// use posteria::random::Seed;
+///
+/// let values: Vec<f64> = (0..200).map(|row| -1.0 - 0.01 * f64::from(row % 50)).collect();
+/// let pointwise = PointwiseUtilities::new(&Elpd, Terms::from(values));
+/// let expected = bayesian_bootstrap(&pointwise, &Bootstrap::new(Seed(1)))?;
+/// assert!((expected.mean() - -1.245).abs() < 0.002);
+/// assert!((expected.sd() / expected.normal.sd - 1.0).abs() < 0.1);
+/// # Ok::<(), posteria::assess::BootstrapError>(())
+/// ```
+///
+/// # Errors
+/// If groups or weights do not fit the rows.
+pub fn bayesian_bootstrap(
+    pointwise: &PointwiseUtilities,
+    bootstrap: &Bootstrap,
+) -> Result<ExpectedUtility, BootstrapError> {
+    let mut all = expected_utilities(&[pointwise], bootstrap)?;
+    Ok(all.remove(0))
+}
+
+/// Those of several models at the same rows: replicates of the same number share their
+/// weights.
+pub(super) fn expected_utilities(
+    models: &[&PointwiseUtilities],
+    bootstrap: &Bootstrap,
+) -> Result<Vec<ExpectedUtility>, BootstrapError> {
+    let (found, units) = distributions(models, bootstrap)?;
+    let expected = models.iter().zip(found).map(|(pointwise, found)| {
+        let mut cautions = pointwise.cautions.clone();
+        if units.count < FEWEST_UNITS {
+            cautions.push(Caution::FewUnits {
+                count: units.count,
+                grouped: bootstrap.groups.is_some(),
+            });
+        }
+        let sd_by_rows = standard_error(pointwise, &units);
+        ExpectedUtility {
+            name: pointwise.name.clone(),
+            better: pointwise.better,
+            summary: pointwise.summary,
+            rows: pointwise.rows(),
+            components: Components {
+                data: variance(&found.rows_only).sqrt(),
+                monte_carlo: monte_carlo(&found.monte_carlo).map(f64::sqrt),
+                folds: folds(&found.by_repetition, &found.monte_carlo).map(f64::sqrt),
+                bias: found.biases.map(|biases| variance(&biases).sqrt()),
+            },
+            normal: NormalApproximation { mean: found.estimate, sd: sd_by_rows },
+            estimate: found.estimate,
+            bias_correction: found.bias,
+            replicates: found.replicates,
+            cautions,
+        }
+    });
+    Ok(expected.collect())
+}
+
+/// Variance by the draws of the mean over divisions, each with draws of its own.
+pub(super) fn monte_carlo(variances: &[Option<f64>]) -> Option<f64> {
+    let count = variances.len() as f64;
+    variances.iter().map(|variance| variance.map(|it| it / (count * count))).sum()
+}
+
+/// Variance by the division of the mean over divisions: what they differ, less what
+/// their draws explain.
+pub(super) fn folds(by_repetition: &[f64], variances: &[Option<f64>]) -> Option<f64> {
+    let count = by_repetition.len() as f64;
+    let explained = variances.iter().map(|variance| variance.unwrap_or(0.0) / count).sum::<f64>();
+    (by_repetition.len() > 1).then(|| (variance(by_repetition) - explained).max(0.0) / count)
+}
+
+/// Standard error of the expected utility by its linearisation: of the mean of u_i, of the
+/// root by √' = 1 / (2√), of a quantile by the standard error of the distribution function there
+/// [Woodruff 1952]. Sums over groups are what is independent. Corrections of other summaries than a
+/// mean are left out.
+fn standard_error(pointwise: &PointwiseUtilities, units: &Units) -> f64 {
+    let values = match pointwise.summary {
+        Summary::Mean => corrected(pointwise),
+        _ => pointwise.values(),
+    };
+    let of = |residuals: &dyn Fn(f64) -> f64| {
+        let mut sums = vec![0.0; units.count];
+        for ((value, base), unit) in values.iter().zip(&units.base).zip(&units.of_row) {
+            sums[*unit] += base * residuals(*value);
+        }
+        let count = units.count as f64;
+        let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
+        (squares * count / (count - 1.0)).sqrt()
+    };
+    let mean = Summary::Mean.of(&values, &units.base);
+    match pointwise.summary {
+        Summary::Mean => of(&|value| value - mean),
+        Summary::RootMean => of(&|value| value - mean) / (2.0 * mean.sqrt()),
+        Summary::Quantile(alpha) => {
+            let at = |p: f64| Summary::Quantile(p.clamp(0.0, 1.0)).of(&values, &units.base);
+            let cut = at(alpha);
+            let error = of(&|value| f64::from(u8::from(value <= cut)) - alpha);
+            0.5 * (at(alpha + error) - at(alpha - error))
+        }
+    }
+}
+
+/// Utilities with the correction of every row.
+fn corrected(pointwise: &PointwiseUtilities) -> Vec<f64> {
+    let mut values = pointwise.values();
+    let count = pointwise.repetitions().len() as f64;
+    for one in pointwise.repetitions() {
+        if let Some(super::BiasTerms::Pointwise(terms)) = &one.terms.bias {
+            values.iter_mut().zip(terms).for_each(|(value, term)| *value += term / count);
+        }
+    }
+    values
+}

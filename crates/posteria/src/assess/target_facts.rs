@@ -1,0 +1,94 @@
+//! What utilities and formulas must know about the targets.
+
+use crate::data::{Dataset, Targets};
+
+/// The targets of a task, as far as utilities and formulas need to know them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TargetFacts {
+    /// Real targets.
+    Real {
+        /// Names of the target columns.
+        names: Vec<String>,
+        /// Standard deviation of every target over the rows of the fit (divisor n - 1), on the
+        /// user's scale.
+        deviations: Vec<f64>,
+    },
+    /// One target that is a class.
+    Classes {
+        /// Labels of the classes, in the order of their indices.
+        labels: Vec<String>,
+    },
+    /// Rows without a target, which have a density of their own.
+    Absent,
+}
+
+impl TargetFacts {
+    /// Those of a dataset.
+    pub fn of(dataset: &Dataset) -> Self {
+        match &dataset.targets {
+            Targets::Classes { labels, .. } => TargetFacts::Classes { labels: labels.clone() },
+            Targets::Real { names, .. } if names.is_empty() => TargetFacts::Absent,
+            Targets::Real { names, values } => {
+                let scale = |target: usize| {
+                    dataset.target_scaling.get(target).map_or(1.0, |scaling| scaling.scale)
+                };
+                let of = |target: usize| deviation(values.column(target)) * scale(target);
+                TargetFacts::Real {
+                    names: names.clone(),
+                    deviations: (0..names.len()).map(of).collect(),
+                }
+            }
+        }
+    }
+
+    /// The labels of classes; none otherwise.
+    pub fn labels(&self) -> &[String] {
+        match self {
+            TargetFacts::Classes { labels } => labels,
+            _ => &[],
+        }
+    }
+
+    /// What the targets are, in a word.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            TargetFacts::Real { .. } => "numbers",
+            TargetFacts::Classes { .. } => "classes",
+            TargetFacts::Absent => "rows without a target",
+        }
+    }
+}
+
+/// Standard deviation with divisor n - 1; NaN for fewer than two values.
+fn deviation(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().map(|value| value / count).sum::<f64>();
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    if values.len() < 2 { f64::NAN } else { (squares / (count - 1.0)).sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Roles, Table, TextFormat};
+
+    fn facts(text: &str, targets: &[&str]) -> TargetFacts {
+        let table = Table::from_text("d", text.as_bytes(), &TextFormat::default()).unwrap();
+        let targets = targets.iter().map(|name| name.to_string()).collect();
+        let roles = Roles { targets, ..Roles::default() };
+        TargetFacts::of(&Dataset::new(&table, &roles).unwrap().0)
+    }
+
+    #[test]
+    fn deviations_are_on_the_users_scale() {
+        let text = "x,y,z\n1,10,3\n2,20,5\n4,60,4\n";
+        let TargetFacts::Real { names, deviations } = facts(text, &["y", "z"]) else {
+            panic!("real targets");
+        };
+        assert_eq!(names, ["y", "z"]);
+        assert!((deviations[0] - 700f64.sqrt()).abs() < 1e-9, "{deviations:?}");
+        assert!((deviations[1] - 1.0).abs() < 1e-12);
+        let classes = facts("x,c\n1,b\n2,a\n", &["c"]);
+        assert_eq!(classes.labels(), ["a", "b"]);
+    }
+}

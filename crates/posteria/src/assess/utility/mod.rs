@@ -1,0 +1,67 @@
+//! Value predictions: u(y, predictive distribution) for one row, and how rows are summarised.
+
+mod classes;
+mod crps;
+mod density;
+mod error;
+mod errors;
+mod expression;
+mod parse;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use classes::{Accuracy, Brier, ErrorRate};
+pub use crps::Crps;
+pub use density::{Elpd, Likelihood};
+pub use error::UtilityError;
+pub use errors::{AbsoluteError, SquaredError};
+pub use expression::Expression;
+pub use parse::{ELPD, parse_utility};
+pub(super) use summary::Prepared;
+pub use summary::Summary;
+
+use serde::Serialize;
+
+use crate::predict::Predictive;
+
+/// Which values are the better ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Large ones, as of a density.
+    Higher,
+    /// Small ones, as of an error or a cost.
+    Lower,
+}
+
+impl Better {
+    /// The sign that makes better values larger.
+    pub fn sign(self) -> f64 {
+        match self {
+            Better::Higher => 1.0,
+            Better::Lower => -1.0,
+        }
+    }
+}
+
+/// What a prediction is worth once the target is known, u(y, p(y given x, D)) [Vehtari 2001,
+/// §3.1.1]. A utility is shown in its own unit and is not negated if it is a cost: see
+/// [`Utility::better`].
+pub trait Utility: Send + Sync {
+    /// What the user calls it: `rmse`, `abs-quantile:0.9`, …
+    fn name(&self) -> &str;
+
+    /// Which values are the better ones.
+    fn better(&self) -> Better;
+
+    /// How the values of rows become the expected utility.
+    fn summary(&self) -> Summary;
+
+    /// Its value for one row; `observed` as [`Predictive::log_density`] takes it. NaN where it is
+    /// not defined (the error of a mean that does not exist).
+    ///
+    /// # Panics
+    /// If the predictive distribution is of another kind than the utility was made for.
+    fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64;
+}

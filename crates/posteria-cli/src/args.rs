@@ -5,7 +5,7 @@ mod fit;
 mod predict;
 mod read;
 
-pub use assess::Assess;
+pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{By, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
@@ -23,7 +23,8 @@ Examples:
   posteria summary runs/houses
   posteria diagnose runs/houses
   posteria predict runs/houses new.csv --out predictions.csv
-  posteria assess --log-lik loglik.csv
+  posteria assess runs/houses                         how good will predictions be?
+  posteria compare runs/houses runs/network           which model predicts better?
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -86,8 +87,10 @@ pub enum Command {
     Diagnose(Diagnose),
     /// Predict the targets of new rows: moments, quantiles, class probabilities, densities
     Predict(Predict),
-    /// Estimate how well new rows are predicted, from log likelihoods
-    Assess(Assess),
+    /// Find out how well new rows will be predicted, and how sure that is
+    Assess(Box<Assess>),
+    /// Compare models by their predictions: which is better, and how sure is that?
+    Compare(Box<Compare>),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

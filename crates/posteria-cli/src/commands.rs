@@ -1,6 +1,7 @@
 //! Run the command that was typed.
 
 mod assess;
+mod compare;
 mod demo;
 mod describe;
 mod export;
@@ -64,6 +65,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Diagnose(arguments) => summary::diagnose(arguments, &context),
         Command::Predict(arguments) => predict::run(arguments, &context),
         Command::Assess(arguments) => assess::run(arguments, &context),
+        Command::Compare(arguments) => compare::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

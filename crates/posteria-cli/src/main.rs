@@ -3,9 +3,12 @@
 
 mod approximation;
 mod args;
+mod assessment;
 mod commands;
 mod failure;
 mod file;
+mod fitted;
+mod folds;
 mod interrupt;
 mod job;
 mod output;
@@ -15,6 +18,7 @@ mod sampling;
 mod size;
 mod text;
 mod words;
+mod work;
 
 use std::process::ExitCode;
 

@@ -1,41 +1,207 @@
-//! Parse the options of `posteria assess`.
+//! Parse the options of `posteria assess` and `posteria compare`.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-/// Estimate how well new rows are predicted, by leaving out every row in turn.
+const FOLDS: &str = "K-fold cross-validation";
+
+/// Find out how well new rows will be predicted, and how sure that is.
 ///
-/// Works from the log likelihood of every row under every draw, whoever made them: rows are left
-/// out by Pareto-smoothed importance sampling (PSIS-LOO), without fitting anew. Numbers are on the
-/// log scale, higher is better. Pareto k says for each row whether its part can be trusted: good
-/// up to 0.5, ok up to the limit min(1 - 1/log10(S), 0.7) for S draws, bad above it. m_eff is the
-/// effective number of draws that carry the estimate of a row.
+/// Every row is predicted without itself: by weighting the draws of the run (loo, the default), or
+/// by new fits without the fold that the row is in (kfold). What predictions are worth is said by
+/// utilities; for each comes the distribution of its expectation over new rows, by the Bayesian
+/// bootstrap over rows (or groups) and over draws, with what makes it uncertain.
+///
+/// Pareto k says for each row whether its weights can be trusted: good up to 0.5, ok up to the limit
+/// min(1 - 1/log10(S), 0.7) for S draws, bad above it; such rows are left out by fits of their own.
+/// m_eff is the effective number of draws that carry the estimate of a row. With --log-lik the same
+/// from anyone's log likelihoods.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  posteria assess --log-lik loglik.csv\n  \
-    posteria assess --log-lik output_1.csv output_2.csv   CmdStan files with log_lik\n  \
-    posteria assess --log-lik loglik.csv --pointwise rows.csv --json")]
+#[command(after_help = "\
+Examples:
+  posteria assess runs/houses
+  posteria assess runs/houses --utility rmse 'abs-quantile:0.9'
+  posteria assess runs/houses --method kfold --folds 10
+  posteria assess runs/patients --method kfold --group hospital
+  posteria assess runs/houses --utility 'expr: if(y > q(0.95), 10, sd)' --smaller-is-better
+  posteria assess runs/houses --by district
+  posteria assess --log-lik loglik.csv
+  posteria assess --log-lik output_1.csv output_2.csv   CmdStan files with log_lik
+
+Utilities: elpd (log predictive density), likelihood, expr:FORMULA; of numbers rmse, nrmse, mae, \
+abs-quantile:ALPHA, crps; of classes accuracy, error-rate, brier. A formula may use y, mean, sd, \
+median, q(p), prob(class), log_density.")]
 pub struct Assess {
+    /// The run
+    #[arg(required_unless_present = "log_lik", conflicts_with = "log_lik")]
+    pub run: Option<PathBuf>,
+
     /// Log likelihoods: CSV with columns chain, draw and one per observation, or CmdStan files
     ///
     /// Without a column `chain` a file is one chain; several files are several chains. If there is
     /// an array `log_lik`, its elements are the observations and other columns are ignored.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     pub log_lik: Vec<PathBuf>,
 
-    /// Write one line per observation into this CSV file: elpd, Pareto k, m_eff, …
+    /// How rows are predicted, and what that is worth
+    #[command(flatten)]
+    pub how: How,
+
+    /// What predictions are worth besides these, by groups of rows with the same value in a column
+    #[arg(long, value_name = "COL")]
+    pub by: Option<String>,
+
+    /// Write one line per row into this CSV file: utilities, Pareto k, m_eff, …
     #[arg(long, value_name = "FILE")]
     pub pointwise: Option<PathBuf>,
 
-    /// Relative efficiency of the draws, effective size over number [default: that of the
-    /// likelihoods; 1 for one chain]
-    #[arg(long, value_name = "R", value_parser = positive)]
+    /// With --log-lik: relative efficiency of the draws, effective size over number [default: that
+    /// of the likelihoods; 1 for one chain]
+    #[arg(long, value_name = "R", value_parser = positive, requires = "log_lik")]
     pub relative_efficiency: Option<f64>,
+}
+
+/// Compare models by their predictions: which is better, and how sure is that?
+///
+/// All runs must be of the same rows and targets. Expected utilities are compared in pairs, both
+/// with the same weights of rows, so that rows which all models find hard do not blur the
+/// difference.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  posteria compare runs/linear runs/network runs/process
+  posteria compare runs/linear runs/network --utility rmse
+  posteria compare runs/linear runs/network --method kfold --folds 10
+  posteria compare runs/linear runs/network --utility rmse --difference 0.5   better by more than 0.5")]
+pub struct Compare {
+    /// The runs, at least two
+    #[arg(required = true, num_args = 2..)]
+    pub runs: Vec<PathBuf>,
+
+    /// How rows are predicted, and what that is worth
+    #[command(flatten)]
+    pub how: How,
+
+    /// How much better a model must be to matter: tells the probability of a greater advantage
+    #[arg(long, value_name = "D", value_parser = positive)]
+    pub difference: Option<f64>,
+}
+
+/// How rows are predicted, and what that is worth.
+#[derive(Debug, Args)]
+pub struct How {
+    /// How every row is predicted [default: loo]
+    #[arg(long, value_enum, value_name = "METHOD")]
+    pub method: Option<AssessMethod>,
+
+    /// What predictions are worth; may be several [default: elpd, and rmse or accuracy]
+    #[arg(long, value_name = "U", num_args = 1..)]
+    pub utility: Vec<String>,
+
+    /// Smaller values of a formula are better
+    #[arg(long)]
+    pub smaller_is_better: bool,
+
+    /// Column that says how much each row counts, for a future other than these rows
+    #[arg(long, value_name = "COL")]
+    pub weights: Option<String>,
+
+    /// Times that the rows are weighted anew [default: 4000]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub replicates: Option<u32>,
+
+    /// What happens to the largest importance weights [default: pareto]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub smoothing: Option<Smoothed>,
+
+    /// Leave at most N rows out by fits of their own if their weights cannot be trusted [default: 10]
+    #[arg(long, value_name = "N")]
+    pub refit: Option<usize>,
+
+    /// Number of folds [default: 10]
+    #[arg(long, value_name = "K", help_heading = FOLDS)]
+    pub folds: Option<NonZero<usize>>,
+
+    /// Rows with the same value in this column stay in one fold
+    #[arg(long, value_name = "COL", help_heading = FOLDS)]
+    pub group: Option<String>,
+
+    /// Folds of successive rows, H rows on each side left out of training (time series)
+    #[arg(long, value_name = "H", help_heading = FOLDS, conflicts_with = "group")]
+    pub block: Option<usize>,
+
+    /// Column that says in which fold a row is
+    #[arg(long, value_name = "COL", help_heading = FOLDS,
+        conflicts_with_all = ["group", "block", "folds"])]
+    pub fold_column: Option<String>,
+
+    /// Divide the rows R times, to see what the division does [default: 1]
+    #[arg(long, value_name = "R", help_heading = FOLDS)]
+    pub repeats: Option<NonZero<u16>>,
+
+    /// Draws of every chain of a fold [default: as the run]
+    #[arg(long, value_name = "N", help_heading = FOLDS)]
+    pub fold_draws: Option<NonZero<usize>>,
+}
+
+impl How {
+    /// The first of the options that only a run has a use for, if any was given.
+    pub fn of_runs(&self) -> Option<&'static str> {
+        let given = [
+            ("--method", self.method.is_some()),
+            ("--utility", !self.utility.is_empty()),
+            ("--smaller-is-better", self.smaller_is_better),
+            ("--weights", self.weights.is_some()),
+            ("--replicates", self.replicates.is_some()),
+            ("--smoothing", self.smoothing.is_some()),
+            ("--refit", self.refit.is_some()),
+            ("--repeats", self.repeats.is_some()),
+            ("--fold-draws", self.fold_draws.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name).or(self.of_folds())
+    }
+
+    /// The first of the options that divide rows, if any was given.
+    pub fn of_folds(&self) -> Option<&'static str> {
+        let given = [
+            ("--folds", self.folds.is_some()),
+            ("--group", self.group.is_some()),
+            ("--block", self.block.is_some()),
+            ("--fold-column", self.fold_column.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+}
+
+/// How rows are predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AssessMethod {
+    /// Without the row itself, by weighting the draws of the run
+    Loo,
+    /// Without the fold that the row is in, by new fits
+    Kfold,
+    /// By all rows, the row itself among them: too good, a limit that cannot be reached
+    Posterior,
+    /// By the prior alone: what is predicted before any row is seen
+    Prior,
+}
+
+/// What happens to the largest importance weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Smoothed {
+    /// They follow a fitted generalised Pareto distribution
+    Pareto,
+    /// They are cut off
+    Truncated,
+    /// Nothing
+    None,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
-        _ => Err("a positive number is needed, 1 for independent draws".into()),
+        _ => Err("a positive number is needed".into()),
     }
 }

@@ -54,15 +54,17 @@ pub struct Assessed {
     pub loo: Option<LeaveOneOut>,
     /// Rows that were left out by a new fit.
     pub refitted: Vec<usize>,
-    /// The folds, if rows were divided.
+    /// The fold of every row, if rows were divided.
     pub folds: Option<Vec<usize>>,
+    /// The log predictive density of all rows given all of them, if rows were divided.
+    pub training: Option<f64>,
     /// What to be careful about.
     pub cautions: Vec<Caution>,
 }
 
 /// What a run is assessed with.
 pub struct Assessing<'a> {
-    /// What predictions are worth.
+    /// What predictions are worth; the first is the log predictive density.
     pub utilities: &'a [Box<dyn Utility>],
     /// Whether a signal came.
     pub interrupt: &'a Interrupt,
@@ -80,11 +82,11 @@ impl Assessing<'_> {
             Method::KFold { schemes, draws } => self.k_fold(subject, schemes, *draws),
             Method::Posterior => {
                 let answers = self.training(subject)?;
-                Ok(self.assessed(answers.into(), Vec::new()))
+                Ok(self.assessed(answers, Vec::new()))
             }
             Method::Prior => {
                 let answers = self.prior(subject)?;
-                Ok(self.assessed(answers.into(), Vec::new()))
+                Ok(self.assessed(answers, Vec::new()))
             }
         }
     }
@@ -129,7 +131,9 @@ impl Assessing<'_> {
         for draw in 0..count {
             let mut stream = self.context.seed().stream(Purpose::Functions, [draw as u64, 1]);
             let drawn = posterior.draw_prior(&mut stream).ok_or_else(|| {
-                Failure::bad_input("this model cannot be drawn from its prior; use another --method")
+                Failure::bad_input(
+                    "this model cannot be drawn from its prior; use another --method",
+                )
             })?;
             values.extend(drawn);
         }
@@ -173,14 +177,18 @@ impl Assessing<'_> {
         let bad: Vec<usize> = loo.pointwise.iter().enumerate().filter_map(bad).collect();
         let mut refitted = Vec::new();
         if !bad.is_empty() && bad.len() <= refits && subject.rows() > 1 {
-            for (row, answer) in self.refit(subject, &bad)? {
-                loo.replace(row, self.elpd(subject, &answer));
+            let found = self.refit(subject, &bad)?;
+            // The first utility is the log predictive density.
+            let exact: Vec<(usize, f64)> =
+                found.iter().map(|(row, answer)| (*row, answer.values[0])).collect();
+            loo.replace(&exact);
+            for (row, answer) in found {
                 answers[row] = answer;
                 refitted.push(row);
             }
         }
         let cautions = loo.cautions.clone();
-        let mut assessed = self.assessed(answers.into(), cautions);
+        let mut assessed = self.assessed(answers, cautions);
         (assessed.loo, assessed.refitted) = (Some(loo), refitted);
         Ok(assessed)
     }
@@ -275,12 +283,16 @@ impl Assessing<'_> {
         for fold in 0..count {
             division.folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold);
         }
-        let sizes: Vec<usize> = (0..count).map(|fold| division.folds.held_out(fold).len()).collect();
+        let sizes: Vec<usize> =
+            (0..count).map(|fold| division.folds.held_out(fold).len()).collect();
         let evaluations = self.utilities.iter().enumerate().map(|(index, utility)| {
             let value = |answers: &Answers| answers.values[index];
             let terms = |of: &dyn Fn(&Answers) -> f64| {
-                let values =
-                    fold_of.iter().enumerate().map(|(row, fold)| of(&by_fold[*fold][row])).collect();
+                let values = fold_of
+                    .iter()
+                    .enumerate()
+                    .map(|(row, fold)| of(&by_fold[*fold][row]))
+                    .collect();
                 let at_all = training.iter().map(of).collect();
                 let folds = by_fold.iter().zip(&sizes);
                 let folds = folds.map(|(rows, size)| (*size, rows.iter().map(of).collect()));
@@ -301,6 +313,7 @@ impl Assessing<'_> {
             loo: None,
             refitted: Vec::new(),
             folds: Some(fold_of),
+            training: Some(training.iter().map(|row| row.values[0]).sum()),
             cautions: Vec::new(),
         })
     }
@@ -319,6 +332,14 @@ impl Assessing<'_> {
             PointwiseUtilities::new(&**utility, evaluation)
         });
         let utilities = utilities.collect();
-        Assessed { utilities, answers, loo: None, refitted: Vec::new(), folds: None, cautions }
+        Assessed {
+            utilities,
+            answers,
+            loo: None,
+            refitted: Vec::new(),
+            folds: None,
+            training: None,
+            cautions,
+        }
     }
 }

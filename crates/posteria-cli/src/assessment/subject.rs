@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use posteria::data::Table;
+use posteria::data::{Cell, Table};
 use posteria::draws::Draws;
 use posteria::fit::ChainMemory;
 use posteria::model::spec::Spec;
@@ -111,5 +111,19 @@ impl Subject {
             )));
         }
         Ok((table, rows))
+    }
+
+    /// The numbers of a column of its table, in the order of its rows.
+    pub fn numbers(&self, column: &str) -> Result<Vec<f64>> {
+        let (table, rows) = self.table()?;
+        let cells = table.column(column).bad_input()?;
+        let number = |row: &usize| match cells.cell(*row) {
+            Cell::Number(value) => Ok(value),
+            other => Err(Failure::bad_input(format!(
+                "{column} is {other} in row {}; a column of numbers is needed",
+                row + 1
+            ))),
+        };
+        rows.iter().map(number).collect()
     }
 }

@@ -1,12 +1,109 @@
-//! Estimate how well new rows are predicted.
+//! Find out how well new rows will be predicted.
 
 mod log_lik;
+mod report;
+mod rows;
 
+use posteria::assess::{Bootstrap, PointwiseUtilities, bayesian_bootstrap};
+
+use self::report::Report;
 use super::Context;
 use crate::args;
-use crate::failure::Result;
+use crate::assessment::{Assessing, Plan, Subject};
+use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
 
 /// Runs `posteria assess`.
 pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
-    log_lik::run(arguments, context)
+    let Some(path) = &arguments.run else {
+        let by = arguments.by.as_ref().map(|_| "--by");
+        if let Some(flag) = arguments.how.of_runs().or(by) {
+            return Err(Failure::bad_input(format!(
+                "{flag} is for a run, not for --log-lik; omit it"
+            )));
+        }
+        return log_lik::run(arguments, context);
+    };
+    let interrupt = Interrupt::listen().running()?;
+    let subject = Subject::open(path)?;
+    let plan = Plan::new(&arguments.how, &subject, context)?;
+    let groups = match &arguments.by {
+        Some(column) => Some(Groups::new(&subject, column)?),
+        None => None,
+    };
+    let assessing = Assessing { utilities: &plan.utilities, interrupt: &interrupt, context };
+    let assessed = assessing.assess(&subject, &plan.method)?;
+    let expected = assessed.utilities.iter().map(|it| bayesian_bootstrap(it, &plan.bootstrap));
+    let expected = expected.collect::<std::result::Result<Vec<_>, _>>().bad_input()?;
+    let subgroups = match &groups {
+        Some(groups) => groups.expected(&assessed.utilities, &plan.bootstrap)?,
+        None => Vec::new(),
+    };
+    if let Some(file) = &arguments.pointwise {
+        rows::write(file, &plan, &assessed)?;
+    }
+    let report = Report::new(&subject, &plan, (&assessed, &expected), subgroups)?;
+    report.keep(&subject)?;
+    context.output.result(&report, || report.render())?;
+    report.warnings().iter().for_each(|warning| context.output.warning(warning));
+    context.judge(report.doubts())
+}
+
+/// Rows with the same value in a column.
+struct Groups {
+    column: String,
+    /// The value, and the rows that have it.
+    members: Vec<(String, Vec<usize>)>,
+}
+
+/// What predictions of some rows are worth.
+pub struct Subgroup {
+    /// The column and its value in these rows.
+    pub name: String,
+    /// Number of rows.
+    pub rows: usize,
+    /// The expectation of every utility: name, estimate, standard deviation.
+    pub utilities: Vec<(String, f64, f64)>,
+}
+
+impl Groups {
+    fn new(subject: &Subject, column: &str) -> Result<Self> {
+        let (table, rows) = subject.table()?;
+        let labels = table.labels(column, &rows).bad_input()?;
+        let values = table.column(column).bad_input()?;
+        let mut members: Vec<(String, Vec<usize>)> = Vec::new();
+        for (row, label) in labels.iter().enumerate() {
+            if *label == members.len() {
+                members.push((values.cell(rows[row]).to_string(), Vec::new()));
+            }
+            members[*label].1.push(row);
+        }
+        /// More are not looked at one by one.
+        const MOST: usize = 100;
+        if members.len() > MOST {
+            return Err(Failure::bad_input(format!(
+                "{column} has {} different values; --by is for a column with at most {MOST}",
+                members.len()
+            )));
+        }
+        Ok(Groups { column: column.into(), members })
+    }
+
+    fn expected(
+        &self,
+        utilities: &[PointwiseUtilities],
+        bootstrap: &Bootstrap,
+    ) -> Result<Vec<Subgroup>> {
+        let of = |(value, rows): &(String, Vec<usize>)| {
+            let each = utilities.iter().map(|pointwise| {
+                let found = bayesian_bootstrap(&pointwise.select(rows), &bootstrap.select(rows))?;
+                Ok((found.name.clone(), found.estimate, found.sd()))
+            });
+            let utilities = each.collect::<std::result::Result<Vec<_>, _>>();
+            let utilities =
+                utilities.map_err(|error: posteria::assess::BootstrapError| error).bad_input()?;
+            Ok(Subgroup { name: format!("{} = {value}", self.column), rows: rows.len(), utilities })
+        };
+        self.members.iter().map(of).collect()
+    }
 }

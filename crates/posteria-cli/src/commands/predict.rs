@@ -4,23 +4,22 @@ mod effects;
 mod functions;
 mod report;
 mod rows;
-mod work;
 
 use anyhow::Context as _;
-use posteria::data::{Dataset, EncodedRows, Encoder, Missing, Targets};
+use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::model::spec::{ModelKind, Spec};
-use posteria_store::{Run, TrainingData};
 
 use self::report::Report;
 use self::rows::{linearised_rows, predict_rows};
-use self::work::{Work, spread_evenly};
 use super::{Context, foreign};
 use crate::approximation;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
+use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
-use crate::prepare::{Conditioned, condition, prepare, read_table};
-use crate::sampling::{open, store_failure};
+use crate::prepare::read_table;
+use crate::sampling::open;
+use crate::work::{Work, spread_evenly};
 
 /// Runs `posteria predict`.
 pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
@@ -43,7 +42,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             "{flag} is about the function behind a target, and a {kind} model has none; omit it"
         )));
     }
-    let Fitted { encoder, dataset, posterior } = fitted(&run, &spec, arguments)?;
+    let Fitted { encoder, dataset, posterior } =
+        fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
     let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(
@@ -57,7 +57,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         let kind = spec.model.kind.name();
         Failure::bad_input(format!("a {kind} model has no targets to predict"))
     })?;
-    let observed = observed(&new, &encoder);
+    let observed = new.targets.as_ref().map(|targets| observed(targets, &encoder));
     let linearised = match arguments.by {
         Some(args::By::Draws) => None,
         by => {
@@ -91,43 +91,6 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     context.output.result(&report, || report.render())
 }
 
-/// What the run was fitted to, and its model.
-struct Fitted {
-    encoder: Encoder,
-    dataset: Dataset,
-    posterior: Conditioned,
-}
-
-fn fitted(run: &Run, spec: &Spec, arguments: &args::Predict) -> Result<Fitted> {
-    let shown = arguments.run.display();
-    let fitted = match &arguments.data {
-        Some(table) => {
-            let prepared = prepare(spec.clone(), table)?;
-            let (encoder, dataset) = (prepared.encoder, prepared.data);
-            Fitted { encoder, dataset, posterior: prepared.posterior }
-        }
-        None => {
-            let kept = run.training_data().map_err(store_failure)?;
-            let Some(TrainingData { encoder, dataset }) = kept else {
-                return Err(Failure::bad_input(format!(
-                    "{shown} was made by a posteria that did not keep the data in the run folder; \
-                     say which table it was fitted to with --data FILE"
-                )));
-            };
-            // Whatever the test rows were, their error has a place in every draw.
-            let test = spec.data.test.as_ref().map(|_| &dataset);
-            let posterior = condition(spec, &dataset, test)?;
-            Fitted { encoder, dataset, posterior }
-        }
-    };
-    if fitted.posterior.layout() != run.layout() {
-        return Err(Failure::bad_input(format!(
-            "the draws of {shown} do not belong to its specification and data"
-        )));
-    }
-    Ok(fitted)
-}
-
 /// The rows of NEW, encoded as those of the fit were.
 fn new_rows(encoder: &Encoder, spec: &Spec, arguments: &args::Predict) -> Result<EncodedRows> {
     let given = (arguments.header || arguments.no_header).then_some(arguments.header);
@@ -138,20 +101,4 @@ fn new_rows(encoder: &Encoder, spec: &Spec, arguments: &args::Predict) -> Result
         _ => Missing::Error,
     };
     encoder.encode(&table, missing).bad_input()
-}
-
-/// The targets of every new row on the user's scale, classes as their indices, if they are there.
-fn observed(new: &EncodedRows, encoder: &Encoder) -> Option<Vec<Vec<f64>>> {
-    let targets = match new.targets.as_ref()? {
-        Targets::Real { values, .. } => {
-            let scaling = encoder.target_scaling();
-            let of = |row: usize| {
-                let each = scaling.iter().enumerate();
-                each.map(|(column, scaling)| scaling.invert(values[(row, column)])).collect()
-            };
-            (0..values.rows()).map(of).collect()
-        }
-        Targets::Classes { codes, .. } => codes.iter().map(|code| vec![*code as f64]).collect(),
-    };
-    Some(targets)
 }

@@ -74,6 +74,18 @@ impl Bootstrap {
         Bootstrap { replicates: 4000, seed, groups: None, row_weights: None }
     }
 
+    /// The same for some of the rows alone.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let groups = self.groups.as_ref().map(|it| rows.iter().map(|row| it[*row]).collect());
+        let weights = self.row_weights.as_ref();
+        let row_weights = weights.map(|it| rows.iter().map(|row| it[*row]).collect());
+        Bootstrap { groups, row_weights, ..self.clone() }
+    }
+
     /// Checks that it is for so many rows.
     pub(super) fn units(&self, rows: usize) -> Result<Units, BootstrapError> {
         let length = |what, given| match given == rows {

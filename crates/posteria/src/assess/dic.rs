@@ -21,6 +21,17 @@ pub struct Dic {
 }
 
 impl Dic {
+    /// The criterion without a point that stands for the draws: ½ Var D(θ) counts the parameters,
+    /// and E L(θ) - p/2 is the criterion. Without draws all is NaN.
+    pub fn by_variance(log_likelihoods: &[f64]) -> Self {
+        let size = log_likelihoods.len() as f64;
+        let mean = log_likelihoods.iter().sum::<f64>() / size;
+        let squares: f64 = log_likelihoods.iter().map(|value| (value - mean).powi(2)).sum();
+        let p_dic = 2.0 * squares / (size - 1.0);
+        let dic = mean - 0.5 * p_dic;
+        Dic { dic, p_dic, dic_variance: dic, p_dic_variance: p_dic, cautions: Vec::new() }
+    }
+
     /// The criterion from the log likelihood of all rows under every draw, and at one point that
     /// stands for them, mostly the posterior mean of the parameters. It depends on which
     /// parameters are averaged; where the posterior has several modes no point stands for it.
@@ -58,6 +69,10 @@ mod tests {
         let values: Vec<f64> = (0..20_000).map(|_| draw()).collect();
         let found = Dic::new(&values, 0.0);
         assert!((found.p_dic - 5.0).abs() < 0.12, "{found:?}");
+        let alone = Dic::by_variance(&values);
+        assert!((alone.p_dic - found.p_dic_variance).abs() < 1e-12, "{alone:?}");
+        // E L = -d/2 and p = d: -d, as about a point.
+        assert!((alone.dic + 5.0).abs() < 0.2, "{alone:?}");
         assert!((found.p_dic_variance - 5.0).abs() < 0.35, "{found:?}");
         assert!((found.dic + found.p_dic).abs() < 1e-12 && found.cautions.is_empty());
     }

@@ -83,6 +83,20 @@ impl BiasTerms {
     }
 }
 
+impl Terms {
+    fn select(&self, rows: &[usize]) -> Self {
+        let pick = |values: &[f64]| -> Vec<f64> { rows.iter().map(|row| values[*row]).collect() };
+        let bias = self.bias.as_ref().map(|bias| match bias {
+            BiasTerms::Pointwise(terms) => BiasTerms::Pointwise(pick(terms)),
+            BiasTerms::Parts { training, folds } => BiasTerms::Parts {
+                training: pick(training),
+                folds: folds.iter().map(|(share, values)| (*share, pick(values))).collect(),
+            },
+        });
+        Terms { values: pick(&self.values), bias }
+    }
+}
+
 impl From<Vec<f64>> for Terms {
     fn from(values: Vec<f64>) -> Self {
         Terms { values, bias: None }
@@ -152,6 +166,35 @@ impl PointwiseUtilities {
         &self.repetitions
     }
 
+    /// The utility of every row with its part of the correction for bias, averaged over the
+    /// divisions into folds. Where the summary is not a mean there is no such part.
+    pub fn corrected(&self) -> Vec<f64> {
+        let mut values = self.values();
+        let count = self.repetitions.len() as f64;
+        for evaluation in &self.repetitions {
+            if let Some(BiasTerms::Pointwise(terms)) = &evaluation.terms.bias {
+                values.iter_mut().zip(terms).for_each(|(value, term)| *value += term / count);
+            }
+        }
+        values
+    }
+
+    /// The utilities of some of the rows alone.
+    ///
+    /// # Panics
+    /// If there is no such row, or none is chosen.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let chosen = self.repetitions.iter().map(|evaluation| Evaluation {
+            terms: evaluation.terms.select(rows),
+            draw_replicates: evaluation.draw_replicates.iter().map(|it| it.select(rows)).collect(),
+        });
+        let mut part =
+            PointwiseUtilities { repetitions: Vec::new(), cautions: Vec::new(), ..self.clone() };
+        chosen.for_each(|evaluation| part.repeat(evaluation));
+        part
+    }
+
     /// The utility of every row, averaged over the divisions into folds.
     pub fn values(&self) -> Vec<f64> {
         let count = self.repetitions.len() as f64;
@@ -211,6 +254,9 @@ mod tests {
         let bias = BiasTerms::new(Summary::Mean, training.clone(), folds.clone());
         assert_eq!(bias, BiasTerms::Pointwise(vec![5.0 - 2.5, 1.0 - 1.5]));
         let mean = Terms { values: vec![1.0, 2.0], bias: Some(bias) };
+        let pointwise = PointwiseUtilities::new(&Elpd, mean.clone());
+        assert_eq!(pointwise.corrected(), [3.5, 1.5]);
+        assert_eq!(pointwise.select(&[1]).corrected(), [1.5]);
         let prepared = PreparedTerms::new(Summary::Mean, &mean);
         assert_relative(prepared.at(&[1.0, 3.0]), 1.75 + (2.5 - 1.5) / 4.0, 1e-14);
         // A root is taken of each part.
@@ -232,5 +278,7 @@ mod tests {
         mae.repeat(Terms::from(vec![3.0, 2.0]));
         assert!(mae.cautions.is_empty());
         assert_eq!(mae.values(), [2.0, 2.0]);
+        assert_eq!(mae.select(&[1]).values(), [2.0]);
+        assert_eq!(mae.select(&[0]).repetitions()[1].terms.values, [3.0]);
     }
 }

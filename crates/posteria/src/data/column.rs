@@ -1,5 +1,7 @@
 //! Hold one column of a table: numbers or text, with missing cells.
 
+use std::fmt;
+
 /// Texts that mean "no value here", beside every spelling of NaN.
 pub const MISSING: [&str; 7] = ["", "NA", "N/A", "?", "null", "NULL", "."];
 
@@ -12,6 +14,16 @@ pub enum Cell<'a> {
     Number(f64),
     /// A text.
     Text(&'a str),
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Missing => write!(f, "missing"),
+            Cell::Number(value) => write!(f, "{value}"),
+            Cell::Text(text) => write!(f, "{text}"),
+        }
+    }
 }
 
 impl<'a> Cell<'a> {

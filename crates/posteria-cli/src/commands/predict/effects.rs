@@ -4,10 +4,10 @@ use posteria::data::{Dataset, Encoder};
 use posteria::predict::{EffectOptions, Estimate, Family, input_effects};
 use serde::Serialize;
 
-use super::work::Work;
 use crate::failure::Result;
 use crate::output::{Table, heading};
 use crate::text::{decimals_for, fixed};
+use crate::work::Work;
 
 /// What one input does to one target or class.
 #[derive(Debug, Serialize)]

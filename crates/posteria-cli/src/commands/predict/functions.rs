@@ -8,9 +8,9 @@ use posteria::draws::{Dimension, Draws, Layout, WriteError, write_csv};
 use posteria::random::Purpose;
 
 use super::effects::function_names;
-use super::work::Work;
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
+use crate::work::Work;
 
 /// Most numbers that are held: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;

@@ -4,9 +4,9 @@ use posteria::approximate::Linearised;
 use posteria::data::EncodedRows;
 use posteria::predict::{Predictive, PredictiveTable};
 
-use super::work::Work;
 use crate::args::Quantile;
 use crate::failure::Result;
+use crate::work::Work;
 
 /// Draws that one job takes through the model.
 const DRAWS: usize = 64;

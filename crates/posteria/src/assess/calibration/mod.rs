@@ -59,15 +59,30 @@ impl CalibrationRecord {
     /// # Panics
     /// If the prediction is of another kind than the targets.
     pub fn add(&mut self, predictive: &Predictive<'_>, observed: &[f64]) {
-        for (target, values) in self.transforms.iter_mut().enumerate() {
-            values.push(predictive.cdf(target, observed[target]));
-        }
-        if !self.probabilities.is_empty() {
-            let mut probabilities = vec![0.0; self.probabilities.len()];
+        let transforms = 0..self.transforms.len();
+        let transforms: Vec<f64> = transforms.map(|it| predictive.cdf(it, observed[it])).collect();
+        let mut probabilities = vec![0.0; self.probabilities.len()];
+        if !probabilities.is_empty() {
             predictive.probabilities(&mut probabilities);
-            for (values, probability) in self.probabilities.iter_mut().zip(probabilities) {
-                values.push(probability);
-            }
+        }
+        self.add_numbers(&transforms, &probabilities, observed);
+    }
+
+    /// Adds a row by what its predictive distribution says about it: the probability of a smaller
+    /// value of every real target, or the probability of every class.
+    ///
+    /// # Panics
+    /// If these are of other targets.
+    pub fn add_numbers(&mut self, transforms: &[f64], probabilities: &[f64], observed: &[f64]) {
+        assert_eq!(transforms.len(), self.transforms.len(), "one number per real target");
+        assert_eq!(probabilities.len(), self.probabilities.len(), "one number per class");
+        for (values, transform) in self.transforms.iter_mut().zip(transforms) {
+            values.push(*transform);
+        }
+        for (values, probability) in self.probabilities.iter_mut().zip(probabilities) {
+            values.push(*probability);
+        }
+        if !probabilities.is_empty() {
             self.classes.push(observed[0] as usize);
         }
     }

@@ -1,0 +1,115 @@
+//! Say what is meant by the options of an assessment.
+
+use posteria::assess::utility::Utility;
+use posteria::assess::{Better, Bootstrap, Smoothing, TargetFacts, parse_utility};
+use posteria::data::{FoldBy, FoldScheme, Targets};
+
+use super::{Method, Subject};
+use crate::args::{AssessMethod, How, Smoothed};
+use crate::commands::Context;
+use crate::failure::{Classify, Failure, Result};
+
+/// Folds unless it is said otherwise [Vehtari 2001, §3.2.3: between 8 and 16].
+const FOLDS: usize = 10;
+/// Rows that are left out by fits of their own unless it is said otherwise.
+const REFITS: usize = 10;
+
+/// How a run is assessed.
+pub struct Plan {
+    /// How rows are predicted.
+    pub method: Method,
+    /// What predictions are worth. The first is always the log predictive density.
+    pub utilities: Vec<Box<dyn Utility>>,
+    /// Whether that was asked for.
+    pub shows_first: bool,
+    /// How future rows are drawn.
+    pub bootstrap: Bootstrap,
+    /// What is known about the targets.
+    pub targets: TargetFacts,
+}
+
+impl Plan {
+    /// What `how` means for `subject`.
+    pub fn new(how: &How, subject: &Subject, context: &Context) -> Result<Self> {
+        let dataset = &subject.fitted.dataset;
+        let targets = TargetFacts::of(dataset);
+        let formulas = if how.smaller_is_better { Better::Lower } else { Better::Higher };
+        let usual = match &dataset.targets {
+            Targets::Real { .. } => ["elpd", "rmse"],
+            Targets::Classes { .. } => ["elpd", "accuracy"],
+        };
+        let asked: Vec<&str> = match how.utility.is_empty() {
+            true => usual.to_vec(),
+            false => how.utility.iter().map(String::as_str).collect(),
+        };
+        let shows_first = asked.contains(&"elpd");
+        let names = std::iter::once("elpd").chain(asked.into_iter().filter(|name| *name != "elpd"));
+        let utilities = names
+            .map(|name| parse_utility(name, &targets, formulas))
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .bad_input()?;
+        let method = method(how, context)?;
+        let groups = match (&method, &how.group) {
+            (_, Some(column)) => {
+                let (table, rows) = subject.table()?;
+                Some(table.labels(column, &rows).bad_input()?)
+            }
+            _ => dataset.groups.clone(),
+        };
+        let row_weights = match &how.weights {
+            None => None,
+            Some(column) => Some(subject.numbers(column)?),
+        };
+        let bootstrap = Bootstrap { groups, row_weights, ..Bootstrap::new(context.seed()) };
+        let replicates = how.replicates.map_or(bootstrap.replicates, |it| it as usize);
+        let bootstrap = Bootstrap { replicates, ..bootstrap };
+        Ok(Plan { method, utilities, shows_first, bootstrap, targets })
+    }
+}
+
+fn method(how: &How, context: &Context) -> Result<Method> {
+    let asked = how.method.unwrap_or(match how.of_folds() {
+        Some(_) => AssessMethod::Kfold,
+        None => AssessMethod::Loo,
+    });
+    if let (false, Some(flag)) = (asked == AssessMethod::Kfold, how.of_folds()) {
+        return Err(Failure::bad_input(format!(
+            "{flag} divides rows into folds: it needs --method kfold"
+        )));
+    }
+    Ok(match asked {
+        AssessMethod::Loo => Method::LeaveOneOut {
+            smoothing: match how.smoothing.unwrap_or(Smoothed::Pareto) {
+                Smoothed::Pareto => Smoothing::Pareto,
+                Smoothed::Truncated => Smoothing::Truncated,
+                Smoothed::None => Smoothing::Plain,
+            },
+            refits: how.refit.unwrap_or(REFITS),
+        },
+        AssessMethod::Kfold => {
+            let count = how.folds.map_or(FOLDS, |it| it.get());
+            let scheme = FoldScheme::new(count, context.seed().0);
+            let scheme = match (&how.group, how.block, &how.fold_column) {
+                (Some(column), ..) => {
+                    FoldScheme { by: Some(FoldBy::Group), column: Some(column.clone()), ..scheme }
+                }
+                (_, Some(gap), _) => FoldScheme { by: Some(FoldBy::Block), gap, ..scheme },
+                (.., Some(column)) => {
+                    FoldScheme { by: Some(FoldBy::Column), column: Some(column.clone()), ..scheme }
+                }
+                _ => scheme,
+            };
+            let repeats = how.repeats.map_or(1, |it| u64::from(it.get()));
+            let fixed = how.block.is_some() || how.fold_column.is_some();
+            if fixed && repeats > 1 {
+                return Err(Failure::bad_input(
+                    "these folds are always the same; --repeats is for rows that are divided at random",
+                ));
+            }
+            let each = (0..repeats).map(|repetition| FoldScheme { repetition, ..scheme.clone() });
+            Method::KFold { schemes: each.collect(), draws: how.fold_draws.map(|it| it.get()) }
+        }
+        AssessMethod::Posterior => Method::Posterior,
+        AssessMethod::Prior => Method::Prior,
+    })
+}

@@ -1,0 +1,371 @@
+//! Say how well new rows will be predicted.
+
+use anyhow::anyhow;
+use posteria::assess::calibration::{Calibration, CalibrationRecord};
+use posteria::assess::{Better, Components, ExpectedUtility, NormalApproximation, ShapeCounts};
+use posteria::caution::Caution;
+use serde::Serialize;
+
+use super::Subgroup;
+use crate::assessment::{Assessed, Information, Method, Plan, Subject, information};
+use crate::failure::{Classify, Result};
+use crate::file::write_whole;
+use crate::output::{Table, heading};
+use crate::text::{self, decimals_for, fixed, short};
+
+/// Name of the file of a run folder that keeps the last assessment.
+const FILE: &str = "assess.json";
+
+/// How well new rows will be predicted.
+#[derive(Serialize)]
+pub struct Report {
+    run: String,
+    method: &'static str,
+    rows: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folds: Option<usize>,
+    utilities: Vec<UtilityReport>,
+    /// Sum over rows of the log predictive density of rows left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elpd_loo: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elpd_kfold: Option<f64>,
+    se: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p_loo: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p_kfold: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pareto_k: Option<Shapes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    m_eff: Option<Sizes>,
+    /// Rows that were left out by fits of their own, from 1.
+    refitted: Vec<usize>,
+    /// Deviance information criterion: a deviance, smaller is better.
+    dic: f64,
+    p_dic: f64,
+    dic_focus: &'static str,
+    /// On the log scale, as ArviZ has it.
+    waic: f64,
+    p_waic: f64,
+    se_waic: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subgroups: Vec<SubgroupReport>,
+    warnings: Vec<String>,
+    #[serde(skip)]
+    doubts: usize,
+    #[serde(skip)]
+    pointwise: Vec<PointwiseRow>,
+}
+
+/// One utility.
+#[derive(Serialize)]
+struct UtilityReport {
+    name: String,
+    better: Better,
+    mean: f64,
+    sd: f64,
+    q05: f64,
+    q50: f64,
+    q95: f64,
+    bias_correction: Option<f64>,
+    components: Components,
+    normal: NormalApproximation,
+    #[serde(skip)]
+    replicates: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct SubgroupReport {
+    name: String,
+    rows: usize,
+    utilities: Vec<SubgroupUtility>,
+}
+
+#[derive(Serialize)]
+struct SubgroupUtility {
+    name: String,
+    mean: f64,
+    sd: f64,
+}
+
+#[derive(Serialize)]
+struct Shapes {
+    good: usize,
+    ok: usize,
+    bad: usize,
+    max: f64,
+    limit: f64,
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    min: f64,
+    q10: f64,
+}
+
+/// What the kept assessment says about a row.
+#[derive(Serialize)]
+struct PointwiseRow {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pareto_k: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    m_eff: Option<f64>,
+    values: Vec<f64>,
+}
+
+impl Report {
+    /// From what was found.
+    pub fn new(
+        subject: &Subject,
+        plan: &Plan,
+        (assessed, expected): (&Assessed, &[ExpectedUtility]),
+        subgroups: Vec<Subgroup>,
+    ) -> Result<Self> {
+        let Information { waic, dic, focus } = information(subject)?;
+        let shown = usize::from(!plan.shows_first);
+        let rows = subject.rows() as f64;
+        let elpd = &expected[0];
+        let (sum, se) = (elpd.estimate * rows, elpd.normal.sd * rows);
+        let folds = assessed.folds.as_ref().map(|it| it.iter().max().map_or(0, |last| last + 1));
+        let mut cautions: Vec<&Caution> = assessed.cautions.iter().collect();
+        for caution in expected[shown..].iter().flat_map(|it| &it.cautions) {
+            if !cautions.contains(&caution) {
+                cautions.push(caution);
+            }
+        }
+        let doubts = cautions.len();
+        let loo = assessed.loo.as_ref();
+        Ok(Report {
+            run: subject.path.display().to_string(),
+            method: match plan.method {
+                Method::LeaveOneOut { .. } => "loo",
+                Method::KFold { .. } => "kfold",
+                Method::Posterior => "posterior",
+                Method::Prior => "prior",
+            },
+            rows: subject.rows(),
+            folds,
+            utilities: expected[shown..].iter().map(UtilityReport::new).collect(),
+            elpd_loo: loo.map(|loo| loo.elpd),
+            elpd_kfold: folds.map(|_| sum),
+            se: loo.map_or(se, |loo| loo.se),
+            p_loo: loo.map(|loo| loo.p_loo),
+            p_kfold: assessed.training.map(|training| training - sum),
+            pareto_k: loo.map(|loo| {
+                let ShapeCounts { limit, good, ok, bad, max } = loo.shapes;
+                Shapes { good, ok, bad, max, limit }
+            }),
+            m_eff: loo.map(|it| Sizes { min: it.min_effective_size, q10: it.q10_effective_size }),
+            refitted: assessed.refitted.iter().map(|row| row + 1).collect(),
+            dic: -2.0 * dic.dic,
+            p_dic: dic.p_dic,
+            dic_focus: focus,
+            waic: waic.elpd,
+            p_waic: waic.p_waic,
+            se_waic: waic.se,
+            calibration: calibration(subject, plan, assessed),
+            subgroups: subgroups.into_iter().map(|it| SubgroupReport::new(it, shown)).collect(),
+            warnings: cautions.into_iter().map(Caution::to_string).collect(),
+            doubts,
+            pointwise: pointwise(assessed, shown),
+        })
+    }
+
+    /// What to be careful about.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Number of reasons for doubt.
+    pub fn doubts(&self) -> usize {
+        self.doubts
+    }
+
+    /// Keeps the assessment in the run folder, for reports: what is printed, and for every row its
+    /// figures and for every utility its distribution.
+    pub fn keep(&self, subject: &Subject) -> Result<()> {
+        let mut value = serde_json::to_value(self).running()?;
+        value["pointwise"] = serde_json::to_value(&self.pointwise).running()?;
+        for (slot, utility) in self.utilities.iter().enumerate() {
+            value["utilities"][slot]["replicates"] =
+                serde_json::to_value(&utility.replicates).running()?;
+        }
+        let path = subject.path.join(FILE);
+        write_whole(&path, |writer| {
+            serde_json::to_writer(&mut *writer, &value)
+                .map_err(Into::into)
+                .and_then(|()| writer.write_all(b"\n"))
+                .map_err(|error: std::io::Error| {
+                    anyhow!("cannot write {}: {error}", path.display())
+                })
+                .running()
+        })
+    }
+
+    /// The report as text.
+    pub fn render(&self) -> String {
+        let mut text = heading(&self.title());
+        let mut table =
+            Table::new(&["", "mean", "sd", "q05", "q50", "q95", "data", "draws", "folds", "bias"]);
+        for utility in &self.utilities {
+            let decimals = decimals_for(utility.sd, 2);
+            let number = |value: f64| fixed(value, decimals);
+            let some = |value: Option<f64>| value.map_or("-".into(), |it| fixed(it, decimals + 1));
+            let Components { data, monte_carlo, folds, .. } = utility.components;
+            table.row([
+                utility.name.clone(),
+                number(utility.mean),
+                number(utility.sd),
+                number(utility.q05),
+                number(utility.q50),
+                number(utility.q95),
+                fixed(data, decimals + 1),
+                some(monte_carlo),
+                some(folds),
+                some(utility.bias_correction),
+            ]);
+        }
+        text.push_str(&table.render());
+        text.push_str(
+            "per row; quantiles of the distribution of the expected utility; data, draws, folds: \
+             what makes it\nuncertain, as standard deviations; bias: the correction that is in it\n",
+        );
+        let name = if self.elpd_loo.is_some() { "elpd_loo" } else { "elpd" };
+        if let Some(elpd) = self.elpd_loo.or(self.elpd_kfold) {
+            let decimals = decimals_for(self.se, 2);
+            let p = self.p_loo.or(self.p_kfold).unwrap_or(f64::NAN);
+            text.push_str(&format!(
+                "\n{name} {} ± {} over all rows, {} effective parameters\n",
+                fixed(elpd, decimals),
+                fixed(self.se, decimals),
+                short(p)
+            ));
+        }
+        text.push_str(&format!(
+            "WAIC {} ({} parameters), DIC {} as a deviance ({} parameters)\n",
+            short(self.waic),
+            short(self.p_waic),
+            short(self.dic),
+            short(self.p_dic)
+        ));
+        if let (Some(k), Some(sizes)) = (&self.pareto_k, &self.m_eff) {
+            text.push_str(&format!(
+                "Pareto k: {} good, {} ok, {} bad, largest {}; m_eff at least {}, 10 % quantile {}\n",
+                k.good,
+                k.ok,
+                k.bad,
+                short(k.max),
+                fixed(sizes.min, 0),
+                fixed(sizes.q10, 0)
+            ));
+        }
+        if !self.refitted.is_empty() {
+            let count = text::count(self.refitted.len(), "row");
+            text.push_str(&format!("{count} left out by fits of their own\n"));
+        }
+        text.push_str(&self.calibration_words());
+        if !self.subgroups.is_empty() {
+            text.push_str(&self.subgroup_table());
+        }
+        text
+    }
+
+    fn title(&self) -> String {
+        let rows = text::count(self.rows, "row");
+        let how = match (self.method, self.folds) {
+            ("loo", _) => "each left out in turn by importance sampling".into(),
+            ("kfold", Some(folds)) => format!("left out in {folds} folds"),
+            ("prior", _) => "predicted by the prior alone".into(),
+            _ => "predicted by a fit that knows them: too good".to_string(),
+        };
+        format!("{}: {rows}, {how}", self.run)
+    }
+
+    fn calibration_words(&self) -> String {
+        let Some(calibration) = &self.calibration else { return String::new() };
+        let mut text = String::new();
+        for target in &calibration.targets {
+            let each = target.coverage.iter().map(|it| {
+                format!("{:.0} % hold {:.0} %", 100.0 * it.mass, 100.0 * it.observed.value)
+            });
+            let covers = each.collect::<Vec<_>>().join(", ");
+            text.push_str(&format!("intervals of {}: {covers}\n", target.target));
+        }
+        if let Some(best) = &calibration.most_probable {
+            text.push_str(&format!(
+                "class probabilities are off by {} on average (expected calibration error)\n",
+                short(best.expected_calibration_error)
+            ));
+        }
+        text
+    }
+
+    fn subgroup_table(&self) -> String {
+        let names = self.utilities.iter().flat_map(|it| [it.name.as_str(), "sd"]);
+        let header: Vec<&str> = ["", "rows"].into_iter().chain(names).collect();
+        let mut table = Table::new(&header);
+        for group in &self.subgroups {
+            let mut cells = vec![group.name.clone(), group.rows.to_string()];
+            for utility in &group.utilities {
+                let decimals = decimals_for(utility.sd, 2);
+                cells.extend([fixed(utility.mean, decimals), fixed(utility.sd, decimals)]);
+            }
+            table.row(cells);
+        }
+        format!("\n{}", table.render())
+    }
+}
+
+impl UtilityReport {
+    fn new(expected: &ExpectedUtility) -> Self {
+        UtilityReport {
+            name: expected.name.clone(),
+            better: expected.better,
+            mean: expected.estimate,
+            sd: expected.sd(),
+            q05: expected.quantile(0.05),
+            q50: expected.quantile(0.5),
+            q95: expected.quantile(0.95),
+            bias_correction: expected.bias_correction,
+            components: expected.components,
+            normal: expected.normal,
+            replicates: expected.replicates.clone(),
+        }
+    }
+}
+
+impl SubgroupReport {
+    fn new(subgroup: Subgroup, shown: usize) -> Self {
+        let each = subgroup.utilities.into_iter().skip(shown);
+        let utilities = each.map(|(name, mean, sd)| SubgroupUtility { name, mean, sd }).collect();
+        SubgroupReport { name: subgroup.name, rows: subgroup.rows, utilities }
+    }
+}
+
+fn pointwise(assessed: &Assessed, shown: usize) -> Vec<PointwiseRow> {
+    let utilities: Vec<Vec<f64>> = assessed.utilities.iter().map(|it| it.values()).collect();
+    let of = |row: usize| {
+        let loo = assessed.loo.as_ref().map(|loo| &loo.pointwise[row]);
+        PointwiseRow {
+            pareto_k: loo.map(|it| it.pareto_shape),
+            m_eff: loo.map(|it| it.effective_size),
+            values: utilities[shown..].iter().map(|values| values[row]).collect(),
+        }
+    };
+    (0..assessed.answers.len()).map(of).collect()
+}
+
+/// Whether predictions of rows that were left out are calibrated.
+fn calibration(subject: &Subject, plan: &Plan, assessed: &Assessed) -> Option<Calibration> {
+    if matches!(plan.method, Method::Posterior | Method::Prior) {
+        return None;
+    }
+    let mut record = CalibrationRecord::new(&plan.targets);
+    for (answers, observed) in assessed.answers.iter().zip(&subject.observed) {
+        record.add_numbers(&answers.transforms, &answers.probabilities, observed);
+    }
+    record.finish()
+}

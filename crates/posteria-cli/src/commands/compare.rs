@@ -1,0 +1,302 @@
+//! Compare models by their predictions of the same rows.
+
+use posteria::assess::{
+    Bootstrap, Comparison, PointwiseUtilities, Weighting, compare, compare_elpds, difference,
+};
+use posteria::caution::Caution;
+use serde::Serialize;
+
+use super::Context;
+use crate::args;
+use crate::assessment::{Assessing, Method, Plan, Subject};
+use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::output::{Table, heading};
+use crate::text::{self, decimals_for, fixed};
+
+/// Runs `posteria compare`.
+pub fn run(arguments: &args::Compare, context: &Context) -> Result<()> {
+    let interrupt = Interrupt::listen().running()?;
+    let subjects = arguments.runs.iter().map(|path| Subject::open(path));
+    let subjects = subjects.collect::<Result<Vec<_>>>()?;
+    let names: Vec<String> =
+        subjects.iter().map(|subject| subject.path.display().to_string()).collect();
+    if let Some(twice) = (1..names.len()).find(|index| names[..*index].contains(&names[*index])) {
+        return Err(Failure::bad_input(format!("{} is given twice; give it once", names[twice])));
+    }
+    for other in &subjects[1..] {
+        same_rows(&subjects[0], other)?;
+    }
+    let plans = subjects.iter().map(|subject| Plan::new(&arguments.how, subject, context));
+    let plans = plans.collect::<Result<Vec<_>>>()?;
+    let mut found: Vec<Vec<PointwiseUtilities>> = Vec::new();
+    let mut cautions: Vec<(usize, Caution)> = Vec::new();
+    let mut folds: Option<Vec<usize>> = None;
+    for (index, (subject, plan)) in subjects.iter().zip(&plans).enumerate() {
+        context.output.message(&names[index]);
+        let assessing = Assessing { utilities: &plan.utilities, interrupt: &interrupt, context };
+        let assessed = assessing.assess(subject, &plan.method)?;
+        if let (Some(first), Some(own)) = (&folds, &assessed.folds)
+            && first != own
+        {
+            return Err(Failure::bad_input(format!(
+                "{} divides the rows otherwise than {}: they were fitted with other groups; say by \
+                 --group, --block or --fold-column how to divide them",
+                names[index], names[0]
+            )));
+        }
+        folds = folds.or(assessed.folds);
+        cautions.extend(assessed.cautions.into_iter().map(|caution| (index, caution)));
+        found.push(assessed.utilities);
+    }
+    let report = Report::new(arguments, &names, &plans[0], &found, cautions)?;
+    context.output.result(&report, || report.render())?;
+    report.warnings.iter().for_each(|warning| context.output.warning(warning));
+    context.judge(report.warnings.len())
+}
+
+/// Refuses runs that are not of the same rows and targets.
+fn same_rows(first: &Subject, other: &Subject) -> Result<()> {
+    let [one, two] = [first, other].map(|subject| subject.path.display());
+    if first.fitted.encoder.target_names() != other.fitted.encoder.target_names() {
+        return Err(Failure::bad_input(format!(
+            "{one} and {two} have different targets ({} and {}); compare models of the same targets",
+            first.fitted.encoder.target_names().join(", "),
+            other.fitted.encoder.target_names().join(", ")
+        )));
+    }
+    if first.fitted.encoder.task() != other.fitted.encoder.task()
+        || first.fitted.encoder.labels() != other.fitted.encoder.labels()
+    {
+        return Err(Failure::bad_input(format!(
+            "{one} and {two} take the target for different things; compare models of the same task"
+        )));
+    }
+    if first.rows() != other.rows() {
+        return Err(Failure::bad_input(format!(
+            "{one} has {} and {two} has {}; compare models of the same rows",
+            text::count(first.rows(), "row"),
+            text::count(other.rows(), "row")
+        )));
+    }
+    let differs = |(a, b): (&Vec<f64>, &Vec<f64>)| {
+        let pairs = a.iter().zip(b);
+        pairs.clone().any(|(a, b)| (a - b).abs() > 1e-9 * a.abs().max(b.abs()))
+    };
+    match first.observed.iter().zip(&other.observed).position(differs) {
+        None => Ok(()),
+        Some(row) => Err(Failure::bad_input(format!(
+            "{one} and {two} are of different data: their targets differ first in row {}",
+            row + 1
+        ))),
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    models: Vec<String>,
+    method: &'static str,
+    /// The utility behind `p_better`.
+    utility: String,
+    table: Vec<Row>,
+    p_better: Vec<Vec<f64>>,
+    /// The same for every utility that was asked for.
+    utilities: Vec<Utility>,
+    pseudo_bma: Vec<f64>,
+    warnings: Vec<String>,
+}
+
+/// A model by its log predictive density, the best first.
+#[derive(Serialize)]
+struct Row {
+    model: String,
+    elpd: f64,
+    se: f64,
+    elpd_diff: f64,
+    dse: f64,
+    weight: f64,
+}
+
+#[derive(Serialize)]
+struct Utility {
+    name: String,
+    expected: Vec<Expected>,
+    p_better: Vec<Vec<f64>>,
+    /// The probability that the model of the row is better than that of the column by more than
+    /// `difference`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p_better_by: Option<Vec<Vec<f64>>>,
+    /// Differences of the expected utilities, row minus column.
+    differences: Vec<Vec<DifferenceReport>>,
+    /// Logarithms of pseudo-Bayes factors, row against column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_pseudo_bayes_factors: Option<Vec<Vec<f64>>>,
+}
+
+#[derive(Serialize)]
+struct Expected {
+    model: String,
+    mean: f64,
+    sd: f64,
+    q05: f64,
+    q95: f64,
+}
+
+#[derive(Serialize, Clone, Copy)]
+struct DifferenceReport {
+    mean: f64,
+    sd: f64,
+    effect_size: f64,
+}
+
+impl Report {
+    fn new(
+        arguments: &args::Compare,
+        names: &[String],
+        plan: &Plan,
+        found: &[Vec<PointwiseUtilities>],
+        cautions: Vec<(usize, Caution)>,
+    ) -> Result<Self> {
+        let densities: Vec<Vec<f64>> =
+            found.iter().map(|utilities| utilities[0].corrected()).collect();
+        let views: Vec<&[f64]> = densities.iter().map(Vec::as_slice).collect();
+        let stacked = compare_elpds(&views, Weighting::Stacking).bad_input()?;
+        let pseudo = compare_elpds(&views, Weighting::PseudoBma).bad_input()?;
+        let mut weights = vec![0.0; names.len()];
+        pseudo.models.iter().for_each(|it| weights[it.model] = it.weight);
+        let table = stacked.models.iter().map(|it| Row {
+            model: names[it.model].clone(),
+            elpd: it.elpd,
+            se: it.se,
+            elpd_diff: it.elpd_difference,
+            dse: it.difference_se,
+            weight: it.weight,
+        });
+        let mut warnings: Vec<String> = cautions
+            .iter()
+            .map(|(index, caution)| format!("{}: {caution}", names[*index]))
+            .collect();
+        warnings.extend(stacked.cautions.iter().map(Caution::to_string));
+        let shown = usize::from(!plan.shows_first);
+        let mut utilities = Vec::new();
+        for index in shown..plan.utilities.len() {
+            let models: Vec<(&str, &PointwiseUtilities)> =
+                names.iter().zip(found).map(|(name, it)| (name.as_str(), &it[index])).collect();
+            let compared = compare(&models, &plan.bootstrap).bad_input()?;
+            for caution in compared.cautions.iter().map(Caution::to_string) {
+                if !warnings.contains(&caution) {
+                    warnings.push(caution);
+                }
+            }
+            utilities.push(Utility::new(&models, compared, &plan.bootstrap, arguments.difference)?);
+        }
+        Ok(Report {
+            models: names.to_vec(),
+            method: match plan.method {
+                Method::LeaveOneOut { .. } => "loo",
+                Method::KFold { .. } => "kfold",
+                Method::Posterior => "posterior",
+                Method::Prior => "prior",
+            },
+            utility: utilities[0].name.clone(),
+            table: table.collect(),
+            p_better: utilities[0].p_better.clone(),
+            utilities,
+            pseudo_bma: weights,
+            warnings,
+        })
+    }
+
+    fn render(&self) -> String {
+        let mut table = Table::new(&["", "elpd", "se", "elpd_diff", "dse", "weight"]);
+        for row in &self.table {
+            let decimals = decimals_for(row.se, 2);
+            let difference = decimals_for(if row.dse > 0.0 { row.dse } else { row.se }, 2);
+            table.row([
+                row.model.clone(),
+                fixed(row.elpd, decimals),
+                fixed(row.se, decimals),
+                fixed(row.elpd_diff, difference),
+                fixed(row.dse, difference),
+                fixed(row.weight, 2),
+            ]);
+        }
+        let mut text = format!(
+            "{}{}",
+            heading("Log predictive density of all rows, the best first"),
+            table.render()
+        );
+        for utility in &self.utilities {
+            text.push('\n');
+            text.push_str(&utility.render(&self.models));
+        }
+        text
+    }
+}
+
+impl Utility {
+    fn new(
+        models: &[(&str, &PointwiseUtilities)],
+        compared: Comparison,
+        bootstrap: &Bootstrap,
+        threshold: Option<f64>,
+    ) -> Result<Self> {
+        let count = models.len();
+        let mut differences = Vec::with_capacity(count);
+        let (mut beyond, mut factors) = (Vec::new(), Vec::new());
+        for (_, first) in models {
+            let (mut row, mut beyond_row, mut factor_row) = (Vec::new(), Vec::new(), Vec::new());
+            for (_, second) in models {
+                let found = difference(first, second, bootstrap).bad_input()?;
+                row.push(DifferenceReport {
+                    mean: found.estimate,
+                    sd: found.sd(),
+                    effect_size: found.effect_size(),
+                });
+                beyond_row.extend(threshold.map(|it| found.probability_better_by(it)));
+                factor_row.extend(found.pseudo_bayes_factor().map(|factor| factor.log));
+            }
+            differences.push(row);
+            beyond.push(beyond_row);
+            factors.push(factor_row);
+        }
+        let expected = compared.expected.iter().zip(models).map(|(it, (name, _))| Expected {
+            model: name.to_string(),
+            mean: it.estimate,
+            sd: it.sd(),
+            q05: it.quantile(0.05),
+            q95: it.quantile(0.95),
+        });
+        let name = models[0].1.name.clone();
+        Ok(Utility {
+            log_pseudo_bayes_factors: (name == "elpd").then_some(factors),
+            name,
+            expected: expected.collect(),
+            p_better: compared.probability_better,
+            p_better_by: threshold.map(|_| beyond),
+            differences,
+        })
+    }
+
+    fn render(&self, models: &[String]) -> String {
+        let numbers: Vec<String> = (1..=models.len()).map(|number| format!("{number}.")).collect();
+        let mut header = vec!["", "mean", "sd"];
+        header.extend(numbers.iter().map(String::as_str));
+        let mut table = Table::new(&header);
+        for (index, expected) in self.expected.iter().enumerate() {
+            let decimals = decimals_for(expected.sd, 2);
+            let mut cells = vec![
+                format!("{}. {}", index + 1, expected.model),
+                fixed(expected.mean, decimals),
+                fixed(expected.sd, decimals),
+            ];
+            cells.extend((0..models.len()).map(|other| match other == index {
+                true => String::new(),
+                false => fixed(self.p_better[index][other], 2),
+            }));
+            table.row(cells);
+        }
+        let title = format!("{} of a row, and P(row better than column)", self.name);
+        format!("{}{}", heading(&title), table.render())
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Everything here begins with the log likelihood of every row under every draw
 //! ([`LogLikelihoods`]), whoever made it. Row by row: [`importance_weights`] turn draws of the
-//! posterior into draws of the posterior without that row, [`leave_one_out`] adds up what they
+//! posterior into draws of the posterior without that row, [`leave_one_out()`] adds up what they
 //! predict, [`match_moments`] mends rows whose weights fail. [`compare`] then puts models side by
 //! side.
 

@@ -11,7 +11,7 @@ fn stored() -> Value {
     serde_json::from_str(text).expect("valid JSON")
 }
 
-/// A stored case: as a table with columns chain, draw, y[1], … in the order of `places`.
+/// A stored case as a table with columns chain, draw, y1, …, or without the first two.
 fn table(case: &Value, with_chain: bool) -> String {
     let shape: Vec<usize> = case["shape"]
         .as_array()

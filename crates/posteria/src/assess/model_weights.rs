@@ -122,6 +122,10 @@ mod tests {
         let plus = pseudo_bma_plus(&[&a, &b], 500, Seed(1)).expect("weights");
         assert!((plus[0] + plus[1] - 1.0).abs() < 1e-12);
         assert!(plus[0] < plain[0] && plus[0] > 0.5, "{plus:?} {plain:?}");
+        // Where all rows differ alike, nothing is uncertain.
+        let worse: Vec<f64> = a.iter().map(|x| x - 0.05).collect();
+        let certain = pseudo_bma_plus(&[&a, &worse], 20, Seed(1)).expect("weights");
+        assert!((certain[0] - pseudo_bma(&[&a, &worse]).expect("weights")[0]).abs() < 1e-12);
         assert_eq!(plus, pseudo_bma_plus(&[&a, &b], 500, Seed(1)).expect("weights"));
         assert_ne!(plus, pseudo_bma_plus(&[&a, &b], 500, Seed(2)).expect("weights"));
     }

@@ -93,7 +93,7 @@ fn costs_that_cannot_be_used_are_refused() {
     let place = with_run("y");
     place.write("costs.csv", "action,no,yes\nno,0,1\n");
     for (rest, words) in [
-        ("--cost abs(y-b) --actions 1", vec!["unknown name `b` at column 7", "abs(y-b)"]),
+        ("--cost abs(y-b) --actions 1", vec!["unknown name `b`", "column 7", "abs(y-b)"]),
         ("--cost abs(y-a)", vec!["needs the actions", "--actions"]),
         ("--cost absent.csv", vec!["absent.csv", "cannot be read"]),
         ("--cost costs.csv", vec!["is for classes", "formula"]),

@@ -7,7 +7,7 @@ mod read;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
-pub use predict::{By, Predict, Quantile};
+pub use predict::{By, DecisionRule, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 
 use std::num::NonZero;

@@ -14,6 +14,8 @@ Examples:
   posteria predict runs/houses test.csv --json | jq '{rmse, mean_log_density}'
   posteria predict runs/houses new.csv --draws 400        fewer draws: faster
   posteria predict runs/houses new.csv --effects          which inputs move the prediction
+  posteria predict runs/patients new.csv --cost costs.csv which action costs least
+  posteria predict runs/demand new.csv --cost 'if(y > a, 3*(y - a), a - y)' --actions 10,20,30
   posteria predict runs/houses new.csv --draws-out f.csv && posteria diagnose f.csv
                                                           convergence of the function itself";
 
@@ -87,6 +89,29 @@ pub struct Predict {
     #[arg(long)]
     pub effects: bool,
 
+    /// Choose an action for every row by what actions cost
+    ///
+    /// A table (action,CLASS,CLASS… then a line per action with its cost for each true class;
+    /// actions may be classes or anything else, such as "ask"), or a formula over the target y and the
+    /// action a: 'abs(y - a)', 'if(a == y, 0, if(y == "sick", 100, 10))'. Adds action and
+    /// expected_cost to every row, and over all rows whose target is known the mean cost of the actions.
+    #[arg(long, value_name = "FILE|FORMULA", allow_hyphen_values = true)]
+    pub cost: Option<String>,
+
+    /// The actions that a cost formula chooses from, numbers or words [default: the classes]
+    #[arg(
+        long,
+        value_name = "A,A…",
+        value_delimiter = ',',
+        requires = "cost",
+        allow_hyphen_values = true
+    )]
+    pub actions: Vec<String>,
+
+    /// How an action is chosen by its costs
+    #[arg(long, value_enum, value_name = "RULE", requires = "cost", default_value = "expected")]
+    pub rule: DecisionRule,
+
     /// The table of the fit, for a run folder that does not hold its data
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
@@ -112,6 +137,16 @@ pub enum By {
     /// The network linear about its mean weights (--inference laplace or variational; not for
     /// more than two classes)
     Linearised,
+}
+
+/// How an action is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DecisionRule {
+    /// The least expected cost
+    Expected,
+    /// The least of the greatest costs that may come: classes of a probability below 0.01, and numbers
+    /// outside the central 99 % interval, do not count; adds worst_cost
+    Minimax,
 }
 
 /// A probability and what its quantile is called.

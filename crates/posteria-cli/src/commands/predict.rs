@@ -1,16 +1,19 @@
 //! Predict the targets of new rows.
 
+mod decide;
 mod effects;
 mod functions;
 mod report;
 mod rows;
 
 use anyhow::Context as _;
+use posteria::assess::TargetFacts;
 use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::model::spec::{ModelKind, Spec};
 
+use self::decide::Decide;
 use self::report::Report;
-use self::rows::{linearised_rows, predict_rows};
+use self::rows::{Asked, linearised_rows, predict_rows};
 use super::{Context, foreign};
 use crate::approximation;
 use crate::args;
@@ -44,6 +47,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let Fitted { encoder, dataset, posterior } =
         fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
+    let decide = Decide::new(arguments, &TargetFacts::of(&dataset))?;
+    let asked = Asked { quantiles, decide: decide.as_ref() };
     let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(
@@ -72,8 +77,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         }
     };
     let rows = match linearised {
-        Some(linearised) => linearised_rows(&linearised, &new, observed.as_deref(), quantiles),
-        None => predict_rows(&work, &new, observed.as_deref(), quantiles)?,
+        Some(linearised) => linearised_rows(&linearised, &new, observed.as_deref(), &asked),
+        None => predict_rows(&work, &new, observed.as_deref(), &asked)?,
     };
     let effects = match arguments.effects {
         true => Some(effects::measure(&work, &dataset, &encoder)?),
@@ -83,7 +88,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         functions::write(&work, &new, &encoder, path, arguments.function_draws)?;
     }
     let numbers = new.rows.iter().map(|row| row + 1).collect();
-    let report = Report::new(arguments, &encoder, numbers, rows, effects);
+    let actions = decide.map_or_else(Vec::new, |it| it.costs.actions().to_vec());
+    let report = Report::new(arguments, (&encoder, actions), numbers, rows, effects);
     if let Some(path) = &arguments.out {
         report.write_csv(path)?;
     }

@@ -16,6 +16,8 @@ mod interruption;
 mod reading;
 // Predictions for new rows: contract, columns, files, refusals.
 mod predict;
+// Actions that are chosen by costs.
+mod decisions;
 // Predictions of Gaussian processes: formulas, residuals, threads.
 mod predict_processes;
 // Leave-one-out from anyone's log likelihoods.

@@ -1,13 +1,14 @@
 //! Show predictions: as JSON, as CSV, as text.
 
+mod json;
+
 use std::io;
 use std::path::Path;
 
 use posteria::data::Encoder;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::effects::{self, Effect};
-use super::rows::{Figures, Output, Row, accuracy};
+use super::rows::{Figures, Row, accuracy, mean_cost};
 use crate::args::{self, Quantile};
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
@@ -25,6 +26,8 @@ pub struct Report {
     rows: Vec<Row>,
     joint: Option<Figures>,
     accuracy: Option<f64>,
+    /// Of the actions, where costs are given and all targets known.
+    mean_cost: Option<f64>,
     by_target: Vec<Option<Figures>>,
     effects: Option<Vec<Effect>>,
     out: Option<String>,
@@ -36,13 +39,15 @@ struct Names {
     targets: Vec<String>,
     labels: Vec<String>,
     quantiles: Vec<Quantile>,
+    /// What there is to choose from; none without costs.
+    actions: Vec<String>,
 }
 
 impl Report {
     /// Gathers the figures of all rows.
     pub fn new(
         arguments: &args::Predict,
-        encoder: &Encoder,
+        (encoder, actions): (&Encoder, Vec<String>),
         numbers: Vec<usize>,
         rows: Vec<Row>,
         effects: Option<Vec<Effect>>,
@@ -57,6 +62,7 @@ impl Report {
             targets: encoder.target_names(),
             labels,
             quantiles: arguments.quantiles.clone(),
+            actions,
         };
         let real = names.labels.is_empty();
         let targets = if real { names.targets.len() } else { 0 };
@@ -65,6 +71,7 @@ impl Report {
         Report {
             joint: Figures::joint(&rows),
             accuracy: accuracy(&rows).filter(|_| !real),
+            mean_cost: mean_cost(&rows),
             by_target: (0..targets).map(|target| Figures::of_target(&rows, target)).collect(),
             names,
             numbers,
@@ -111,6 +118,7 @@ impl Report {
             header.extend(self.names.labels.iter().map(|label| format!("prob[{label}]")));
         }
         header.extend(scored.then(|| "log_density".into()));
+        header.extend(self.decision_columns().map(String::from));
         record(&header)?;
         for (number, row) in self.numbers.iter().zip(&self.rows) {
             let mut cells = vec![number.to_string()];
@@ -123,9 +131,22 @@ impl Report {
             cells.extend(row.predicted.map(|class| self.names.labels[class].clone()));
             cells.extend(row.probabilities.iter().copied().map(cell));
             cells.extend(row.log_density.map(cell));
+            if let Some(decision) = row.decision {
+                cells.push(self.names.actions[decision.action].clone());
+                cells.push(cell(decision.expected_cost));
+                cells.extend(decision.worst_cost.map(cell));
+            }
             record(&cells)?;
         }
         Ok(())
+    }
+
+    /// What a decision adds to a row.
+    fn decision_columns(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let decision = self.rows.first().and_then(|row| row.decision);
+        let basic = decision.map(|_| ["action", "expected_cost"]);
+        let worst = decision.and_then(|it| it.worst_cost).map(|_| "worst_cost");
+        basic.into_iter().flatten().chain(worst)
     }
 
     /// The first rows and the figures over all, as text.
@@ -165,17 +186,25 @@ impl Report {
             header.extend(self.names.labels.iter().map(String::as_str));
         }
         header.extend(self.joint.map(|_| "log_density"));
+        self.decision_columns().for_each(|name| header.push(name));
         let mut table = Table::new(&header);
         for (number, row) in self.numbers.iter().zip(&self.rows).take(SHOWN) {
+            let decision = row.decision.map(|decision| {
+                let costs = [Some(decision.expected_cost), decision.worst_cost];
+                let costs = costs.into_iter().flatten().map(|cost| significant(cost, 4));
+                std::iter::once(self.names.actions[decision.action].clone()).chain(costs)
+            });
             let density = row.log_density.map(|density| fixed(density, 3));
+            let last: Vec<String> =
+                density.into_iter().chain(decision.into_iter().flatten()).collect();
             if let Some(class) = row.predicted {
                 let mut cells = vec![number.to_string(), self.names.labels[class].clone()];
                 cells.extend(row.probabilities.iter().map(|probability| fixed(*probability, 3)));
-                table.row(cells.into_iter().chain(density));
+                table.row(cells.into_iter().chain(last));
                 continue;
             }
             if self.is_density() {
-                table.row([number.to_string()].into_iter().chain(density));
+                table.row([number.to_string()].into_iter().chain(last));
                 continue;
             }
             for (target, output) in self.names.targets.iter().zip(&row.outputs) {
@@ -185,7 +214,7 @@ impl Report {
                 let decimals = decimals_for(output.sd, 3);
                 cells.extend([output.mean, output.sd].map(|value| fixed(value, decimals)));
                 cells.extend(output.quantiles.iter().map(|value| fixed(*value, decimals)));
-                table.row(cells.into_iter().chain(density.clone()));
+                table.row(cells.into_iter().chain(last.iter().cloned()));
             }
         }
         table
@@ -208,6 +237,9 @@ impl Report {
                 significant(joint.mae, 4)
             )),
         }
+        if let Some(cost) = self.mean_cost {
+            line.push_str(&format!(", mean cost {}", significant(cost, 4)));
+        }
         Some(line)
     }
 }
@@ -217,111 +249,9 @@ fn cell(value: f64) -> String {
     if value.is_finite() { format!("{value:?}") } else { String::new() }
 }
 
-impl Serialize for Report {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let rows: Vec<RowObject<'_>> = self
-            .numbers
-            .iter()
-            .zip(&self.rows)
-            .map(|(number, row)| RowObject { number: *number, row, names: &self.names })
-            .collect();
-        map.serialize_entry("rows", &rows)?;
-        let real = self.joint.filter(|_| self.is_real() && !self.is_density());
-        map.serialize_entry("mean_log_density", &self.joint.map(|it| it.mean_log_density))?;
-        map.serialize_entry("rmse", &real.map(|it| it.rmse))?;
-        map.serialize_entry("mae", &real.map(|it| it.mae))?;
-        map.serialize_entry("accuracy", &self.accuracy)?;
-        if self.by_target.len() > 1 {
-            let of = |(index, figures): (usize, &Option<Figures>)| (index, FigureObject(*figures));
-            let all: Vec<_> = self.by_target.iter().enumerate().map(of).collect();
-            let named = all.iter().map(|(index, it)| (self.names.targets[*index].as_str(), it));
-            map.serialize_entry("targets", &Entries(named.collect()))?;
-        }
-        for (key, path) in [("out", &self.out), ("draws_out", &self.draws_out)] {
-            if let Some(path) = path {
-                map.serialize_entry(key, path)?;
-            }
-        }
-        if let Some(effects) = &self.effects {
-            map.serialize_entry("effects", effects)?;
-        }
-        map.end()
-    }
-}
-
-struct FigureObject(Option<Figures>);
-
-impl Serialize for FigureObject {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("mean_log_density", &self.0.map(|it| it.mean_log_density))?;
-        map.serialize_entry("rmse", &self.0.map(|it| it.rmse))?;
-        map.serialize_entry("mae", &self.0.map(|it| it.mae))?;
-        map.end()
-    }
-}
-
-/// Named values, in their order.
-struct Entries<'a, T>(Vec<(&'a str, T)>);
-
-impl<T: Serialize> Serialize for Entries<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
-}
-
-/// One row: a figure is a number for one target, an object of numbers by target for several.
-struct RowObject<'a> {
-    number: usize,
-    row: &'a Row,
-    names: &'a Names,
-}
-
-impl Serialize for RowObject<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let RowObject { number, row, names } = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("row", number)?;
-        let mut figure = |name: &str, value: &dyn Fn(&Output) -> f64| match &row.outputs[..] {
-            [] => Ok(()),
-            [output] => map.serialize_entry(name, &value(output)),
-            several => {
-                let by_target = names.targets.iter().zip(several);
-                let entries = by_target.map(|(target, output)| (target.as_str(), value(output)));
-                map.serialize_entry(name, &Entries(entries.collect()))
-            }
-        };
-        figure("mean", &|output| output.mean)?;
-        figure("sd", &|output| output.sd)?;
-        for (index, quantile) in names.quantiles.iter().enumerate() {
-            figure(&quantile.name, &|output| output.quantiles[index])?;
-        }
-        let scored = row.outputs.first().is_some_and(|output| output.score.is_some());
-        if row.outputs.len() > 1 && scored {
-            let alone = |output: &Output| output.score.map_or(f64::NAN, |score| score.log_density);
-            figure("log_densities", &alone)?;
-        }
-        if let Some(class) = row.predicted {
-            map.serialize_entry("predicted", &names.labels[class])?;
-            let probabilities = names.labels.iter().map(String::as_str);
-            let probabilities = probabilities.zip(row.probabilities.iter().copied());
-            map.serialize_entry("prob", &Entries(probabilities.collect()))?;
-        }
-        if let Some(log_density) = row.log_density {
-            map.serialize_entry("log_density", &log_density)?;
-        }
-        map.end()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Score;
+    use super::super::rows::{Output, Score};
     use super::*;
 
     fn two_targets() -> Report {
@@ -337,6 +267,8 @@ mod tests {
             predicted: None,
             right: None,
             log_density: Some(-7.5),
+            decision: None,
+            cost: None,
         };
         let rows = vec![row(1.0, 10.0), row(2.0, 20.0)];
         Report {
@@ -344,10 +276,12 @@ mod tests {
                 targets: vec!["u".into(), "v, w".into()],
                 labels: Vec::new(),
                 quantiles: vec![Quantile { probability: 0.05, name: "q05".into() }],
+                actions: Vec::new(),
             },
             numbers: vec![1, 3],
             joint: Figures::joint(&rows),
             accuracy: None,
+            mean_cost: None,
             by_target: (0..2).map(|target| Figures::of_target(&rows, target)).collect(),
             rows,
             effects: None,

@@ -1,9 +1,11 @@
 //! Compute the figures of every row, and over all rows.
 
 use posteria::approximate::Linearised;
+use posteria::assess::decision::Decision;
 use posteria::data::EncodedRows;
 use posteria::predict::{Predictive, PredictiveTable};
 
+use super::decide::Decide;
 use crate::args::Quantile;
 use crate::failure::Result;
 use crate::work::Work;
@@ -26,6 +28,18 @@ pub struct Row {
     pub right: Option<bool>,
     /// Log density of the targets together, where they are known.
     pub log_density: Option<f64>,
+    /// What to do, where costs are given.
+    pub decision: Option<Decision>,
+    /// What that costs in fact, where the target is known.
+    pub cost: Option<f64>,
+}
+
+/// What is wanted of every row.
+pub struct Asked<'a> {
+    /// Quantiles of real targets.
+    pub quantiles: &'a [Quantile],
+    /// By what to choose an action.
+    pub decide: Option<&'a Decide>,
 }
 
 /// The prediction for one real target of a row.
@@ -58,7 +72,7 @@ pub fn predict_rows(
     work: &Work<'_>,
     new: &EncodedRows,
     observed: Option<&[Vec<f64>]>,
-    quantiles: &[Quantile],
+    asked: &Asked<'_>,
 ) -> Result<Vec<Row>> {
     let (count, total) = (new.inputs.rows(), work.total());
     let at_once = PredictiveTable::rows_at_once(work.family, total);
@@ -75,7 +89,7 @@ pub fn predict_rows(
             let here = job * ROWS..block.rows().min((job + 1) * ROWS);
             let row = |row: usize| {
                 let observed = observed.map(|observed| &observed[first + row][..]);
-                Row::new(&table.predictive(row), observed, quantiles)
+                Row::new(&table.predictive(row), observed, asked)
             };
             here.map(row).collect::<Vec<_>>()
         })?;
@@ -89,20 +103,21 @@ pub fn linearised_rows(
     linearised: &Linearised<'_>,
     new: &EncodedRows,
     observed: Option<&[Vec<f64>]>,
-    quantiles: &[Quantile],
+    asked: &Asked<'_>,
 ) -> Vec<Row> {
     let family = linearised.family();
     let parameters = linearised.parameters(&new.inputs);
     let each = parameters.chunks_exact(family.width()).enumerate();
     each.map(|(row, parameters)| {
         let observed = observed.map(|observed| &observed[row][..]);
-        Row::new(&Predictive::new(family, parameters), observed, quantiles)
+        Row::new(&Predictive::new(family, parameters), observed, asked)
     })
     .collect()
 }
 
 impl Row {
-    fn new(predictive: &Predictive<'_>, observed: Option<&[f64]>, quantiles: &[Quantile]) -> Self {
+    fn new(predictive: &Predictive<'_>, observed: Option<&[f64]>, asked: &Asked<'_>) -> Self {
+        let quantiles = asked.quantiles;
         let family = predictive.family();
         // A row without target has a density of its own.
         let observed = if family.is_density() { Some(&[][..]) } else { observed };
@@ -125,13 +140,18 @@ impl Row {
             predictive.probabilities(&mut probabilities);
             predicted = Some(predictive.most_probable());
         }
-        let class = observed.and_then(|observed| observed.first()).map(|class| *class as usize);
+        let first = observed.and_then(|observed| observed.first()).copied();
+        let class = first.map(|class| class as usize);
+        let decision = asked.decide.map(|by| by.costs.decide(predictive, by.rule));
+        let cost = |by: &Decide| Some(by.costs.cost(decision?.action, first?));
         Row {
             outputs: (0..family.outputs()).map(output).collect(),
             probabilities,
             right: predicted.zip(class).map(|(predicted, class)| predicted == class),
             predicted,
             log_density: observed.map(|observed| predictive.log_density(observed)),
+            cost: asked.decide.and_then(cost),
+            decision,
         }
     }
 }
@@ -181,6 +201,12 @@ impl Figures {
 pub fn accuracy(rows: &[Row]) -> Option<f64> {
     let right: Option<Vec<bool>> = rows.iter().map(|row| row.right).collect();
     right.map(|right| mean(right.into_iter().map(|right| f64::from(u8::from(right)))))
+}
+
+/// The mean cost of the actions, where all targets are known.
+pub fn mean_cost(rows: &[Row]) -> Option<f64> {
+    let costs: Option<Vec<f64>> = rows.iter().map(|row| row.cost).collect();
+    costs.filter(|costs| !costs.is_empty()).map(|costs| mean(costs.into_iter()))
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {

@@ -3,10 +3,12 @@
 mod fit;
 mod predict;
 mod read;
+mod report;
 
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{By, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
+pub use report::Report;
 
 use std::num::NonZero;
 
@@ -21,6 +23,7 @@ Examples:
   posteria summary runs/houses
   posteria diagnose runs/houses
   posteria predict runs/houses new.csv --out predictions.csv
+  posteria report runs/houses --out houses.html
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -83,6 +86,8 @@ pub enum Command {
     Diagnose(Diagnose),
     /// Predict the targets of new rows: moments, quantiles, class probabilities, densities
     Predict(Predict),
+    /// Write one page about runs: verdict, model, convergence, predictions
+    Report(Report),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

@@ -4,7 +4,9 @@ mod effects;
 mod functions;
 mod report;
 mod rows;
-mod work;
+pub mod work;
+
+use std::path::Path;
 
 use anyhow::Context as _;
 use posteria::data::{Dataset, EncodedRows, Encoder, Missing, Targets};
@@ -43,7 +45,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             "{flag} is about the function behind a target, and a {kind} model has none; omit it"
         )));
     }
-    let Fitted { encoder, dataset, posterior } = fitted(&run, &spec, arguments)?;
+    let table = arguments.data.as_deref();
+    let Fitted { encoder, dataset, posterior } = fitted(&run, &spec, &arguments.run, table)?;
     let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(
@@ -91,16 +94,20 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     context.output.result(&report, || report.render())
 }
 
-/// What the run was fitted to, and its model.
-struct Fitted {
-    encoder: Encoder,
-    dataset: Dataset,
-    posterior: Conditioned,
+/// What a run was fitted to, and its model.
+pub struct Fitted {
+    /// How the table became the data.
+    pub encoder: Encoder,
+    /// The data.
+    pub dataset: Dataset,
+    /// The model conditioned on them.
+    pub posterior: Conditioned,
 }
 
-fn fitted(run: &Run, spec: &Spec, arguments: &args::Predict) -> Result<Fitted> {
-    let shown = arguments.run.display();
-    let fitted = match &arguments.data {
+/// What the run in `folder` was fitted to: by `table`, or by what the run keeps of it.
+pub fn fitted(run: &Run, spec: &Spec, folder: &Path, table: Option<&Path>) -> Result<Fitted> {
+    let shown = folder.display();
+    let fitted = match table {
         Some(table) => {
             let prepared = prepare(spec.clone(), table)?;
             let (encoder, dataset) = (prepared.encoder, prepared.data);

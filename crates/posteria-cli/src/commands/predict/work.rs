@@ -5,13 +5,19 @@ use std::num::NonZero;
 use posteria::draws::Draws;
 use posteria::fit::run_jobs;
 use posteria::model::Posterior;
-use posteria::predict::{Family, Predictor};
+use posteria::predict::{Family, Predictive, PredictiveTable, Predictor};
 use posteria::random::Seed;
+use posteria_linalg::Matrix;
 
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::progress::JobProgress;
+
+/// Draws that one job takes through the model.
+const DRAWS: usize = 64;
+/// Rows that one job summarises.
+const ROWS: usize = 8;
 
 /// A posterior, its draws, and who works on them.
 pub struct Work<'a> {
@@ -49,6 +55,36 @@ impl<'a> Work<'a> {
     /// A predictor for one job.
     pub fn predictor(&self) -> Box<dyn Predictor + 'a> {
         self.posterior.predictor().expect("seen when the work began")
+    }
+
+    /// What `each` makes of the predictive distribution of every row of `inputs`. Blocks depend on
+    /// the number of draws alone, and rows not on each other: neither do results on the threads.
+    ///
+    /// # Errors
+    /// As [`Work::run`].
+    pub fn map_rows<T: Send>(
+        &self,
+        inputs: &Matrix,
+        each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let (count, total) = (inputs.rows(), self.total());
+        let at_once = PredictiveTable::rows_at_once(self.family, total);
+        let mut rows = Vec::with_capacity(count);
+        for first in (0..count).step_by(at_once) {
+            let block = inputs.rows_in(first..count.min(first + at_once));
+            let parts = self.run("predictions", total.div_ceil(DRAWS), |job| {
+                let draws = job * DRAWS..total.min((job + 1) * DRAWS);
+                PredictiveTable::new(&mut *self.predictor(), self.draws, draws, &block)
+            })?;
+            let table = PredictiveTable::join(&parts);
+            drop(parts);
+            let done = self.run("quantiles", block.rows().div_ceil(ROWS), |job| {
+                let here = job * ROWS..block.rows().min((job + 1) * ROWS);
+                here.map(|row| each(first + row, &table.predictive(row))).collect::<Vec<_>>()
+            })?;
+            rows.extend(done.into_iter().flatten());
+        }
+        Ok(rows)
     }
 
     /// Runs jobs 0, …, `count` - 1; results in their order. If it takes long, stderr tells how

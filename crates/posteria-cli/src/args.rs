@@ -4,11 +4,13 @@ mod assess;
 mod fit;
 mod predict;
 mod read;
+mod report;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{By, DecisionRule, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
+pub use report::Report;
 
 use std::num::NonZero;
 
@@ -25,6 +27,7 @@ Examples:
   posteria predict runs/houses new.csv --out predictions.csv
   posteria assess runs/houses                         how good will predictions be?
   posteria compare runs/houses runs/network           which model predicts better?
+  posteria report runs/houses --out houses.html
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -91,6 +94,8 @@ pub enum Command {
     Assess(Box<Assess>),
     /// Compare models by their predictions: which is better, and how sure is that?
     Compare(Box<Compare>),
+    /// Write one page about runs: verdict, model, convergence, predictions
+    Report(Report),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

@@ -4,11 +4,9 @@ mod evaluate;
 mod information;
 mod method;
 mod plan;
-mod rows;
 mod subject;
 
 pub use information::{Information, information};
 pub use method::{Assessed, Assessing, Method};
 pub use plan::Plan;
-pub use rows::{Source, for_rows};
 pub use subject::Subject;

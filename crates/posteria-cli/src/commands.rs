@@ -8,6 +8,7 @@ mod export;
 mod fit;
 mod foreign;
 mod predict;
+mod report;
 mod summary;
 mod verify;
 
@@ -66,6 +67,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Predict(arguments) => predict::run(arguments, &context),
         Command::Assess(arguments) => assess::run(arguments, &context),
         Command::Compare(arguments) => compare::run(arguments, &context),
+        Command::Report(arguments) => report::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

@@ -106,62 +106,69 @@ impl Words {
         Words { prior_functions: PriorFunctions::draw(prepared), ..self }
     }
 
-    /// The description as text.
-    pub fn render(&self) -> String {
+    /// The model, its target and the size of the data.
+    pub fn headline(&self) -> String {
         let rows = text::count(self.rows, "row");
-        let mut lines = if self.target.is_empty() {
-            format!("{} of {}, {rows}\n", self.model, text::count(self.inputs.len(), "column"))
-        } else {
-            let targets = self.target.join(", ");
-            format!(
-                "{} {} of {} on {}, {rows}\n",
+        if self.target.is_empty() {
+            return format!(
+                "{} of {}, {rows}",
                 self.model,
-                self.task,
-                text::printable(&targets),
-                text::count(self.inputs.len(), "input"),
-            )
-        };
-        let least = if self.without_chains.is_some() { "inference" } else { "sampling" }.len();
-        let width = self.priors.iter().map(|part| part.name.len()).max().unwrap_or(0).max(least);
-        let mut line = |name: &str, words: &str| {
-            let words = text::wrapped(&text::printable(words), width + 2, WIDTH);
-            lines.push_str(&format!("{name:<width$}  {words}\n"));
-        };
+                text::count(self.inputs.len(), "column")
+            );
+        }
+        format!(
+            "{} {} of {} on {}, {rows}",
+            self.model,
+            self.task,
+            self.target.join(", "),
+            text::count(self.inputs.len(), "input"),
+        )
+    }
+
+    /// The parts of the model, and how it is inferred: names and words.
+    pub fn parts(&self) -> Vec<(&'static str, String)> {
         let mut inputs = self.inputs[..self.inputs.len().min(LISTED)].join(", ");
         if self.inputs.len() > LISTED {
             inputs.push_str(", …");
         }
-        line(if self.target.is_empty() { "columns" } else { "inputs" }, &inputs);
-        for part in &self.priors {
-            line(part.name, &part.words);
-        }
+        let mut parts = vec![(if self.target.is_empty() { "columns" } else { "inputs" }, inputs)];
+        parts.extend(self.priors.iter().map(|part| (part.name, part.words.clone())));
         if let Some(words) = &self.without_chains {
-            line("inference", words);
-            if let Some(functions) = &self.prior_functions {
-                lines.push_str(&functions.render());
-            }
-            return lines;
+            parts.push(("inference", words.clone()));
+            return parts;
         }
         let thinned = match self.thin {
             1 => String::new(),
             thin => format!(", one in {thin} sweeps"),
         };
-        line(
+        parts.push((
             "sampling",
-            &format!(
+            format!(
                 "{}, {} of warm-up, {} each{thinned}, seed {}",
                 text::count(self.chains, "chain"),
                 text::count(self.warmup, "sweep"),
                 text::count(self.draws, "draw"),
                 self.seed
             ),
-        );
+        ));
         if let Some(beta) = self.inverse_temperature.filter(|beta| (beta - 1.0).abs() > 0.0) {
             let words = format!(
                 "prior × likelihood^{}, which is not the posterior (inverse temperature 1)",
                 number(beta)
             );
-            line("tempered", &words);
+            parts.push(("tempered", words));
+        }
+        parts
+    }
+
+    /// The description as text.
+    pub fn render(&self) -> String {
+        let mut lines = format!("{}\n", text::printable(&self.headline()));
+        let parts = self.parts();
+        let width = parts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, words) in &parts {
+            let words = text::wrapped(&text::printable(words), width + 2, WIDTH);
+            lines.push_str(&format!("{name:<width$}  {words}\n"));
         }
         if let Some(functions) = &self.prior_functions {
             lines.push_str(&functions.render());

@@ -5,13 +5,30 @@ use std::num::NonZero;
 use posteria::draws::Draws;
 use posteria::fit::run_jobs;
 use posteria::model::Posterior;
-use posteria::predict::{Family, Predictor};
+use posteria::predict::{Family, Predictive, PredictiveTable, Predictor};
 use posteria::random::Seed;
+use posteria_linalg::Matrix;
 
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::progress::JobProgress;
+
+/// Draws that one job takes through the model.
+const DRAWS: usize = 64;
+/// Rows that one job summarises.
+const ROWS: usize = 8;
+
+/// For which rows there are predictive distributions.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// Those of these inputs, standardised like the training data.
+    New(&'a Matrix),
+    /// The rows of the fit, of which there are so many, as if they were new.
+    Training(usize),
+    /// Each row of the fit, of which there are so many, given the others and a draw.
+    LeaveOneOut(usize),
+}
 
 /// A posterior, its draws, and who works on them.
 pub struct Work<'a> {
@@ -49,6 +66,75 @@ impl<'a> Work<'a> {
     /// A predictor for one job.
     pub fn predictor(&self) -> Box<dyn Predictor + 'a> {
         self.posterior.predictor().expect("seen when the work began")
+    }
+
+    /// What `each` makes of the predictive distribution of every row of `inputs`. Blocks depend on
+    /// the number of draws alone, and rows not on each other: neither do results on the threads.
+    ///
+    /// # Errors
+    /// As [`Work::run`].
+    pub fn map_rows<T: Send>(
+        &self,
+        inputs: &Matrix,
+        each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        self.for_rows("quantiles", Source::New(inputs), |row, table, index| {
+            each(row, &table.predictive(index))
+        })
+    }
+
+    /// What `job` says of every row: it is given the number of the row, and the table that holds
+    /// the row's predictive distribution at an index. If it takes long, stderr tells how far `what`
+    /// is. Blocks depend on the number of draws alone, so results do not depend on the threads.
+    ///
+    /// # Errors
+    /// As [`Work::run`].
+    pub fn for_rows<T: Send>(
+        &self,
+        what: &str,
+        source: Source<'_>,
+        job: impl Fn(usize, &PredictiveTable, usize) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let count = match source {
+            Source::New(inputs) => inputs.rows(),
+            Source::Training(rows) | Source::LeaveOneOut(rows) => rows,
+        };
+        let total = self.total();
+        let at_once = PredictiveTable::rows_at_once(self.family, total);
+        let mut results = Vec::with_capacity(count);
+        for first in (0..count).step_by(at_once) {
+            let block = first..count.min(first + at_once);
+            let inputs = match source {
+                Source::New(inputs) => Some(inputs.rows_in(block.clone())),
+                _ => None,
+            };
+            let parts = self.run("predictions", total.div_ceil(DRAWS), |part| {
+                let draws = part * DRAWS..total.min((part + 1) * DRAWS);
+                let predictor = &mut *self.predictor();
+                match (source, &inputs) {
+                    (Source::LeaveOneOut(all), _) => {
+                        let rows = (all, block.clone());
+                        PredictiveTable::leave_one_out(predictor, (self.draws, draws), rows)
+                    }
+                    (Source::Training(all), _) => {
+                        let rows = (all, block.clone());
+                        PredictiveTable::at_training_rows(predictor, (self.draws, draws), rows)
+                    }
+                    (Source::New(_), inputs) => {
+                        let inputs = inputs.as_ref().expect("the rows of this block");
+                        PredictiveTable::new(predictor, self.draws, draws, inputs)
+                    }
+                }
+            })?;
+            let table = PredictiveTable::join(&parts);
+            drop(parts);
+            let done = self.run(what, block.len().div_ceil(ROWS), |part| {
+                let rows = part * ROWS..block.len().min((part + 1) * ROWS);
+                rows.map(|index| job(first + index, &table, index)).collect::<Vec<T>>()
+            })?;
+            results.extend(done.into_iter().flatten());
+        }
+        Ok(results)
     }
 
     /// Runs jobs 0, …, `count` - 1; results in their order. If it takes long, stderr tells how

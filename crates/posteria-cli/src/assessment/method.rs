@@ -12,14 +12,14 @@ use posteria::model::Posterior;
 use posteria::model::spec::ModelKind;
 use posteria::random::Purpose;
 
+use super::Subject;
 use super::evaluate::{Answers, Questions, blocks};
-use super::{Source, Subject, for_rows};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
 use crate::interrupt::Interrupt;
 use crate::text;
-use crate::work::Work;
+use crate::work::{Source, Work};
 
 /// How every row is predicted.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ impl Assessing<'_> {
         let questions = self.questions(subject);
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
         let blocks = blocks(&subject.draws);
-        for_rows((&work, "utilities"), Source::Training(subject.rows()), |row, table, index| {
+        work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
             questions.ask(row, (table, index), None, (&blocks, 0))
         })
     }
@@ -142,7 +142,7 @@ impl Assessing<'_> {
         let questions = self.questions(subject);
         let work = self.work(subject, posterior, &draws)?;
         let blocks = blocks(&draws);
-        for_rows((&work, "utilities"), Source::Training(subject.rows()), |row, table, index| {
+        work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
             questions.ask(row, (table, index), None, (&blocks, 0))
         })
     }
@@ -162,14 +162,15 @@ impl Assessing<'_> {
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
         let blocks = blocks(&subject.draws);
         let source = Source::LeaveOneOut(subject.rows());
-        let mut answers = for_rows((&work, "utilities"), source, |row, table, index| {
-            let weights = likelihoods.weights_without(row, smoothing, efficiencies[row])?;
-            let logs = Some(&weights.log_weights[..]);
-            Ok(questions.ask(row, (table, index), logs, (&blocks, 0)))
-        })?
-        .into_iter()
-        .collect::<std::result::Result<Vec<Answers>, posteria::assess::ImportanceError>>()
-        .running()?;
+        let mut answers = work
+            .for_rows("utilities", source, |row, table, index| {
+                let weights = likelihoods.weights_without(row, smoothing, efficiencies[row])?;
+                let logs = Some(&weights.log_weights[..]);
+                Ok(questions.ask(row, (table, index), logs, (&blocks, 0)))
+            })?
+            .into_iter()
+            .collect::<std::result::Result<Vec<Answers>, posteria::assess::ImportanceError>>()
+            .running()?;
         let limit = loo.shapes.limit;
         let bad = |(row, one): (usize, &posteria::assess::PointwiseLoo)| {
             (one.pareto_shape > limit).then_some(row)
@@ -218,7 +219,7 @@ impl Assessing<'_> {
             let inputs = fit.everything.inputs.rows_in(fit.index..fit.index + 1);
             let (blocks, number) = (blocks(&draws), fit.index as u64 + 1);
             let mut answers =
-                for_rows((&work, "utilities"), Source::New(&inputs), |_, table, index| {
+                work.for_rows("utilities", Source::New(&inputs), |_, table, index| {
                     questions.ask(fit.index, (table, index), None, (&blocks, number))
                 })?;
             found.push((fit.index, answers.remove(0)));
@@ -275,7 +276,7 @@ impl Assessing<'_> {
             let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
             let (blocks, number) = (blocks(&draws), fit.index as u64 + 1);
             let inputs = Source::New(&fit.everything.inputs);
-            by_fold.push(for_rows((&work, "utilities"), inputs, |row, table, index| {
+            by_fold.push(work.for_rows("utilities", inputs, |row, table, index| {
                 questions.ask(row, (table, index), None, (&blocks, number))
             })?);
         }

@@ -149,7 +149,7 @@ struct Settings {
 struct Demonstration {
     name: &'static str,
     results: Vec<Quantity>,
-    /// Path of a report; there is none yet.
+    /// Path of the page about it, if there is one.
     report: Option<String>,
     /// What is shown in place of the list of results.
     #[serde(skip)]

@@ -1,6 +1,6 @@
 //! Show the posterior, and judge convergence.
 
-mod sections;
+pub mod sections;
 
 use posteria::caution::Caution;
 use posteria::diagnose::{

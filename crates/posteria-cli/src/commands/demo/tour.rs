@@ -1,4 +1,4 @@
-//! Show the whole way once: a table, a fit, its summary, its diagnostics.
+//! Show the whole way once: a table, a fit, its summary, its diagnostics, a report.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +8,7 @@ use posteria::diagnose::{SummaryOptions, summarize};
 use posteria::model::spec::Spec;
 use posteria::random::{Purpose, Seed};
 
-use super::super::{Context, fit, summary};
+use super::super::{Context, fit, report, summary};
 use super::{Demonstration, Quantity};
 use crate::failure::{Classify, Failure, Result};
 use crate::prepare::prepare;
@@ -47,7 +47,7 @@ pub fn run(context: &Context) -> Result<()> {
     spec.sampling.seed = context.seed().0;
     let prepared = prepare(spec, &table)?;
     let run_folder = folder.join("run");
-    let report = fit::run(&prepared, &run_folder, context)?;
+    let fitted = fit::run(&prepared, &run_folder, context)?;
     let draws = open(&run_folder)?.draws_of_variables().running()?;
     let found = summarize(&draws, &SummaryOptions::default());
     let truths = SLOPES
@@ -65,24 +65,28 @@ pub fn run(context: &Context) -> Result<()> {
             })
         })
         .collect();
-    let demonstration = Demonstration {
-        name: "tour",
-        results,
-        report: None,
-        table: None,
-        words: String::new(),
-        doubts: 0,
-    };
+    let page = folder.join("report.html");
+    let write = || report::write_page(&[run_folder.clone()], &page, context);
     if context.output.json {
+        let demonstration = Demonstration {
+            name: "tour",
+            results,
+            report: Some(write()?),
+            table: None,
+            words: String::new(),
+            doubts: 0,
+        };
         return context.output.result(&demonstration, String::new);
     }
-    report.print(context)?;
+    fitted.print(context)?;
     say(&format!("\n3. posteria summary {FOLDER}/run"));
     summary::show_posterior(&draws, &summary::About::default(), false, context)?;
     say(&format!("\n4. posteria diagnose {FOLDER}/run"));
     summary::show_convergence(&draws, false, context)?;
+    say(&format!("\n5. posteria report {FOLDER}/run --out {}", page.display()));
+    write()?;
     say("\nNow your own table:\n  posteria fit YOUR.csv --target COLUMN --out runs/mine\n  \
-         posteria summary runs/mine\nMore: posteria demo --list");
+         posteria report runs/mine --out mine.html\nMore: posteria demo --list");
     Ok(())
 }
 

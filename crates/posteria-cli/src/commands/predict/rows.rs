@@ -3,17 +3,12 @@
 use posteria::approximate::Linearised;
 use posteria::assess::decision::Decision;
 use posteria::data::EncodedRows;
-use posteria::predict::{Predictive, PredictiveTable};
+use posteria::predict::Predictive;
 
 use super::decide::Decide;
 use crate::args::Quantile;
 use crate::failure::Result;
 use crate::work::Work;
-
-/// Draws that one job takes through the model.
-const DRAWS: usize = 64;
-/// Rows that one job summarises.
-const ROWS: usize = 8;
 
 /// The prediction for one row.
 #[derive(Debug)]
@@ -66,36 +61,17 @@ pub struct Score {
     pub from_median: f64,
 }
 
-/// Predicts every row. `observed` holds the targets of each, if they are known. Blocks depend on
-/// the number of draws alone, and rows not on each other: neither do results on the threads.
+/// Predicts every row. `observed` holds the targets of each, if they are known.
 pub fn predict_rows(
     work: &Work<'_>,
     new: &EncodedRows,
     observed: Option<&[Vec<f64>]>,
     asked: &Asked<'_>,
 ) -> Result<Vec<Row>> {
-    let (count, total) = (new.inputs.rows(), work.total());
-    let at_once = PredictiveTable::rows_at_once(work.family, total);
-    let mut rows = Vec::with_capacity(count);
-    for first in (0..count).step_by(at_once) {
-        let block = new.inputs.rows_in(first..count.min(first + at_once));
-        let parts = work.run("predictions", total.div_ceil(DRAWS), |job| {
-            let draws = job * DRAWS..total.min((job + 1) * DRAWS);
-            PredictiveTable::new(&mut *work.predictor(), work.draws, draws, &block)
-        })?;
-        let table = PredictiveTable::join(&parts);
-        drop(parts);
-        let done = work.run("quantiles", block.rows().div_ceil(ROWS), |job| {
-            let here = job * ROWS..block.rows().min((job + 1) * ROWS);
-            let row = |row: usize| {
-                let observed = observed.map(|observed| &observed[first + row][..]);
-                Row::new(&table.predictive(row), observed, asked)
-            };
-            here.map(row).collect::<Vec<_>>()
-        })?;
-        rows.extend(done.into_iter().flatten());
-    }
-    Ok(rows)
+    work.map_rows(&new.inputs, |row, predictive| {
+        let observed = observed.map(|observed| &observed[row][..]);
+        Row::new(predictive, observed, asked)
+    })
 }
 
 /// Predicts every row by a network that is taken as linear.

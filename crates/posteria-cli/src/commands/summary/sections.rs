@@ -125,7 +125,8 @@ impl<'s> Sections<'s> {
     }
 }
 
-fn unidentified(weights: &[&Variable]) -> Option<String> {
+/// What is not said about weights; `None` if there are none.
+pub fn unidentified(weights: &[&Variable]) -> Option<String> {
     let names: Vec<&str> = weights.iter().map(|variable| variable.name.as_str()).collect();
     let count: usize = weights.iter().map(|variable| variable.len()).sum();
     (count > 0).then(|| {

@@ -1,0 +1,117 @@
+//! Write one page about runs.
+
+mod data;
+mod effects;
+mod part;
+mod posterior;
+mod predictions;
+mod verdict;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use posteria_report::{Level, Report};
+use serde::Serialize;
+
+use super::Context;
+use crate::args;
+use crate::failure::{Classify, Failure, Result};
+use crate::file::write_whole;
+use crate::interrupt::Interrupt;
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Written {
+    report: String,
+    figures: Vec<String>,
+    #[serde(skip)]
+    doubts: usize,
+}
+
+/// Runs `posteria report`.
+pub fn run(arguments: &args::Report, context: &Context) -> Result<()> {
+    let written = write(&arguments.runs, &arguments.out, arguments.figures.as_deref(), context)?;
+    context.output.result(&written, || match written.figures.len() {
+        0 => format!("{}\n", written.report),
+        count => format!("{}\n{count} figures beside it\n", written.report),
+    })?;
+    context.judge(written.doubts)
+}
+
+/// Writes a page about `runs` to `out`, and gives its path.
+pub fn write_page(runs: &[PathBuf], out: &Path, context: &Context) -> Result<String> {
+    write(runs, out, None, context).map(|written| written.report)
+}
+
+fn write(
+    runs: &[PathBuf],
+    out: &Path,
+    figures: Option<&Path>,
+    context: &Context,
+) -> Result<Written> {
+    check_page(out)?;
+    if let Some(folder) = figures {
+        check_folder(folder)?;
+    }
+    let interrupt = Interrupt::listen().running()?;
+    let parts = runs.iter().map(|folder| part::gather(folder, context, &interrupt));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let doubts = parts.iter().filter(|part| part.level() == Level::Bad).count();
+    let title = match runs {
+        [run] => format!("posteria report: {}", run.display()),
+        _ => format!("posteria report: {} runs", runs.len()),
+    };
+    let report = Report { title, parts };
+    let html = report.html();
+    put(out, &html)?;
+    let mut files = Vec::new();
+    if let Some(folder) = figures {
+        let failed = |error| anyhow!("cannot make the folder {}: {error}", folder.display());
+        fs::create_dir_all(folder).map_err(failed).bad_input()?;
+        for (name, picture) in report.svg_files() {
+            let path = folder.join(name);
+            put(&path, &picture)?;
+            files.push(path.display().to_string());
+        }
+    }
+    let shown = out.display().to_string();
+    let size = html.len() as f64 / 1e6;
+    context.output.message(&format!("{shown}: {size:.1} MB; open it in a browser"));
+    Ok(Written { report: shown, figures: files, doubts })
+}
+
+fn put(path: &Path, text: &str) -> Result<()> {
+    write_whole(path, |writer| writer.write_all(text.as_bytes()).running())
+}
+
+/// Refuses a page that could not be written, before the work is done.
+fn check_page(out: &Path) -> Result<()> {
+    let shown = out.display();
+    let is_page = |ending: &str| ["html", "htm"].iter().any(|it| ending.eq_ignore_ascii_case(it));
+    if !out.extension().and_then(|ending| ending.to_str()).is_some_and(is_page) {
+        return Err(Failure::bad_input(format!(
+            "{shown}: the page needs a name that ends in .html"
+        )));
+    }
+    if out.is_dir() {
+        return Err(Failure::bad_input(format!("{shown} is a folder; name a file in it")));
+    }
+    match out.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            let folder = folder.display();
+            Err(Failure::bad_input(format!(
+                "there is no folder {folder}; make it, or name another"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_folder(folder: &Path) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        let shown = folder.display();
+        return Err(Failure::bad_input(format!("--figures {shown} is a file; name a folder")));
+    }
+    Ok(())
+}

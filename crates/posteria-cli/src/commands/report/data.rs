@@ -1,0 +1,82 @@
+//! Describe the columns of the data that a run was fitted to.
+
+use posteria::data::{Dataset, Encoder, InputColumn, Targets};
+use posteria_report::sections::ColumnFacts;
+
+use crate::text;
+
+/// Classes that are named.
+const NAMED: usize = 6;
+
+/// Targets first, then inputs, on the user's scale.
+pub fn columns(data: &Dataset, encoder: &Encoder) -> Vec<ColumnFacts> {
+    let mut columns = targets(data, encoder);
+    columns.extend(encoder.input_columns().iter().map(|column| input(data, column)));
+    columns
+}
+
+/// The values of a column of numbers on the user's scale.
+pub fn input_values(data: &Dataset, column: &InputColumn) -> Vec<f64> {
+    let values = data.inputs.column(column.inputs.start);
+    values.iter().map(|value| column.scaling[0].invert(*value)).collect()
+}
+
+/// The values of a real target on the user's scale.
+pub fn target_values(data: &Dataset, target: usize) -> Vec<f64> {
+    match &data.targets {
+        Targets::Real { values, .. } => {
+            let scaling = &data.target_scaling[target];
+            values.column(target).iter().map(|value| scaling.invert(*value)).collect()
+        }
+        Targets::Classes { .. } => Vec::new(),
+    }
+}
+
+fn targets(data: &Dataset, encoder: &Encoder) -> Vec<ColumnFacts> {
+    let role = || "target".to_string();
+    match &data.targets {
+        Targets::Real { names, .. } => names
+            .iter()
+            .enumerate()
+            .map(|(target, name)| ColumnFacts {
+                name: name.clone(),
+                role: role(),
+                numbers: moments(&target_values(data, target)),
+                words: String::new(),
+            })
+            .collect(),
+        Targets::Classes { name, codes, .. } => {
+            let labels = encoder.labels();
+            let mut counts = vec![0; labels.len()];
+            codes.iter().for_each(|code| counts[*code] += 1);
+            let mut named: Vec<String> =
+                labels.iter().zip(&counts).take(NAMED).map(|(l, n)| format!("{l} ({n})")).collect();
+            named.extend((labels.len() > NAMED).then(|| "…".to_string()));
+            let words = named.join(", ");
+            vec![ColumnFacts { name: name.clone(), role: role(), numbers: [f64::NAN; 4], words }]
+        }
+    }
+}
+
+fn input(data: &Dataset, column: &InputColumn) -> ColumnFacts {
+    let (name, role) = (column.name.clone(), "input".to_string());
+    if column.is_number {
+        let numbers = moments(&input_values(data, column));
+        return ColumnFacts { name, role, numbers, words: String::new() };
+    }
+    let words = match column.inputs.len() {
+        1 => "an indicator of one of two classes".into(),
+        count => text::count(count, "class"),
+    };
+    ColumnFacts { name, role, numbers: [f64::NAN; 4], words }
+}
+
+/// Mean, standard deviation, smallest and largest of numbers.
+fn moments(values: &[f64]) -> [f64; 4] {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|value| value / n).sum::<f64>();
+    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    let low = values.iter().copied().fold(f64::NAN, f64::min);
+    let high = values.iter().copied().fold(f64::NAN, f64::max);
+    [mean, (squares / (n - 1.0)).sqrt(), low, high]
+}

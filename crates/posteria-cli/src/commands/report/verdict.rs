@@ -1,0 +1,85 @@
+//! Judge a run in a few words.
+
+use posteria::caution::Caution;
+use posteria::diagnose::{Summary, divergences};
+use posteria::draws::Draws;
+use posteria::model::spec::InferenceChoice;
+use posteria_report::Level;
+use posteria_report::sections::{Doubt, Verdict};
+
+use crate::approximation::draws_words;
+use crate::text;
+
+/// R-hat from which disagreement is no matter of a few more draws.
+const FAR_OFF: f64 = 1.05;
+
+/// The verdict on draws; `others` are doubts that do not come from them.
+pub fn verdict(
+    draws: &Draws,
+    summary: &Summary,
+    inference: InferenceChoice,
+    others: Vec<Doubt>,
+) -> Verdict {
+    let of_draws = summary.cautions.iter().map(doubt);
+    let doubts: Vec<Doubt> = of_draws.chain(others).collect();
+    let total = draws.chains * draws.draws;
+    let fact = |name: &str, words: String| (name.to_string(), words);
+    let (facts, reassurance) = match inference {
+        InferenceChoice::Mcmc => {
+            let accepted: f64 = draws.statistics.iter().map(|it| it.acceptance_rate).sum();
+            let chains = text::count(draws.chains, "chain");
+            let facts = vec![
+                fact("draws", format!("{chains} of {}", text::count(draws.draws, "draw"))),
+                fact("largest R-hat", text::fixed(summary.max_r_hat(), 3)),
+                fact("fewest effective draws", text::fixed(summary.min_ess_bulk(), 0)),
+                fact("divergences", divergences(draws).iter().sum::<usize>().to_string()),
+                fact("acceptance", text::fixed(accepted / total.max(1) as f64, 2)),
+            ];
+            (facts, "No warnings: the chains agree and there are enough effective draws")
+        }
+        InferenceChoice::Committee => {
+            (vec![fact("members", text::committee(draws.draws))], "No warnings")
+        }
+        _ => {
+            let words = draws_words(inference, total).unwrap_or_default();
+            (vec![fact("draws", words)], "No warnings: but an approximation judges itself kindly")
+        }
+    };
+    Verdict { doubts, facts, reassurance: reassurance.into() }
+}
+
+/// A caution, and how serious it is.
+pub fn doubt(caution: &Caution) -> Doubt {
+    let level = match caution {
+        Caution::NotConverged { r_hat, .. } if *r_hat < FAR_OFF => Level::Doubtful,
+        Caution::FewEffectiveDraws { effective_size, needed, .. }
+            if *effective_size > needed / 2.0 =>
+        {
+            Level::Doubtful
+        }
+        Caution::NotConverged { .. }
+        | Caution::FewEffectiveDraws { .. }
+        | Caution::NonFinite { .. }
+        | Caution::Divergences { .. }
+        | Caution::LowEnergyFraction { .. }
+        | Caution::NotNormal { .. }
+        | Caution::TooFewDraws { .. } => Level::Bad,
+        _ => Level::Doubtful,
+    };
+    Doubt { level, text: caution.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_far_off_is_bad() {
+        let not = |r_hat| Caution::NotConverged { variable: "a".into(), r_hat, count: 1 };
+        assert_eq!(doubt(&not(1.4)).level, Level::Bad);
+        assert_eq!(doubt(&not(1.02)).level, Level::Doubtful);
+        assert_eq!(doubt(&Caution::Divergences { count: 1, draws: 4000 }).level, Level::Bad);
+        assert_eq!(doubt(&Caution::OneChain).level, Level::Doubtful);
+        assert!(doubt(&not(1.4)).text.contains("draw longer"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Show how far importance weights can be trusted.
+
+use super::{Doubt, count};
+use crate::figure::{Axis, Figure, Hover, Ink, Mark, Table};
+use crate::number::fixed;
+use crate::page::{Alert, Block, Level, Section};
+use crate::thin::evenly;
+
+/// Shape above which a mean of weighted draws cannot be trusted [Vehtari et al. 2024].
+const GREATEST: f64 = 0.7;
+/// Rows that are drawn.
+const ROWS: usize = 5000;
+
+/// How far the importance weights of rows that are left out can be trusted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WeightReliability {
+    /// Pareto shape k of every row.
+    pub pareto_shapes: Vec<f64>,
+    /// Effective number of weighted draws of every row.
+    pub effective_sizes: Vec<f64>,
+    /// Number of draws that are weighted.
+    pub draws: usize,
+}
+
+impl WeightReliability {
+    /// What the verdict of the page must say.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let bad = self.pareto_shapes.iter().filter(|k| **k > GREATEST).count();
+        let largest = self.pareto_shapes.iter().copied().fold(f64::NAN, f64::max);
+        let doubt = Doubt {
+            level: Level::Bad,
+            text: format!(
+                "Pareto k is above {GREATEST} for {} of {} (largest {largest:.2}): without such a row \
+                 the posterior is another, and leave-one-out by importance weights is wrong there; \
+                 fit again without these rows, or use k-fold cross-validation",
+                bad,
+                count(self.pareto_shapes.len(), "row")
+            ),
+        };
+        (bad > 0).then_some(doubt).into_iter().collect()
+    }
+
+    /// Shapes and effective sizes, row by row.
+    pub fn section(&self) -> Section {
+        let mut section = Section::new("Reliability of importance weights");
+        for Doubt { level, text } in self.doubts() {
+            let title = "Some rows cannot be left out by importance weights".into();
+            section.blocks.push(Block::Alert(Alert { level, title, lines: vec![text] }));
+        }
+        let bad = self.pareto_shapes.iter().filter(|k| **k > GREATEST).count();
+        if !self.pareto_shapes.is_empty() {
+            let title = match bad {
+                0 => "Pareto k: every row is below 0.7, so the weights can be trusted".into(),
+                _ => format!("Pareto k: {} above 0.7, not to be trusted", count(bad, "row")),
+            };
+            let caption = "How heavy the tail of a row's importance weights is: below 0.5 is good, \
+                           above 0.7 the weighted mean is dominated by a few draws.";
+            let rules = [(0.5, Ink::Muted), (GREATEST, Ink::Bad)];
+            let marks = rules.map(|(at, ink)| Mark::level(at).ink(ink));
+            section.figure(by_row(title, caption, ("Pareto k", &self.pareto_shapes), marks.into()));
+        }
+        if !self.effective_sizes.is_empty() {
+            let least = self.effective_sizes.iter().copied().fold(f64::NAN, f64::min);
+            let title = format!(
+                "Effective draws of a left-out row: at least {} of {}",
+                fixed(least, 0),
+                self.draws
+            );
+            let caption = "How many draws of equal weight the weighted draws are worth.";
+            let sizes = ("effective draws", &self.effective_sizes[..]);
+            section.figure(by_row(title, caption, sizes, vec![Mark::level(self.draws as f64)]));
+        }
+        section
+    }
+}
+
+fn by_row(
+    title: String,
+    caption: &str,
+    (name, values): (&str, &[f64]),
+    mut marks: Vec<Mark>,
+) -> Figure {
+    // All that are too large, and as many others as there is room for.
+    let mut kept = evenly(values.len(), ROWS);
+    kept.extend((0..values.len()).filter(|row| values[*row] > GREATEST && values.len() > ROWS));
+    kept.sort_unstable();
+    kept.dedup();
+    let x: Vec<f64> = kept.iter().map(|row| (row + 1) as f64).collect();
+    let y: Vec<f64> = kept.iter().map(|row| values[*row]).collect();
+    marks.push(Mark::points(&x, &y).ink(Ink::Series(0)).size(4.5));
+    let rows: Vec<f64> = (1..=values.len()).map(|row| row as f64).collect();
+    Figure {
+        title,
+        caption: caption.into(),
+        x: Axis::new("row of the data"),
+        y: Axis::new(name).including([0.0]),
+        marks,
+        table: Table::new().numbers("row", &rows).numbers(name, values),
+        hover: Hover::Point,
+        ..Figure::default()
+    }
+}

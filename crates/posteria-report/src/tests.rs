@@ -1,0 +1,286 @@
+//! Pages and figures as a whole: well-formed, harmless, whatever the numbers are.
+
+use proptest::prelude::*;
+
+use crate::figure::Figure;
+use crate::sections::*;
+use crate::{Block, Level, Part, Report, Section};
+
+const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror='y'> & \u{1b}\u{202e}, \"q\"";
+
+/// A section of every kind, made of one list of numbers and one name.
+fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
+    let n = numbers.to_vec();
+    let text = || name.to_string();
+    let half = numbers.len() / 2;
+    let codes: Vec<usize> = n.iter().map(|v| usize::from(*v > 0.0)).collect();
+    let convergence = Convergence {
+        variables: n
+            .iter()
+            .map(|v| VariableFacts {
+                name: text(),
+                block: text(),
+                r_hat: *v,
+                sd: *v,
+                mean: *v,
+                ..Default::default()
+            })
+            .collect(),
+        traces: vec![Trace {
+            name: text(),
+            chains: vec![n.clone(), n[..half].to_vec()],
+            diverging: vec![[0, 0], [9, 9]],
+            r_hat: 1.4,
+            ..Default::default()
+        }],
+        chains: vec![ChainFacts { divergences: 3, ..Default::default() }],
+        needed: 400.0,
+        interval: [text(), text()],
+        notes: vec![text()],
+    };
+    let sample = |draws: &[f64]| Sample { name: text(), draws: draws.to_vec() };
+    let group =
+        |samples| DensityGroup { title: text(), label: text(), samples, ..Default::default() };
+    let band = Band { probability: 0.9, low: n.clone(), high: n.clone() };
+    let predictions = Predictions {
+        note: text(),
+        curves: [false, true]
+            .map(|is_probability| Curve {
+                input: text(),
+                output: text(),
+                x: n.clone(),
+                centre: n.clone(),
+                centre_name: text(),
+                bands: vec![band.clone()],
+                observed: [n.clone(), n.clone()],
+                is_probability,
+            })
+            .into(),
+        surfaces: [false, true]
+            .map(|is_probability| Surface {
+                inputs: [text(), text()],
+                output: text(),
+                x: vec![0.0, 1.0, 2.0],
+                y: vec![0.0, 1.0],
+                values: (0..6).map(|i| n.get(i).copied().unwrap_or(f64::NAN)).collect(),
+                is_probability,
+                boundary: 0.5,
+                points: vec![PointSet { name: text(), x: n.clone(), y: n.clone() }],
+            })
+            .into(),
+        fitted: vec![FittedRows {
+            target: text(),
+            observed: n.clone(),
+            predicted: n.clone(),
+            interval: [n.clone(), n.clone()],
+            level: n.clone(),
+        }],
+        classified: Some(ClassifiedRows {
+            target: text(),
+            labels: vec![text(), "other".into()],
+            observed: codes,
+            probabilities: n.iter().map(|v| vec![1.0 - v, *v]).collect(),
+        }),
+        effects: [vec![], vec![text(); n.len()]]
+            .map(|classes| Effect {
+                input: text(),
+                output: text(),
+                x: n.clone(),
+                classes,
+                mean: n.clone(),
+                interval: [n.clone(), n.clone()],
+                values: n.clone(),
+                range: [f64::NAN, 1.0],
+            })
+            .into(),
+    };
+    let utility = |model: &str| Utility {
+        name: text(),
+        model: model.into(),
+        mean: n.first().copied().unwrap_or(f64::NAN),
+        draws: n.clone(),
+        ..Default::default()
+    };
+    let first = n.first().copied().unwrap_or(f64::NAN);
+    let verdict = Verdict {
+        doubts: vec![Doubt { level: Level::Bad, text: text() }],
+        facts: vec![(text(), text())],
+        reassurance: text(),
+    };
+    vec![
+        verdict.section(),
+        Model {
+            summary: text(),
+            parts: vec![(text(), text())],
+            columns: vec![ColumnFacts {
+                name: text(),
+                role: text(),
+                numbers: [first; 4],
+                words: text(),
+            }],
+            found: vec![text()],
+        }
+        .section(),
+        convergence.section(),
+        Densities {
+            groups: vec![group(vec![sample(&n)]), group(vec![sample(&n), sample(&n[..half])])],
+        }
+        .section(),
+        predictions.section(),
+        Utilities {
+            method: text(),
+            utilities: vec![utility(""), utility("a"), utility("b")],
+            comparisons: vec![Comparison {
+                utility: text(),
+                models: vec![text(), "b".into()],
+                probability_better: vec![n.clone()],
+            }],
+        }
+        .section(),
+        WeightReliability { pareto_shapes: n.clone(), effective_sizes: n.clone(), draws: 100 }
+            .section(),
+        Evidence {
+            method: text(),
+            refusal: text(),
+            log_evidence: first,
+            mcse: first,
+            path: n
+                .iter()
+                .map(|v| PathPoint {
+                    inverse_temperature: *v,
+                    forward: [*v; 2],
+                    backward: [f64::NAN; 2],
+                })
+                .collect(),
+            models: vec![
+                ModelEvidence { name: text(), log_evidence: first, probability: first };
+                2
+            ],
+        }
+        .section(),
+        Selection {
+            inputs: n
+                .iter()
+                .map(|v| InputFacts { name: text(), probability: *v, sd: *v, prior: *v })
+                .collect(),
+            sizes: n.iter().map(|v| SizeFacts { size: 1, probability: *v, prior: *v }).collect(),
+            models: vec![ModelFacts { is_in: vec![true], probability: first }],
+            utilities: vec![UtilityOfSize { size: 1, mean: first, interval: [first; 2] }],
+            utility_name: text(),
+            full_utility: first,
+            chosen: vec![text()],
+        }
+        .section(),
+    ]
+}
+
+fn report(numbers: &[f64], name: &str) -> Report {
+    let mut part = Part::new(name);
+    sections(numbers, name).into_iter().for_each(|section| part.push(section));
+    Report { title: name.into(), parts: vec![part, Part::new(name)] }
+}
+
+fn figures(report: &Report) -> Vec<&Figure> {
+    let sections = report.parts.iter().flat_map(|part| &part.sections);
+    let blocks = sections.flat_map(|section| &section.blocks);
+    blocks
+        .filter_map(|block| if let Block::Figure(figure) = block { Some(&**figure) } else { None })
+        .collect()
+}
+
+/// Every picture parses as XML, in the page and as a file.
+fn check(report: &Report) {
+    let page = report.html();
+    let mut rest = &page[..];
+    let mut pictures = 0;
+    while let Some(start) = rest.find("<svg xmlns") {
+        let close = rest[start..].find("<figcaption>").expect("a caption follows");
+        let picture = &rest[start..start + close];
+        let tree = roxmltree::Document::parse(picture).unwrap_or_else(|e| panic!("{e}: {picture}"));
+        for attribute in tree.descendants().flat_map(|node| node.attributes()) {
+            let drawn = ["d", "x", "y", "width", "height", "cx", "cy", "data-x", "data-y"];
+            let value = attribute.value();
+            let is_odd = value.contains("NaN") || value.contains("inf");
+            assert!(!drawn.contains(&attribute.name()) || !is_odd, "{value}");
+        }
+        rest = &rest[start + close..];
+        pictures += 1;
+    }
+    assert_eq!(pictures, figures(report).len());
+    for (name, file) in report.svg_files() {
+        assert!(name.ends_with(".svg") && !name.contains('/'));
+        roxmltree::Document::parse(&file).unwrap_or_else(|error| panic!("{error}: {name}"));
+        assert!(!file.contains("var("), "a file has colours of its own");
+    }
+}
+
+#[test]
+fn every_section_is_shown_and_every_figure_has_a_title_and_a_table() {
+    let numbers: Vec<f64> = (0..60).map(|i| 0.5 + 0.4 * (f64::from(i) * 1.7).sin()).collect();
+    let report = report(&numbers, "name");
+    check(&report);
+    assert_eq!(report.parts[0].sections.len(), 9);
+    let figures = figures(&report);
+    assert!(figures.len() > 20, "{}", figures.len());
+    let page = report.html();
+    for figure in &figures {
+        assert!(!figure.title.is_empty() && !figure.caption.is_empty());
+        assert!(figure.table.rows() > 0, "{} has no table", figure.title);
+    }
+    assert_eq!(page.matches("<a download=").count(), figures.len());
+    assert!(page.find("Do not trust").expect("said") < page.find("<svg").expect("a figure"));
+    let names: Vec<String> = report.svg_files().into_iter().map(|(name, _)| name).collect();
+    let mut unique = names.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!((names.len(), unique.len()), (figures.len(), figures.len()));
+}
+
+#[test]
+fn a_page_asks_for_nothing() {
+    let page = report(&[0.1, 0.5, 0.9], "name").html().replace("http://www.w3.org/2000/svg", "");
+    for address in ["http:", "https:", "//", "url(", "@import", "src="] {
+        let script = page.find("<script>").expect("a script");
+        let (before, after) = page.split_at(script);
+        assert!(!before.contains(address), "{address}");
+        // Comments of the script begin with two slashes.
+        assert!(address == "//" || !after.contains(address), "{address}");
+    }
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let report = report(&[0.1, 0.5, 0.9, 1.5], HOSTILE);
+    check(&report);
+    let page = report.html();
+    assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+    assert!(!page.contains("<img") && !page.contains("onerror='"));
+    assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+}
+
+#[test]
+fn odd_numbers_are_no_trouble() {
+    let cases: [&[f64]; 8] = [
+        &[],
+        &[0.0],
+        &[3.0, 3.0, 3.0],
+        &[f64::NAN],
+        &[f64::INFINITY, f64::NEG_INFINITY, 1.0],
+        &[1e308, -1e308],
+        &[5e-324, 1e-310],
+        &[-1.0, -2.0, f64::NAN, -3.0],
+    ];
+    cases.into_iter().for_each(|numbers| check(&report(numbers, "name")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_numbers_and_names_make_a_page(
+        numbers in prop::collection::vec(prop::num::f64::ANY, 0..12),
+        name in any::<String>(),
+    ) {
+        check(&report(&numbers, &name));
+    }
+}

@@ -11,6 +11,7 @@
 //! | 3 | [`model`] | specification and data become a [`model::Posterior`] |
 //! | 4 | [`approximate`] | what takes the place of a posterior, without Markov chains |
 //! | 5 | [`fit`] | chains and committees, in parallel; the only spawner of threads |
+//! | 7 | [`evidence`] | log evidence, Bayes factors and probabilities of models |
 //!
 //! Two narrow waists carry the weight: every sampler works on a [`target::LogDensity`], and
 //! every model is fitted through [`model::Posterior`].
@@ -99,6 +100,7 @@ pub mod data;
 pub mod density;
 pub mod diagnose;
 pub mod draws;
+pub mod evidence;
 pub mod fit;
 pub mod model;
 pub mod optimise;

@@ -1,9 +1,11 @@
 //! Parse what was typed.
 
+mod evidence;
 mod fit;
 mod predict;
 mod read;
 
+pub use evidence::{Evidence, EvidenceMethod, Proposal, ScheduleKind, Sensitivity};
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{By, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
@@ -21,6 +23,7 @@ Examples:
   posteria summary runs/houses
   posteria diagnose runs/houses
   posteria predict runs/houses new.csv --out predictions.csv
+  posteria evidence runs/houses runs/network --method bridge
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -83,6 +86,8 @@ pub enum Command {
     Diagnose(Diagnose),
     /// Predict the targets of new rows: moments, quantiles, class probabilities, densities
     Predict(Predict),
+    /// Find how probable the data are under a model: log evidence, Bayes factors
+    Evidence(Box<Evidence>),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

@@ -2,6 +2,7 @@
 
 mod demo;
 mod describe;
+mod evidence;
 mod export;
 mod fit;
 mod foreign;
@@ -62,6 +63,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Summary(arguments) => summary::summary(arguments, &context),
         Command::Diagnose(arguments) => summary::diagnose(arguments, &context),
         Command::Predict(arguments) => predict::run(arguments, &context),
+        Command::Evidence(arguments) => evidence::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use super::energies::Energies;
 use super::replica::{Energy, Keep, Replica, Rung, advance};
 use super::schedule::{Schedule, ScheduleError};
+use crate::approximate::LaplaceError;
 use crate::model::Posterior;
 use crate::random::{Purpose, Seed, Stream};
 use crate::sample::{Plan, Stage};
@@ -53,6 +54,20 @@ pub enum LadderError {
          be put in its place; use path, stepping-stone or bridge"
     )]
     NoDensity,
+    /// Too many parameters for second derivatives by differences.
+    #[error(
+        "{found} parameters are too many for a normal approximation by differences (at most {most}); \
+         use path or bridge"
+    )]
+    TooMany {
+        /// The most.
+        most: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// No mode was found.
+    #[error(transparent)]
+    Laplace(#[from] LaplaceError),
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -36,18 +36,22 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
     let mut reports = Vec::with_capacity(count);
     for subject in &subjects {
         let name = if count > 1 { format!("{}: ", subject.name) } else { String::new() };
-        let watch = Watch::new(context.output, name, interrupt.clone());
         let seed = context.seed.map_or(subject.spec.sampling.seed(), Seed);
+        let key = key(subject, arguments, seed)?;
+        let watch = Watch::new(context.output, name, interrupt.clone())
+            .keeping(subject.folder.as_deref(), key);
         let result = find(subject, arguments, seed, context, &watch);
         let findings = watch.ended(result)?;
         let mut report = Report::new(subject, &findings);
         if let Some(sensitivity) = &arguments.sensitivity {
+            let watch = watch.without_partial();
             let curve = sensitivity::curve(subject, sensitivity, arguments, seed, context, &watch);
             report.sensitivity = Some(watch.ended(curve)?);
         }
         if let Some(folder) = &subject.folder {
             keep(folder, &report, &findings)?;
         }
+        watch.complete();
         reports.push(report);
     }
     for report in &reports {
@@ -93,14 +97,19 @@ fn check(arguments: &args::Evidence) -> Result<()> {
     Ok(())
 }
 
+/// Everything that the numbers of ladders depend on.
+fn key(subject: &Subject, arguments: &args::Evidence, seed: Seed) -> Result<String> {
+    let spec = subject.spec.to_toml().bad_input()?;
+    let options = methods::options(&subject.model, arguments);
+    let kept = (&arguments.method, arguments.proposal);
+    Ok(format!("{spec}\n{options:?} {kept:?} {seed:?}"))
+}
+
 /// Writes `evidence.json` into the folder of a run.
 fn keep(folder: &Path, report: &Report, findings: &Findings) -> Result<()> {
     let mut value = serde_json::to_value(report).running()?;
     value["curve"] = serde_json::to_value(findings.curve()).running()?;
     let text = serde_json::to_string_pretty(&value).running()? + "\n";
     let path = folder.join("evidence.json");
-    if path.exists() {
-        std::fs::remove_file(&path).running()?;
-    }
     write_whole(&path, |file| file.write_all(text.as_bytes()).running())
 }

@@ -85,7 +85,10 @@ fn what_cannot_be_found_is_refused_with_the_cure() {
     let place = Place::with_data(30);
     place.write("m.toml", LINEAR);
     place.write("t.toml", format!("{LINEAR}family = 'student-t'\n"));
-    place.write("mix.toml", "[data]\npath = 'data.csv'\n[model]\nkind = 'mixture'\ncomponents = 2\n");
+    place.write(
+        "mix.toml",
+        "[data]\npath = 'data.csv'\n[model]\nkind = 'mixture'\ncomponents = 2\n",
+    );
     for (line, words) in [
         ("evidence t.toml --method exact", &["no closed form", "--method path"][..]),
         ("evidence t.toml --method warp", &["discrete", "bridge"]),

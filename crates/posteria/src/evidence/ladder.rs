@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 
 use super::energies::Energies;
+use super::memory::LadderMemory;
 use super::replica::{Energy, Keep, Replica, Rung, advance};
 use super::schedule::{Schedule, ScheduleError};
 use crate::approximate::LaplaceError;
@@ -17,6 +18,8 @@ const START_ATTEMPTS: usize = 100;
 const PILOT_ROUNDS: usize = 4;
 /// Fewest draws of a ladder that estimates can be made of.
 const FEWEST_DRAWS: usize = 20;
+/// Parts of the draws after which there is a checkpoint.
+const CHECKPOINTS: usize = 10;
 /// What streams of one ladder are for.
 const PHASE_START: u64 = 1;
 const PHASE_CHAIN: u64 = 2;
@@ -68,6 +71,9 @@ pub enum LadderError {
     /// No mode was found.
     #[error(transparent)]
     Laplace(#[from] LaplaceError),
+    /// A checkpoint is of another model or damaged.
+    #[error("the checkpoint belongs to another model or is damaged; remove it and begin anew")]
+    Memory,
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -78,6 +84,8 @@ pub enum LadderError {
 pub enum Phase {
     /// Temperatures are placed.
     Pilot,
+    /// All temperatures settle.
+    WarmUp,
     /// All temperatures are sampled together.
     Exchange,
     /// Single chains go from the prior to the posterior and back.
@@ -91,6 +99,11 @@ pub trait Observer: Sync {
     /// A phase of so many sweeps of single states begins.
     fn begin(&self, phase: Phase, sweeps: u64) {
         let _ = (phase, sweeps);
+    }
+
+    /// What an interrupted run of ladders can go on from: after warm-up, and every so often.
+    fn checkpoint(&self, memory: &LadderMemory) {
+        let _ = memory;
     }
 
     /// So many more sweeps are done; a break stops the work.
@@ -162,44 +175,49 @@ impl<'p> Ladder<'p> {
         threads: NonZero<usize>,
         observer: &dyn Observer,
     ) -> Result<Self, LadderError> {
-        options.schedule.check()?;
-        at_least("ladders", 2, options.ladders)?;
-        at_least("draws", FEWEST_DRAWS, options.draws)?;
-        let mut betas = options.schedule.first();
-        let mut replicas = Vec::new();
-        for ladder in 0..options.ladders as u64 {
-            let mut starts = seed.stream(Purpose::Evidence, [ladder, PHASE_START]);
-            let states =
-                betas.iter().map(|_| start(posterior, &mut starts)).collect::<Result<_, _>>()?;
-            let stream = seed.stream(Purpose::Evidence, [ladder, PHASE_CHAIN]);
-            replicas.push(Replica::new(posterior, &betas, states, stream));
+        let replicas = begin(posterior, options, seed, threads, observer)?;
+        Ladder::sample((posterior, seed, threads), options, observer, (replicas, 0))
+    }
+
+    /// Goes on from a checkpoint of a run with the same model, data, options and seed: the numbers
+    /// are those of an uninterrupted run.
+    ///
+    /// # Errors
+    /// [`LadderError`].
+    pub fn resume(
+        posterior: &'p dyn Posterior,
+        options: &LadderOptions,
+        seed: Seed,
+        threads: NonZero<usize>,
+        observer: &dyn Observer,
+        memory: &LadderMemory,
+    ) -> Result<Self, LadderError> {
+        let replicas = memory.replicas(posterior, options.ladders)?;
+        let draws = |replica: &Replica<'_>| replica.energies.iter().all(|e| e.len() == memory.done);
+        if memory.done > options.draws || !replicas.iter().all(draws) {
+            return Err(LadderError::Memory);
         }
-        if options.schedule.is_adaptive() {
-            let round = (options.warmup / PILOT_ROUNDS).max(10);
-            let cost = betas.len() * options.ladders * round * PILOT_ROUNDS;
-            observer.begin(Phase::Pilot, cost as u64);
-            for _ in 0..PILOT_ROUNDS {
-                let stages = Plan::new(1, round / 2, 0).warmup;
-                replicas = advance(replicas, &stages, Keep::Nothing, threads, observer)?;
-                replicas.iter_mut().for_each(Replica::forget_exchanges);
-                let counted = [Stage { iterations: round - round / 2, ..Stage::default() }];
-                replicas = advance(replicas, &counted, Keep::Nothing, threads, observer)?;
-                let rejections: Vec<f64> =
-                    acceptance(&replicas).iter().map(|accepted| 1.0 - accepted).collect();
-                betas = options.schedule.improved(&betas, &rejections);
-                replicas = replicas.into_iter().map(|replica| replica.at(&betas)).collect();
-            }
-        }
-        let cost = betas.len() * options.ladders * (options.warmup + options.draws);
+        Ladder::sample((posterior, seed, threads), options, observer, (replicas, memory.done))
+    }
+
+    /// Draws what is left to draw.
+    fn sample(
+        (posterior, seed, threads): (&'p dyn Posterior, Seed, NonZero<usize>),
+        options: &LadderOptions,
+        observer: &dyn Observer,
+        (mut replicas, mut done): (Vec<Replica<'p>>, usize),
+    ) -> Result<Self, LadderError> {
+        let betas: Vec<f64> = replicas[0].rungs.iter().map(|rung| rung.beta).collect();
+        let cost = betas.len() * options.ladders * (options.draws - done);
         observer.begin(Phase::Exchange, cost as u64);
-        let warmup = Plan::new(1, options.warmup, 0).warmup;
-        replicas = advance(replicas, &warmup, Keep::Nothing, threads, observer)?;
-        for replica in &mut replicas {
-            replica.forget_exchanges();
-            replica.states = options.keep_states.then(Vec::new);
+        let part = options.draws.div_ceil(CHECKPOINTS);
+        while done < options.draws {
+            let iterations = part.min(options.draws - done);
+            let sampling = [Stage { iterations, ..Stage::default() }];
+            replicas = advance(replicas, &sampling, Keep::Draws, threads, observer)?;
+            done += iterations;
+            observer.checkpoint(&LadderMemory::new(&replicas, done));
         }
-        let sampling = [Stage { iterations: options.draws, ..Stage::default() }];
-        replicas = advance(replicas, &sampling, Keep::Draws, threads, observer)?;
         let acceptance = acceptance(&replicas);
         let round_trips = replicas.iter().map(|replica| replica.round_trips).collect();
         let memory = |replica: &Replica<'_>| replica.rungs.iter().map(Rung::memory).collect();
@@ -251,6 +269,53 @@ impl<'p> Ladder<'p> {
         }
         chain
     }
+}
+
+/// Ladders at their final temperatures, warmed up.
+fn begin<'p>(
+    posterior: &'p dyn Posterior,
+    options: &LadderOptions,
+    seed: Seed,
+    threads: NonZero<usize>,
+    observer: &dyn Observer,
+) -> Result<Vec<Replica<'p>>, LadderError> {
+    options.schedule.check()?;
+    at_least("ladders", 2, options.ladders)?;
+    at_least("draws", FEWEST_DRAWS, options.draws)?;
+    let mut betas = options.schedule.first();
+    let mut replicas = Vec::new();
+    for ladder in 0..options.ladders as u64 {
+        let mut starts = seed.stream(Purpose::Evidence, [ladder, PHASE_START]);
+        let states =
+            betas.iter().map(|_| start(posterior, &mut starts)).collect::<Result<_, _>>()?;
+        let stream = seed.stream(Purpose::Evidence, [ladder, PHASE_CHAIN]);
+        replicas.push(Replica::new(posterior, &betas, states, stream));
+    }
+    if options.schedule.is_adaptive() {
+        let round = (options.warmup / PILOT_ROUNDS).max(10);
+        let cost = betas.len() * options.ladders * round * PILOT_ROUNDS;
+        observer.begin(Phase::Pilot, cost as u64);
+        for _ in 0..PILOT_ROUNDS {
+            let stages = Plan::new(1, round / 2, 0).warmup;
+            replicas = advance(replicas, &stages, Keep::Nothing, threads, observer)?;
+            replicas.iter_mut().for_each(Replica::forget_exchanges);
+            let counted = [Stage { iterations: round - round / 2, ..Stage::default() }];
+            replicas = advance(replicas, &counted, Keep::Nothing, threads, observer)?;
+            let rejections: Vec<f64> =
+                acceptance(&replicas).iter().map(|accepted| 1.0 - accepted).collect();
+            betas = options.schedule.improved(&betas, &rejections);
+            replicas = replicas.into_iter().map(|replica| replica.at(&betas)).collect();
+        }
+    }
+    observer.begin(Phase::WarmUp, (betas.len() * options.ladders * options.warmup) as u64);
+    let warmup = Plan::new(1, options.warmup, 0).warmup;
+    replicas = advance(replicas, &warmup, Keep::Nothing, threads, observer)?;
+    for replica in &mut replicas {
+        replica.forget_exchanges();
+        replica.states = options.keep_states.then(Vec::new);
+    }
+    observer.checkpoint(&LadderMemory::new(&replicas, 0));
+    Ok(replicas)
 }
 
 fn at_least(what: &'static str, least: usize, found: usize) -> Result<(), LadderError> {

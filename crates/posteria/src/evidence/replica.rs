@@ -127,7 +127,7 @@ impl<'p> Rung<'p> {
 
 /// Which end of the ladder a state was at last.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+pub(super) enum Origin {
     Unknown,
     Cold,
     Hot,
@@ -139,8 +139,8 @@ pub(super) struct Replica<'p> {
     pub(super) rungs: Vec<Rung<'p>>,
     energy: Energy<'p>,
     pub(super) stream: Stream,
-    odd: bool,
-    origins: Vec<Origin>,
+    pub(super) odd: bool,
+    pub(super) origins: Vec<Origin>,
     pub(super) round_trips: u64,
     /// Sum of the probabilities of exchanges with the next rung, and how many were proposed.
     pub(super) exchanges: Vec<(f64, f64)>,

@@ -134,7 +134,10 @@ pub fn find_for(
                 keep_states: methods.iter().any(fitted),
                 ..options(model, arguments)
             };
-            let ladder = Ladder::run(posterior, &options, seed, threads, watch);
+            let ladder = match watch.memory() {
+                Some(memory) => Ladder::resume(posterior, &options, seed, threads, watch, &memory),
+                None => Ladder::run(posterior, &options, seed, threads, watch),
+            };
             Some(ladder.map_err(|error| failure(name, error))?)
         }
     };

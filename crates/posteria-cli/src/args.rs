@@ -1,12 +1,14 @@
 //! Parse what was typed.
 
 mod assess;
+mod evidence;
 mod fit;
 mod predict;
 mod read;
 mod report;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
+pub use evidence::{Evidence, EvidenceMethod, Proposal, ScheduleKind, Sensitivity};
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{By, DecisionRule, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
@@ -28,6 +30,7 @@ Examples:
   posteria assess runs/houses                         how good will predictions be?
   posteria compare runs/houses runs/network           which model predicts better?
   posteria report runs/houses --out houses.html
+  posteria evidence runs/houses runs/network --method bridge
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -96,6 +99,8 @@ pub enum Command {
     Compare(Box<Compare>),
     /// Write one page about runs: verdict, model, convergence, predictions
     Report(Report),
+    /// Find how probable the data are under a model: log evidence, Bayes factors
+    Evidence(Box<Evidence>),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

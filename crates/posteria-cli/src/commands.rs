@@ -4,6 +4,7 @@ mod assess;
 mod compare;
 mod demo;
 mod describe;
+mod evidence;
 mod export;
 mod fit;
 mod foreign;
@@ -68,6 +69,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Assess(arguments) => assess::run(arguments, &context),
         Command::Compare(arguments) => compare::run(arguments, &context),
         Command::Report(arguments) => report::run(arguments, &context),
+        Command::Evidence(arguments) => evidence::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

@@ -84,7 +84,7 @@ pub fn read_spec(path: &Path) -> Result<Spec> {
 
 /// A relative path in a specification file is meant from the folder of that file; if nothing is
 /// there, from the present folder.
-fn beside(spec: Option<&Path>, path: &Path) -> PathBuf {
+pub fn beside(spec: Option<&Path>, path: &Path) -> PathBuf {
     match spec.and_then(Path::parent).map(|folder| folder.join(path)) {
         Some(beside) if beside.exists() => beside,
         _ => path.to_path_buf(),

@@ -1,5 +1,9 @@
 //! Carry statistical warnings inside results, as values with facts, words and a cure.
 
+mod evidence;
+
+pub use evidence::EvidenceDoubt;
+
 use std::fmt;
 
 /// A reason to doubt a result. The library never prints; whoever shows the result shows its
@@ -72,6 +76,8 @@ pub enum Caution {
         /// β.
         inverse_temperature: f64,
     },
+    /// A reason to doubt a log evidence.
+    Evidence(EvidenceDoubt),
     /// Only one chain: agreement between chains cannot be judged.
     OneChain,
     /// Too few draws for the diagnostics to be defined.
@@ -230,6 +236,7 @@ impl fmt::Display for Caution {
                 "the likelihood counts with the power {inverse_temperature}: these are not draws of \
                  the posterior; omit the inverse temperature for that"
             ),
+            Caution::Evidence(doubt) => doubt.fmt(f),
             Caution::OneChain => write!(
                 f,
                 "one chain cannot show that chains agree; run at least four from different starts"

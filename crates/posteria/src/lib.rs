@@ -12,6 +12,7 @@
 //! | 4 | [`approximate`] | what takes the place of a posterior, without Markov chains |
 //! | 5 | [`fit`] | chains and committees, in parallel; the only spawner of threads |
 //! | 6 | [`assess`] | how good predictions will be: leave-one-out, utilities and their distributions, decisions |
+//! | 7 | [`evidence`] | log evidence, Bayes factors and probabilities of models |
 //!
 //! Two narrow waists carry the weight: every sampler works on a [`target::LogDensity`], and
 //! every model is fitted through [`model::Posterior`].
@@ -101,6 +102,7 @@ pub mod data;
 pub mod density;
 pub mod diagnose;
 pub mod draws;
+pub mod evidence;
 pub mod fit;
 pub mod model;
 pub mod optimise;

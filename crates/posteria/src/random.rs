@@ -33,6 +33,8 @@ pub enum Purpose {
     Data = 5,
     /// Functions that a draw leaves open; indices: number of the draw, 0.
     Functions = 6,
+    /// Estimates of the log evidence; indices: ladder or particle, phase.
+    Evidence = 16,
 }
 
 impl Seed {

@@ -2,6 +2,7 @@
 
 mod cost;
 mod estimate;
+mod evidence;
 mod linear;
 mod modes;
 mod networks;
@@ -114,6 +115,26 @@ const ENTRIES: &[Entry] = &[
         name: "tempered",
         title: "between the prior and maximum likelihood: a power of the likelihood",
         run: modes::tempered::run,
+    },
+    Entry {
+        name: "normalizing-constant",
+        title: "the constant of a normal distribution by importance sampling, from near and far",
+        run: evidence::constant::run,
+    },
+    Entry {
+        name: "evidence-linear",
+        title: "the evidence of nine linear models by path sampling, beside the exact values",
+        run: evidence::inputs::run,
+    },
+    Entry {
+        name: "evidence-robot-arm",
+        title: "the evidence of networks with 1 to 19 hidden units (hours)",
+        run: evidence::robot_arm::run,
+    },
+    Entry {
+        name: "hysteresis",
+        title: "chains that lag behind the temperature, and ladders that do not",
+        run: evidence::hysteresis::run,
     },
     Entry {
         name: "mixture-faithful",
@@ -250,7 +271,7 @@ fn list(context: &Context) -> Result<()> {
     context.output.result(&list, || {
         let mut text = String::new();
         for item in &list.demos {
-            text.push_str(&format!("{:<17} {}\n", item.name, item.title));
+            text.push_str(&format!("{:<20} {}\n", item.name, item.title));
         }
         text
     })

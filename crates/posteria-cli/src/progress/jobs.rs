@@ -38,7 +38,13 @@ impl JobProgress {
 
     /// Counts a job that is done.
     pub fn finish_one(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.finish_some(1);
+    }
+
+    /// Counts some jobs that are done.
+    pub fn finish_some(&self, some: usize) {
+        // The number of jobs may have been a guess.
+        let done = (self.done.fetch_add(some, Ordering::Relaxed) + some).min(self.count);
         if self.output.quiet || self.started.elapsed() < PATIENCE {
             return;
         }

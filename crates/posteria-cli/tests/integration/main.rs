@@ -26,6 +26,8 @@ mod assess;
 mod committee;
 // Approximations at a mode, and tempered chains, from fit to prediction.
 mod approximations;
+// Log evidences: agreement with exact values, comparison, refusals.
+mod evidence;
 // Mixtures and principal components: from fit to prediction, refusals, demonstrations.
 mod unsupervised;
 // Demonstrations of networks, with next to no draws.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use crate::draws::Layout;
 use crate::predict::Predictor;
 use crate::random::Stream;
-use crate::sample::{Kernel, Sweep};
+use crate::sample::{Kernel, Sweep, Update};
 use crate::target::{Infeasible, Terms};
 
 /// A model conditioned on one dataset: immutable, shared by all chains.
@@ -63,6 +63,33 @@ pub trait Posterior: Send + Sync {
     /// enormous numbers, and infinite ones where the user's unit is large.
     fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         let _ = stream;
+        None
+    }
+
+    /// A state drawn from the prior, exactly: where paths from the prior to the posterior begin.
+    /// `None` for a model that cannot tell.
+    fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        let _ = stream;
+        None
+    }
+
+    /// Draws anew what the [`Terms`] of a state have integrated out (κ of residuals, say), for
+    /// prior × likelihood^β: a state that comes from another temperature needs it before it is
+    /// swept. `None` where a sweep begins with that by itself, or there is nothing of the kind.
+    fn refresh<'p>(&'p self, inverse_temperature: f64) -> Option<Box<dyn Update + 'p>> {
+        let _ = inverse_temperature;
+        None
+    }
+
+    /// Entries of a state over which exp(log prior + log likelihood) is a density on ℝⁿ, all
+    /// other entries being known or integrated out; `None` where some are discrete or bound to
+    /// each other.
+    fn density_slots(&self) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// The log evidence of the targets in the user's unit, where it is known without sampling.
+    fn exact_log_evidence(&self) -> Option<f64> {
         None
     }
 

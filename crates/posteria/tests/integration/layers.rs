@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_FILE: usize = 400;
 
 /// Every module of the library with its layer: a module may import from lower layers only.
-const LAYERS: [(&str, usize); 14] = [
+const LAYERS: [(&str, usize); 15] = [
     ("random", 0),
     ("density", 0),
     ("caution", 0),
@@ -22,6 +22,7 @@ const LAYERS: [(&str, usize); 14] = [
     ("approximate", 4),
     ("fit", 5),
     ("assess", 6),
+    ("evidence", 7),
 ];
 
 /// Imports within a layer that are part of the design.

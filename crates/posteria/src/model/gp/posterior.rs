@@ -14,6 +14,7 @@ use super::observed::{Contrasts, Observed};
 use super::predictor::GpPredictor;
 use super::process::Process;
 use super::spec::{GaussianProcess, Known, Moves};
+use super::updates::ResidualUpdate;
 use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
@@ -22,8 +23,8 @@ use crate::model::spec::{KernelChoice, MeanChoice, Processes, Sharing};
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
-use crate::random::Stream;
-use crate::sample::Sweep;
+use crate::random::{Purpose, Seed, Stream};
+use crate::sample::{Sweep, Update};
 
 /// Most rows whose fitted values are kept with every draw, to judge convergence by.
 const FITTED_ROWS: usize = 100;
@@ -249,6 +250,47 @@ impl Posterior for GpPosterior {
 
     fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         start::draw_prior(self, stream)
+    }
+
+    fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        start::from_prior(self, stream)
+    }
+
+    fn refresh<'p>(&'p self, inverse_temperature: f64) -> Option<Box<dyn Update + 'p>> {
+        match &self.observed {
+            Observed::Real(residual) if self.keeps_latents() => {
+                let latents = self.latents.clone();
+                Some(Box::new(ResidualUpdate::new(residual, latents, inverse_temperature)))
+            }
+            _ => None,
+        }
+    }
+
+    fn density_slots(&self) -> Option<Vec<usize>> {
+        let mut slots = Vec::new();
+        for process in &self.processes {
+            if process.hyperparameters.has_sampled_dof() {
+                return None;
+            }
+            slots.extend(process.hyperparameters.slots.clone());
+        }
+        if let Observed::Real(residual) = &self.observed {
+            slots.extend(residual.density_slots()?);
+        }
+        slots.extend(self.latents.clone());
+        Some(slots)
+    }
+
+    /// Known where all hyperparameters are and functions are integrated out: log p(y | θ).
+    fn exact_log_evidence(&self) -> Option<f64> {
+        if !self.density_slots()?.is_empty() {
+            return None;
+        }
+        let state = start::from_prior(self, &mut Seed(0).stream(Purpose::Start, [0, 0]))?;
+        let mut draw = vec![0.0; self.layout.len()];
+        let mut rows = vec![0.0; self.row_count()];
+        let terms = self.evaluator().evaluate(&state, &mut draw, &mut rows).ok()?;
+        Some(terms.log_likelihood)
     }
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {

@@ -240,6 +240,13 @@ impl Posterior for LinearPosterior {
     }
 
     fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        let state = self.draw_prior_state(stream)?;
+        let mut draw = vec![0.0; self.layout.len()];
+        LinearEvaluator::new(self).write(&state, &mut draw);
+        Some(draw)
+    }
+
+    fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         let mut state = vec![0.0; self.state_len()];
         self.coefficients.draw_prior(&mut state, stream);
         if let Likelihood::Real(regression) = &self.likelihood {
@@ -252,9 +259,29 @@ impl Posterior for LinearPosterior {
                 state[..count].iter_mut().for_each(|w| *w = scale * stream.normal());
             }
         }
-        let mut draw = vec![0.0; self.layout.len()];
-        LinearEvaluator::new(self).write(&state, &mut draw);
-        Some(draw)
+        Some(state)
+    }
+
+    fn refresh<'p>(&'p self, inverse_temperature: f64) -> Option<Box<dyn Update + 'p>> {
+        match &self.likelihood {
+            Likelihood::Real(regression) if regression.residual.cases.is_some() => {
+                let (x, beta) = (&self.x, inverse_temperature);
+                Some(Box::new(ResidualUpdate::new(x, regression, &self.coefficients, beta)))
+            }
+            _ => None,
+        }
+    }
+
+    fn density_slots(&self) -> Option<Vec<usize>> {
+        let mut slots: Vec<usize> = (0..self.coefficients.state_len).collect();
+        if let Likelihood::Real(regression) = &self.likelihood {
+            slots.extend(regression.residual.density_slots()?);
+        }
+        Some(slots)
+    }
+
+    fn exact_log_evidence(&self) -> Option<f64> {
+        self.log_evidence()
     }
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::evaluator::MlpEvaluator;
-use super::hierarchy::Hierarchy;
+use super::hierarchy::{Hierarchy, Scale};
 use super::layout::layout;
 use super::network::{Rows, Shape};
 use super::observed::Observed;
@@ -189,13 +189,34 @@ impl Posterior for MlpPosterior {
     }
 
     fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        let state = self.draw_prior_state(stream)?;
+        let mut draw = vec![0.0; self.layout.len()];
+        MlpEvaluator::new(self).draw(&state, &mut draw);
+        Some(draw)
+    }
+
+    fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         let mut state = start::from_prior(self, stream);
         if let Observed::Real(residual) = &self.observed {
             residual.draw_case_variances(&mut state, stream);
         }
-        let mut draw = vec![0.0; self.layout.len()];
-        MlpEvaluator::new(self).draw(&state, &mut draw);
-        Some(draw)
+        Some(state)
+    }
+
+    fn density_slots(&self) -> Option<Vec<usize>> {
+        let mut slots: Vec<usize> = (0..self.shape.len()).collect();
+        for group in &self.hierarchy.groups {
+            if group.weight_dof_slot().is_some() {
+                return None;
+            }
+            if let Scale::Sampled(levels) = &group.scale {
+                slots.extend(levels.density_slots()?);
+            }
+        }
+        if let Observed::Real(residual) = &self.observed {
+            slots.extend(residual.density_slots()?);
+        }
+        Some(slots)
     }
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {

@@ -90,6 +90,19 @@ impl Levels {
         self.slots.len() + usize::from(matches!(self.above, Above::Sampled { .. }))
     }
 
+    /// Entries of the state that the log prior is a density of; `None` if degrees of freedom are
+    /// sampled too.
+    pub fn density_slots(&self) -> Option<Vec<usize>> {
+        if let DofSource::Sampled { .. } = self.dof {
+            return None;
+        }
+        let mut slots: Vec<usize> = self.slots.clone().collect();
+        if let Above::Sampled { slot, .. } = self.above {
+            slots.push(slot);
+        }
+        Some(slots)
+    }
+
     fn log_above(&self, state: &[f64]) -> f64 {
         match self.above {
             Above::Fixed(scale) => scale.ln(),

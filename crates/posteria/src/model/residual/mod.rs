@@ -240,6 +240,17 @@ impl Residual {
             }
     }
 
+    /// Entries of the state that the log prior is a density of; `None` if degrees of freedom are
+    /// sampled or there is a covariance matrix.
+    pub(in crate::model) fn density_slots(&self) -> Option<Vec<usize>> {
+        match &self.noise {
+            Noise::Covariance { .. } => None,
+            _ if self.dof.slot().is_some() => None,
+            Noise::Scales { .. } if self.known_scales.is_some() => Some(Vec::new()),
+            Noise::Scales { levels, .. } => levels.density_slots(),
+        }
+    }
+
     /// Draws scales, degrees of freedom and κ from the prior.
     pub(in crate::model) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
         self.dof.draw_prior(state, stream);

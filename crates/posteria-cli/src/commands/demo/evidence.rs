@@ -1,0 +1,55 @@
+//! Estimate normalising constants and log evidences as they were first published, and better.
+
+pub mod constant;
+pub mod hysteresis;
+pub mod inputs;
+pub mod robot_arm;
+
+use posteria::evidence::{
+    Directions, Energies, Ladder, LadderOptions, LogEvidence, Silent, both_directions, judge,
+    path_sampling,
+};
+use posteria::model::Posterior;
+
+use super::{Demonstration, Quantity, Settings};
+use crate::failure::{Classify, Result};
+
+/// What a ladder and single chains in both directions say about one model.
+struct Found {
+    path: LogEvidence,
+    energies: Energies,
+    directions: Directions,
+}
+
+/// Runs `ladders` ladders of `draws` sweeps at every temperature, and as many single chains in
+/// each direction with `sweeps` at every temperature.
+fn estimate(
+    posterior: &dyn Posterior,
+    (ladders, draws, sweeps): (usize, usize, usize),
+    settings: &Settings,
+) -> Result<Found> {
+    let (ladders, draws, sweeps) =
+        if settings.quick { (2, 20, 6) } else { (ladders, draws, sweeps) };
+    let warmup = if settings.quick { 20 } else { (draws / 2).max(100) };
+    let options = LadderOptions { ladders, warmup, draws, ..LadderOptions::default() };
+    let (seed, threads) = (settings.context.seed(), settings.context.threads);
+    let ladder = Ladder::run(posterior, &options, seed, threads, &Silent).running()?;
+    let directions = both_directions(&ladder, sweeps, &Silent).running()?;
+    let path = judge(path_sampling(ladder.energies()), ladder.energies(), Some(&directions));
+    Ok(Found { path, energies: ladder.energies().clone(), directions })
+}
+
+/// A figure with its standard error.
+fn quantity(quantity: String, found: &LogEvidence) -> Quantity {
+    Quantity { quantity, published: None, here: found.value, sd: Some(found.standard_error) }
+}
+
+/// A demonstration that is in doubt as often as one of its estimates is not usable.
+fn conclude(
+    name: &'static str,
+    results: Vec<Quantity>,
+    words: &str,
+    doubts: usize,
+) -> Demonstration {
+    Demonstration { name, results, report: None, table: None, words: words.into(), doubts }
+}

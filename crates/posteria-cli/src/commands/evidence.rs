@@ -1,0 +1,115 @@
+//! Estimate log evidences, and compare models by them.
+
+mod methods;
+mod report;
+mod sensitivity;
+mod subject;
+mod watch;
+
+use std::path::Path;
+
+use posteria::evidence::{ModelEvidence, model_probabilities};
+use posteria::random::Seed;
+
+use self::methods::{Findings, find};
+use self::report::{Comparison, Report};
+use self::subject::Subject;
+use self::watch::Watch;
+use super::Context;
+use crate::args;
+use crate::failure::{Classify, Failure, Result};
+use crate::file::write_whole;
+use crate::interrupt::Interrupt;
+
+/// Runs `posteria evidence`.
+pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
+    let count = arguments.paths.len();
+    check(arguments)?;
+    let mut subjects = Vec::with_capacity(count);
+    for path in &arguments.paths {
+        subjects.push(Subject::load(path, arguments.data.as_deref())?);
+    }
+    for subject in &subjects[1..] {
+        subject.must_have_targets_of(&subjects[0])?;
+    }
+    let interrupt = Interrupt::listen().running()?;
+    let mut reports = Vec::with_capacity(count);
+    for subject in &subjects {
+        let name = if count > 1 { format!("{}: ", subject.name) } else { String::new() };
+        let seed = context.seed.map_or(subject.spec.sampling.seed(), Seed);
+        let key = key(subject, arguments, seed)?;
+        let watch = Watch::new(context.output, name, interrupt.clone())
+            .keeping(subject.folder.as_deref(), key);
+        let result = find(subject, arguments, seed, context, &watch);
+        let findings = watch.ended(result)?;
+        let mut report = Report::new(subject, &findings);
+        if let Some(sensitivity) = &arguments.sensitivity {
+            let watch = watch.without_partial();
+            let curve = sensitivity::curve(subject, sensitivity, arguments, seed, context, &watch);
+            report.sensitivity = Some(watch.ended(curve)?);
+        }
+        if let Some(folder) = &subject.folder {
+            keep(folder, &report, &findings)?;
+        }
+        watch.complete();
+        reports.push(report);
+    }
+    for report in &reports {
+        let name = if count > 1 { format!("{}: ", report.run) } else { String::new() };
+        report.warnings.iter().for_each(|w| context.output.warning(&format!("{name}{w}")));
+    }
+    let doubts = reports.iter().filter(|report| !report.usable).count();
+    match &reports[..] {
+        [report] => context.output.result(report, || report.render())?,
+        _ => {
+            let weight = |index: usize| arguments.prior_weights.get(index).copied().unwrap_or(1.0);
+            let models: Vec<ModelEvidence> = reports
+                .iter()
+                .enumerate()
+                .map(|(index, report)| ModelEvidence {
+                    log_evidence: report.log_evidence,
+                    standard_error: report.mcse,
+                    prior_weight: weight(index),
+                })
+                .collect();
+            let probabilities = model_probabilities(&models, context.seed());
+            let comparison = Comparison::new(reports, &models, probabilities);
+            context.output.result(&comparison, || comparison.render())?;
+        }
+    }
+    context.judge(doubts)
+}
+
+fn check(arguments: &args::Evidence) -> Result<()> {
+    let (weights, count) = (&arguments.prior_weights, arguments.paths.len());
+    if !weights.is_empty() && weights.len() != count {
+        return Err(Failure::bad_input(format!(
+            "--prior-weights has {} numbers for {count} models; give one for each",
+            weights.len()
+        )));
+    }
+    if weights.iter().any(|weight| !(*weight > 0.0 && weight.is_finite())) {
+        return Err(Failure::bad_input("--prior-weights must be positive numbers"));
+    }
+    if arguments.data.is_some() && count > 1 {
+        return Err(Failure::bad_input("--data FILE is for one run; omit it"));
+    }
+    Ok(())
+}
+
+/// Everything that the numbers of ladders depend on.
+fn key(subject: &Subject, arguments: &args::Evidence, seed: Seed) -> Result<String> {
+    let spec = subject.spec.to_toml().bad_input()?;
+    let options = methods::options(&subject.model, arguments);
+    let kept = (&arguments.method, arguments.proposal);
+    Ok(format!("{spec}\n{options:?} {kept:?} {seed:?}"))
+}
+
+/// Writes `evidence.json` into the folder of a run.
+fn keep(folder: &Path, report: &Report, findings: &Findings) -> Result<()> {
+    let mut value = serde_json::to_value(report).running()?;
+    value["curve"] = serde_json::to_value(findings.curve()).running()?;
+    let text = serde_json::to_string_pretty(&value).running()? + "\n";
+    let path = folder.join("evidence.json");
+    write_whole(&path, |file| file.write_all(text.as_bytes()).running())
+}

@@ -1,0 +1,109 @@
+//! Tell how the evidence depends on the scale of a prior.
+
+use posteria::model::spec::{PriorSpec, Spec};
+use posteria::random::Seed;
+use serde::Serialize;
+
+use super::Context;
+use super::methods::find_for;
+use super::subject::{Model, Subject};
+use super::watch::Watch;
+use crate::args;
+use crate::failure::{Failure, Result};
+
+/// The log evidence with the scale of a prior multiplied.
+#[derive(Clone, Debug, Serialize)]
+pub struct SensitivityPoint {
+    /// The group of the prior.
+    pub group: String,
+    /// What its scale was multiplied by.
+    pub factor: f64,
+    /// The log evidence.
+    pub log_evidence: f64,
+    /// Its standard error.
+    pub mcse: f64,
+    /// Whether it can be used.
+    pub usable: bool,
+}
+
+/// The log evidence, by the method that counts, at every factor.
+pub fn curve(
+    subject: &Subject,
+    sensitivity: &args::Sensitivity,
+    arguments: &args::Evidence,
+    seed: Seed,
+    context: &Context,
+    watch: &Watch,
+) -> Result<Vec<SensitivityPoint>> {
+    let mut points = Vec::new();
+    for factor in &sensitivity.factors {
+        let spec = scaled(&subject.spec, &sensitivity.group, *factor)?;
+        let model = Model::new(&spec, &subject.data)?;
+        let name = format!("{} × {factor}", sensitivity.group);
+        let first = args::Evidence {
+            paths: Vec::new(),
+            method: arguments.method.iter().take(1).copied().collect(),
+            prior_weights: Vec::new(),
+            sensitivity: None,
+            data: None,
+            ..*arguments
+        };
+        let found = find_for(&model, &name, &first, seed, context, watch)?;
+        let main = found.main();
+        points.push(SensitivityPoint {
+            group: sensitivity.group.clone(),
+            factor: *factor,
+            log_evidence: main.value,
+            mcse: main.standard_error,
+            usable: main.usable,
+        });
+    }
+    Ok(points)
+}
+
+/// The specification with the standard deviations that a prior expects multiplied by `factor`.
+fn scaled(spec: &Spec, group: &str, factor: f64) -> Result<Spec> {
+    let mut spec = spec.clone();
+    let fine = match (group, &mut spec.residual) {
+        ("residual", Some(residual)) => match (&mut residual.precision, &mut residual.scale) {
+            // A precision that is Gamma(shape, scale) falls with the square.
+            (Some(precision), _) => {
+                precision.scale /= factor * factor;
+                true
+            }
+            (None, Some(scale)) => {
+                *scale *= factor;
+                true
+            }
+            (None, None) => false,
+        },
+        _ => spec.prior.get_mut(group).is_some_and(|prior| scale_prior(prior, factor)),
+    };
+    if fine {
+        return Ok(spec);
+    }
+    let mut groups: Vec<&str> = spec.prior.keys().map(String::as_str).collect();
+    if spec.residual.is_some() {
+        groups.push("residual");
+    }
+    Err(Failure::bad_input(format!(
+        "--sensitivity: the model has no prior {group} with a scale; it has {}",
+        groups.join(", ")
+    )))
+}
+
+/// Whether there was a scale to multiply.
+fn scale_prior(prior: &mut PriorSpec, factor: f64) -> bool {
+    if let Some(rate_scale) = &mut prior.rate_scale {
+        *rate_scale /= factor * factor;
+    } else if let Some(rho) = &mut prior.rho {
+        *rho /= factor * factor;
+    } else if let Some(fixed) = &mut prior.fixed {
+        *fixed *= factor;
+    } else if let Some(scale) = &mut prior.scale {
+        *scale *= factor;
+    } else {
+        return false;
+    }
+    true
+}

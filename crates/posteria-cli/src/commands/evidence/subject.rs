@@ -1,0 +1,175 @@
+//! Read the model and the data whose evidence is asked for.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use posteria::data::{Dataset, Targets};
+use posteria::model::gp::{GaussianProcess, GpPosterior};
+use posteria::model::linear::{Linear, LinearPosterior};
+use posteria::model::mlp::{Mlp, MlpPosterior};
+use posteria::model::spec::{InferenceChoice, ModelKind, Spec};
+use posteria::model::{Posterior, VariationalFindings};
+
+use crate::failure::{Classify, Failure, Result};
+use crate::job::{beside, read_spec};
+use crate::prepare::{Conditioned, kernel, prepare};
+use crate::sampling::open;
+
+/// A model conditioned on data.
+pub enum Model {
+    /// Linear, logistic or softmax regression.
+    Linear(Box<LinearPosterior>),
+    /// A network.
+    Network(Box<MlpPosterior>),
+    /// A Gaussian process.
+    Process(Box<GpPosterior>),
+    /// A model that only a variational bound is known of.
+    Bound(VariationalFindings),
+}
+
+impl Model {
+    /// The model of a completed specification.
+    pub fn new(spec: &Spec, data: &Dataset) -> Result<Self> {
+        Ok(match spec.model.kind {
+            ModelKind::Linear => {
+                let model = Linear::new(spec).bad_input()?;
+                Model::Linear(Box::new(model.condition(data, kernel()).bad_input()?))
+            }
+            ModelKind::Mlp => {
+                let model = Mlp::new(spec).bad_input()?;
+                Model::Network(Box::new(model.condition(data, None).bad_input()?))
+            }
+            ModelKind::Gp => {
+                let model = GaussianProcess::new(spec).bad_input()?;
+                Model::Process(Box::new(model.condition(data, None).bad_input()?))
+            }
+            ModelKind::Mixture | ModelKind::Pca => {
+                return Err(Failure::bad_input(format!(
+                    "of kind = \"{}\" only a variational bound is known",
+                    spec.model.kind.name()
+                )));
+            }
+        })
+    }
+
+    /// The posterior; none where only a bound is known.
+    pub fn posterior(&self) -> Option<&dyn Posterior> {
+        match self {
+            Model::Linear(posterior) => Some(&**posterior),
+            Model::Network(posterior) => Some(&**posterior),
+            Model::Process(posterior) => Some(&**posterior),
+            Model::Bound(_) => None,
+        }
+    }
+}
+
+/// What the evidence is of.
+pub struct Subject {
+    /// The path as it was given.
+    pub name: String,
+    /// The run folder, if it is one.
+    pub folder: Option<PathBuf>,
+    /// The completed specification.
+    pub spec: Spec,
+    /// The data.
+    pub data: Dataset,
+    /// The model conditioned on them.
+    pub model: Model,
+}
+
+impl Subject {
+    /// Reads a run folder or a specification file, and its data.
+    pub fn load(path: &Path, data: Option<&Path>) -> Result<Self> {
+        let name = path.display().to_string();
+        let (mut spec, folder) = if path.is_dir() {
+            let run = open(path)?;
+            let spec = Spec::from_toml(run.spec())
+                .with_context(|| format!("{}", path.join("spec.toml").display()))
+                .bad_input()?;
+            (spec, Some(path.to_path_buf()))
+        } else {
+            (read_spec(path)?, None)
+        };
+        let table = match (data, &spec.data.path) {
+            (Some(data), _) => data.to_path_buf(),
+            (None, Some(own)) if folder.is_some() => own.into(),
+            (None, Some(own)) => beside(Some(path), Path::new(own)),
+            (None, None) => {
+                return Err(Failure::bad_input(format!(
+                    "{name} does not say where its data are; add path in [data], or --data FILE"
+                )));
+            }
+        };
+        if !table.exists() {
+            return Err(Failure::bad_input(format!(
+                "the data of {name}, {}, are not there; put the file back, or say where it is with \
+                 --data FILE",
+                table.display()
+            )));
+        }
+        // The evidence is that of the model, however its posterior was or will be fitted.
+        let sampling = &mut spec.sampling;
+        sampling.inverse_temperature = None;
+        sampling.temperatures = None;
+        spec.data.test = None;
+        if !spec.model.kind.is_unsupervised() {
+            spec.sampling.inference = Some(InferenceChoice::Mcmc);
+        }
+        spec.check().map_err(|error| Failure::bad_input(format!("{name}: {error}")))?;
+        if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
+            return Err(Failure::bad_input(format!(
+                "{name} does not say which column is to be explained: add target in [data]"
+            )));
+        }
+        let prepared = prepare(spec, &table)?;
+        let model = match prepared.posterior {
+            Conditioned::Variational(_, findings) => Model::Bound(findings),
+            _ => Model::new(&prepared.spec, &prepared.data)?,
+        };
+        Ok(Subject { name, folder, spec: prepared.spec, data: prepared.data, model })
+    }
+
+    /// Refuses to compare models of different targets.
+    pub fn must_have_targets_of(&self, other: &Subject) -> Result<()> {
+        let what = match (&self.model, &other.model) {
+            (Model::Bound(_), Model::Bound(_)) => {
+                let same = self.spec.data.sha256 == other.spec.data.sha256
+                    && self.data.input_names == other.data.input_names;
+                if same { return Ok(()) } else { "other columns or another table" }
+            }
+            _ if self.spec.data.target != other.spec.data.target => "another target",
+            _ if self.data.rows() != other.data.rows() => "another number of rows",
+            _ if !same_targets(&self.data, &other.data) => "other values of the target",
+            _ => return Ok(()),
+        };
+        Err(Failure::bad_input(format!(
+            "{} has {what} than {}: evidences of different data cannot be compared; fit both to the \
+             same rows",
+            self.name, other.name
+        )))
+    }
+}
+
+/// Whether the targets are the same in the user's unit.
+fn same_targets(one: &Dataset, other: &Dataset) -> bool {
+    let real = |data: &Dataset| -> Option<Vec<f64>> {
+        let Targets::Real { values, .. } = &data.targets else { return None };
+        let rows = values.rows();
+        let scaled = values.values().iter().enumerate();
+        Some(scaled.map(|(i, value)| data.target_scaling[i / rows].invert(*value)).collect())
+    };
+    match (real(one), real(other)) {
+        (Some(one), Some(other)) => {
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
+            one.len() == other.len() && one.iter().zip(&other).all(close)
+        }
+        (None, None) => match (&one.targets, &other.targets) {
+            (
+                Targets::Classes { codes: a, labels: names, .. },
+                Targets::Classes { codes: b, labels: others, .. },
+            ) => a == b && names == others,
+            _ => false,
+        },
+        _ => false,
+    }
+}

@@ -1,7 +1,7 @@
 //! Evaluate utilities, and how they would have come out from other draws, row by row.
 
-use posteria::assess::utility::Utility;
-use posteria::assess::{DrawBlocks, draw_replicates};
+use posteria::assess::DrawBlocks;
+use posteria::assess::utility::{Averages, Utility};
 use posteria::draws::Draws;
 use posteria::predict::{Predictive, PredictiveTable};
 use posteria::random::Seed;
@@ -9,14 +9,13 @@ use posteria::random::Seed;
 /// Times that the draws are weighted anew: their variance is then known to a sixth.
 const REPLICATES: usize = 20;
 
-/// What is to be known about every row.
+/// What is to be known about every row that one fit predicts.
 pub struct Questions<'a> {
-    /// What predictions are worth.
-    pub utilities: &'a [Box<dyn Utility>],
+    utilities: &'a [Box<dyn Utility>],
     /// The targets of every row.
-    pub observed: &'a [Vec<f64>],
-    /// Names the weights of draws.
-    pub seed: Seed,
+    observed: &'a [Vec<f64>],
+    /// Weights of the draws of the fit.
+    weightings: Vec<Vec<f64>>,
 }
 
 /// What is known about a row.
@@ -32,34 +31,56 @@ pub struct Answers {
     pub probabilities: Vec<f64>,
 }
 
-impl Questions<'_> {
+impl<'a> Questions<'a> {
+    /// Values `utilities` of rows whose targets are `observed`, by `draws` of the fit with this
+    /// number.
+    pub fn new(
+        utilities: &'a [Box<dyn Utility>],
+        observed: &'a [Vec<f64>],
+        draws: &Draws,
+        (seed, fit): (Seed, u64),
+    ) -> Self {
+        let weightings = blocks(draws).weightings((seed, fit), REPLICATES);
+        Questions { utilities, observed, weightings }
+    }
+
     /// Looks at the row with this number, whose predictive distribution is in `table` at `index`,
-    /// its draws weighted by `log_weights`. `fit` numbers the fit that the draws are of.
+    /// its draws weighted by `log_weights`.
     pub fn ask(
         &self,
         row: usize,
         (table, index): (&PredictiveTable, usize),
         log_weights: Option<&[f64]>,
-        (blocks, fit): (&DrawBlocks, u64),
     ) -> Answers {
-        let observed = &self.observed[row];
-        let values_of = |predictive: &Predictive<'_>| -> Vec<f64> {
-            self.utilities.iter().map(|utility| utility.evaluate(predictive, observed)).collect()
-        };
+        let observed = &self.observed[row][..];
         let predictive = match log_weights {
             Some(logs) => table.weighted(index, logs),
             None => table.predictive(index),
         };
-        let mut replicates = Vec::with_capacity(REPLICATES);
+        let of_draws = OfDraws::new((table, index), observed, log_weights);
         let mut sum = vec![0.0; table.draws()];
-        draw_replicates(blocks, (self.seed, fit), (REPLICATES, 1), |_, logs| {
-            sum.copy_from_slice(logs);
-            if let Some(own) = log_weights {
-                sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
-            }
-            replicates.push(values_of(&table.weighted(index, &sum)));
-            0.0
-        });
+        let replicate = |weights: &Vec<f64>| {
+            of_draws.average(weights, |averages| {
+                let quick = self.utilities.iter().map(|it| it.of_averages(averages, observed));
+                let mut weighted = None;
+                quick
+                    .zip(self.utilities)
+                    .map(|(value, utility)| {
+                        value.unwrap_or_else(|| {
+                            let sum = weighted.get_or_insert_with(|| {
+                                let own = |draw: usize| log_weights.map_or(0.0, |logs| logs[draw]);
+                                let each = weights.iter().enumerate();
+                                let each = each.map(|(draw, weight)| weight.ln() + own(draw));
+                                sum.iter_mut().zip(each).for_each(|(sum, each)| *sum = each);
+                                sum.clone()
+                            });
+                            utility.evaluate(&table.weighted(index, sum), observed)
+                        })
+                    })
+                    .collect::<Vec<f64>>()
+            })
+        };
+        let replicates = self.weightings.iter().map(replicate).collect();
         let classes = predictive.family().classes();
         let mut probabilities = vec![0.0; classes];
         let mut transforms = Vec::new();
@@ -69,12 +90,84 @@ impl Questions<'_> {
             let each = observed.iter().enumerate();
             transforms.extend(each.map(|(output, y)| predictive.cdf(output, *y)));
         }
-        Answers { values: values_of(&predictive), replicates, transforms, probabilities }
+        let values = self.utilities.iter().map(|it| it.evaluate(&predictive, observed)).collect();
+        Answers { values, replicates, transforms, probabilities }
+    }
+}
+
+/// What every draw says about a row, and how much it counts.
+struct OfDraws {
+    /// Importance weight of every draw, the largest 1.
+    weights: Vec<f64>,
+    /// Density of the target divided by exp(`shift`).
+    densities: Vec<f64>,
+    shift: f64,
+    /// Means of real targets, or probabilities of classes, draw by draw.
+    means: Vec<f64>,
+    width: usize,
+    is_classes: bool,
+}
+
+impl OfDraws {
+    fn new(
+        (table, index): (&PredictiveTable, usize),
+        observed: &[f64],
+        log_weights: Option<&[f64]>,
+    ) -> Self {
+        let family = table.family();
+        let classes = family.classes();
+        let width = if classes > 0 { classes } else { observed.len() };
+        let draws = table.draws();
+        let (mut densities, mut means) = (Vec::with_capacity(draws), vec![0.0; draws * width]);
+        let each = table.parameters(index).chunks_exact(family.width());
+        for (parameters, means) in each.zip(means.chunks_exact_mut(width)) {
+            let one = Predictive::new(family, parameters);
+            densities.push(one.log_density(observed));
+            if classes > 0 {
+                one.probabilities(means);
+            } else {
+                let outputs = means.iter_mut().enumerate();
+                outputs.for_each(|(output, mean)| *mean = one.mean(output).unwrap_or(f64::NAN));
+            }
+        }
+        let largest = |logs: &[f64]| logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let shift = largest(&densities);
+        // So that no density overflows; where all are zero, nothing is to be divided by.
+        let shift = if shift.is_finite() { shift } else { 0.0 };
+        densities.iter_mut().for_each(|density| *density = (*density - shift).exp());
+        let weights = match log_weights {
+            None => vec![1.0; draws],
+            Some(logs) => {
+                let shift = largest(logs);
+                logs.iter().map(|log| (log - shift).exp()).collect()
+            }
+        };
+        OfDraws { weights, densities, shift, means, width, is_classes: classes > 0 }
+    }
+
+    /// What `then` makes of the averages under `weights` times the importance weights.
+    fn average<T>(&self, weights: &[f64], then: impl FnOnce(&Averages<'_>) -> T) -> T {
+        let (mut total, mut density) = (0.0, 0.0);
+        let mut means = vec![0.0; self.width];
+        let draws = self.weights.iter().zip(weights).zip(&self.densities);
+        for (((own, weight), value), each) in draws.zip(self.means.chunks_exact(self.width)) {
+            let weight = own * weight;
+            total += weight;
+            density += weight * value;
+            means.iter_mut().zip(each).for_each(|(mean, one)| *mean += weight * one);
+        }
+        means.iter_mut().for_each(|mean| *mean /= total);
+        let log_density = (density / total).ln() + self.shift;
+        let none: &[f64] = &[];
+        then(&match self.is_classes {
+            true => Averages { log_density, means: none, probabilities: &means },
+            false => Averages { log_density, means: &means, probabilities: none },
+        })
     }
 }
 
 /// Blocks of draws that can be taken for independent, by the log likelihood of all rows.
-pub fn blocks(draws: &Draws) -> DrawBlocks {
+fn blocks(draws: &Draws) -> DrawBlocks {
     let chains: Vec<Vec<f64>> = draws
         .statistics
         .chunks(draws.draws.max(1))

@@ -13,7 +13,7 @@ use posteria::model::spec::ModelKind;
 use posteria::random::Purpose;
 
 use super::Subject;
-use super::evaluate::{Answers, Questions, blocks};
+use super::evaluate::{Answers, Questions};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
@@ -91,9 +91,9 @@ impl Assessing<'_> {
         }
     }
 
-    fn questions<'q>(&'q self, subject: &'q Subject) -> Questions<'q> {
-        let seed = self.context.seed();
-        Questions { utilities: self.utilities, observed: &subject.observed, seed }
+    fn questions<'q>(&'q self, subject: &'q Subject, draws: &Draws, fit: u64) -> Questions<'q> {
+        let stream = (self.context.seed(), fit);
+        Questions::new(self.utilities, &subject.observed, draws, stream)
     }
 
     fn work<'w>(
@@ -109,11 +109,10 @@ impl Assessing<'_> {
 
     /// Every row as if it were new.
     fn training(&self, subject: &Subject) -> Result<Vec<Answers>> {
-        let questions = self.questions(subject);
+        let questions = self.questions(subject, &subject.draws, 0);
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
-        let blocks = blocks(&subject.draws);
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
-            questions.ask(row, (table, index), None, (&blocks, 0))
+            questions.ask(row, (table, index), None)
         })
     }
 
@@ -139,11 +138,10 @@ impl Assessing<'_> {
         }
         let layout = subject.draws.layout.clone();
         let draws = Draws { draws: count, values, ..Draws::empty(layout, 1, 0) };
-        let questions = self.questions(subject);
+        let questions = self.questions(subject, &draws, 0);
         let work = self.work(subject, posterior, &draws)?;
-        let blocks = blocks(&draws);
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
-            questions.ask(row, (table, index), None, (&blocks, 0))
+            questions.ask(row, (table, index), None)
         })
     }
 
@@ -158,15 +156,14 @@ impl Assessing<'_> {
         let threads = self.context.threads;
         let mut loo = leave_one_out(&likelihoods, &options, threads).running()?;
         let efficiencies = likelihoods.efficiencies(options.relative_efficiency, threads);
-        let questions = self.questions(subject);
+        let questions = self.questions(subject, &subject.draws, 0);
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
-        let blocks = blocks(&subject.draws);
         let source = Source::LeaveOneOut(subject.rows());
         let mut answers = work
             .for_rows("utilities", source, |row, table, index| {
                 let weights = likelihoods.weights_without(row, smoothing, efficiencies[row])?;
                 let logs = Some(&weights.log_weights[..]);
-                Ok(questions.ask(row, (table, index), logs, (&blocks, 0)))
+                Ok(questions.ask(row, (table, index), logs))
             })?
             .into_iter()
             .collect::<std::result::Result<Vec<Answers>, posteria::assess::ImportanceError>>()
@@ -211,16 +208,15 @@ impl Assessing<'_> {
             text::count(subject.draws.draws, "draw"),
         ));
         let fits = division.fit(&subject.whole(), rows, self.interrupt, self.context)?;
-        let questions = self.questions(subject);
         let mut found = Vec::with_capacity(rows.len());
         for fit in &fits {
             let draws = fit.open()?.draws_of_variables().running()?;
             let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
             let inputs = fit.everything.inputs.rows_in(fit.index..fit.index + 1);
-            let (blocks, number) = (blocks(&draws), fit.index as u64 + 1);
+            let questions = self.questions(subject, &draws, fit.index as u64 + 1);
             let mut answers =
                 work.for_rows("utilities", Source::New(&inputs), |_, table, index| {
-                    questions.ask(fit.index, (table, index), None, (&blocks, number))
+                    questions.ask(fit.index, (table, index), None)
                 })?;
             found.push((fit.index, answers.remove(0)));
         }
@@ -233,9 +229,8 @@ impl Assessing<'_> {
         schemes: &[FoldScheme],
         draws: Option<usize>,
     ) -> Result<Assessed> {
-        let training = self.training(subject)?;
-        let mut all: Option<Assessed> = None;
-        for scheme in schemes {
+        let draws = draws.unwrap_or(subject.spec.sampling.draws);
+        let divisions = schemes.iter().map(|scheme| {
             let scheme = scheme.resolved(&subject.fitted.dataset);
             let labels = match &scheme.column {
                 None => None,
@@ -245,9 +240,13 @@ impl Assessing<'_> {
                 }
             };
             let folds = scheme.divide(&subject.fitted.dataset, labels.as_deref()).bad_input()?;
-            let draws = draws.unwrap_or(subject.spec.sampling.draws);
-            let division = Division { scheme, folds, draws };
-            let one = self.one_division(subject, &division, &training)?;
+            Ok(Division { scheme, folds, draws })
+        });
+        let divisions = divisions.collect::<Result<Vec<_>>>()?;
+        let training = self.training(subject)?;
+        let mut all: Option<Assessed> = None;
+        for division in &divisions {
+            let one = self.one_division(subject, division, &training)?;
             match &mut all {
                 None => all = Some(one),
                 Some(all) => {
@@ -269,15 +268,14 @@ impl Assessing<'_> {
         let count = division.folds.count();
         let indices: Vec<usize> = (0..count).collect();
         let fits = division.fit(&subject.whole(), &indices, self.interrupt, self.context)?;
-        let questions = self.questions(subject);
         let mut by_fold = Vec::with_capacity(count);
         for fit in &fits {
             let draws = fit.open()?.draws_of_variables().running()?;
             let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
-            let (blocks, number) = (blocks(&draws), fit.index as u64 + 1);
+            let questions = self.questions(subject, &draws, fit.index as u64 + 1);
             let inputs = Source::New(&fit.everything.inputs);
             by_fold.push(work.for_rows("utilities", inputs, |row, table, index| {
-                questions.ask(row, (table, index), None, (&blocks, number))
+                questions.ask(row, (table, index), None)
             })?);
         }
         let mut fold_of = vec![0; subject.rows()];

@@ -1,7 +1,7 @@
 //! Say what is meant by the options of an assessment.
 
 use posteria::assess::utility::Utility;
-use posteria::assess::{Better, Bootstrap, Smoothing, TargetFacts, parse_utility};
+use posteria::assess::{Better, Bootstrap, Smoothing, TargetFacts, UtilityError, parse_utility};
 use posteria::data::{FoldBy, FoldScheme, Targets};
 
 use super::{Method, Subject};
@@ -47,7 +47,7 @@ impl Plan {
         let utilities = names
             .map(|name| parse_utility(name, &targets, formulas))
             .collect::<std::result::Result<Vec<_>, _>>()
-            .bad_input()?;
+            .map_err(refused)?;
         let method = method(how, context)?;
         let groups = match (&method, &how.group) {
             (_, Some(column)) => {
@@ -111,5 +111,15 @@ fn method(how: &How, context: &Context) -> Result<Method> {
         }
         AssessMethod::Posterior => Method::Posterior,
         AssessMethod::Prior => Method::Prior,
+    })
+}
+
+/// An error of a formula goes on one line.
+fn refused(error: UtilityError) -> Failure {
+    Failure::bad_input(match error {
+        UtilityError::Formula(error) => {
+            format!("--utility expr: {} of {}", error.message(), error.formula)
+        }
+        error => format!("--utility: {error}"),
     })
 }

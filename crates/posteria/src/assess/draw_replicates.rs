@@ -69,6 +69,17 @@ impl DrawBlocks {
         self.count
     }
 
+    /// Random weights of all draws, one vector per replicate: for all rows that one fit predicts.
+    /// `fit` as in [`draw_replicates`].
+    pub fn weightings(&self, (seed, fit): (Seed, u64), replicates: usize) -> Vec<Vec<f64>> {
+        let mut weights = vec![0.0; self.count];
+        let one = |replicate: usize| {
+            self.weights(seed, replicate, fit, &mut weights);
+            self.of_draw.iter().map(|block| weights[*block]).collect()
+        };
+        (0..replicates).map(one).collect()
+    }
+
     /// Weights of the blocks from Dirichlet(1, …, 1), by the number of the replicate and of the fit
     /// (0 for leave-one-out, the fold for k-fold): all rows that are predicted by one fit share
     /// them.

@@ -1,6 +1,6 @@
 //! Utilities of predicted classes.
 
-use super::{Better, Summary, Utility};
+use super::{Averages, Better, Summary, Utility};
 use crate::predict::Predictive;
 
 /// 1 if the most probable class (the first of equals) is that of the row, else 0.
@@ -19,6 +19,10 @@ impl Utility for Accuracy {
     }
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
         f64::from(u8::from(is_right(predictive, observed)))
+    }
+    fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
+        let right = first_largest(averages.probabilities) == observed[0] as usize;
+        Some(f64::from(u8::from(right)))
     }
 }
 
@@ -39,10 +43,21 @@ impl Utility for ErrorRate {
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
         f64::from(u8::from(!is_right(predictive, observed)))
     }
+    fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
+        let right = first_largest(averages.probabilities) == observed[0] as usize;
+        Some(f64::from(u8::from(!right)))
+    }
 }
 
 fn is_right(predictive: &Predictive<'_>, observed: &[f64]) -> bool {
     predictive.most_probable() == observed[0] as usize
+}
+
+fn first_largest(probabilities: &[f64]) -> usize {
+    let better = |best: usize, class: usize| {
+        if probabilities[class] > probabilities[best] { class } else { best }
+    };
+    (0..probabilities.len()).fold(0, better)
 }
 
 /// Brier's score: Σ_k (p_k - 1[y = k])² over more than two classes, between 0 and 2; of two
@@ -63,11 +78,17 @@ impl Utility for Brier {
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
         let mut probabilities = vec![0.0; predictive.family().classes()];
         predictive.probabilities(&mut probabilities);
-        let class = observed[0] as usize;
-        // 1 - p_k is the sum of the others, which loses nothing where p_k is nearly 1.
-        let others = probabilities.iter().enumerate().filter(|(k, _)| *k != class);
-        let (sum, squares) =
-            others.fold((0.0, 0.0), |(sum, squares), (_, p)| (sum + p, squares + p * p));
-        if probabilities.len() == 2 { sum * sum } else { sum * sum + squares }
+        brier(&probabilities, observed[0] as usize)
     }
+    fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
+        Some(brier(averages.probabilities, observed[0] as usize))
+    }
+}
+
+fn brier(probabilities: &[f64], class: usize) -> f64 {
+    // 1 - p_k is the sum of the others, which loses nothing where p_k is nearly 1.
+    let others = probabilities.iter().enumerate().filter(|(k, _)| *k != class);
+    let (sum, squares) =
+        others.fold((0.0, 0.0), |(sum, squares), (_, p)| (sum + p, squares + p * p));
+    if probabilities.len() == 2 { sum * sum } else { sum * sum + squares }
 }

@@ -1,6 +1,6 @@
 //! The predictive density at the target, and its logarithm.
 
-use super::{Better, Summary, Utility};
+use super::{Averages, Better, Summary, Utility};
 use crate::predict::Predictive;
 
 /// The log predictive density of a row, log p(y given x, D): joint over several targets, and of a
@@ -22,6 +22,9 @@ impl Utility for Elpd {
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
         predictive.log_density(observed)
     }
+    fn of_averages(&self, averages: &Averages<'_>, _: &[f64]) -> Option<f64> {
+        Some(averages.log_density)
+    }
 }
 
 /// The predictive density itself [Vehtari 2001, eq. 3.7], in units of 1 / target.
@@ -40,5 +43,8 @@ impl Utility for Likelihood {
     }
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
         predictive.density(observed)
+    }
+    fn of_averages(&self, averages: &Averages<'_>, _: &[f64]) -> Option<f64> {
+        Some(averages.log_density.exp())
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of point predictions of real targets.
 
-use super::{Better, Summary, Utility};
+use super::{Averages, Better, Summary, Utility};
 use crate::predict::Predictive;
 
 /// The squared error of the predictive mean, (E(y given x) - y)² [Vehtari 2001, eq. 3.5]: the mean
@@ -41,6 +41,12 @@ impl Utility for SquaredError {
             let unit = self.units.get(target).copied().unwrap_or(1.0);
             predictive.mean(target).map_or(f64::NAN, |mean| ((mean - y) / unit).powi(2))
         })
+    }
+    fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
+        Some(over_targets(observed, |target, y| {
+            let unit = self.units.get(target).copied().unwrap_or(1.0);
+            ((averages.means[target] - y) / unit).powi(2)
+        }))
     }
 }
 

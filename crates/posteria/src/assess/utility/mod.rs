@@ -64,4 +64,22 @@ pub trait Utility: Send + Sync {
     /// # Panics
     /// If the predictive distribution is of another kind than the utility was made for.
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64;
+
+    /// The same from averages over draws alone, which are quickly found for many weightings of the
+    /// draws; `None` where they are not enough.
+    fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
+        let _ = (averages, observed);
+        None
+    }
+}
+
+/// What of a predictive distribution is an average over draws.
+#[derive(Clone, Copy, Debug)]
+pub struct Averages<'a> {
+    /// Log predictive density at the target.
+    pub log_density: f64,
+    /// Mean of every real target; NaN where there is none.
+    pub means: &'a [f64],
+    /// Probability of every class.
+    pub probabilities: &'a [f64],
 }

@@ -183,3 +183,40 @@ fn what_does_not_fit_is_refused_with_what_does() {
     let own = parse_utility(" expr: abs(y - mean) ", &real(1), Better::Higher).unwrap();
     assert_eq!((own.better(), own.name()), (Better::Higher, "expr:abs(y - mean)"));
 }
+
+#[test]
+fn averages_over_draws_give_the_same_value_where_they_are_enough() {
+    let logs = [1f64.ln(), 3f64.ln(), 0.5f64.ln()];
+    let check =
+        |predictive: &Predictive<'_>, targets: &TargetFacts, observed: &[f64], names: &[&str]| {
+            let classes = predictive.family().classes();
+            let mut probabilities = vec![0.0; classes];
+            if classes > 0 {
+                predictive.probabilities(&mut probabilities);
+            }
+            let outputs = if classes > 0 { 0 } else { observed.len() };
+            let means: Vec<f64> =
+                (0..outputs).map(|k| predictive.mean(k).expect("a mean")).collect();
+            let averages = Averages {
+                log_density: predictive.log_density(observed),
+                means: &means,
+                probabilities: &probabilities,
+            };
+            for name in names {
+                let utility = utility(name, targets);
+                let found = utility.of_averages(&averages, observed).expect("enough");
+                assert_relative(found, utility.evaluate(predictive, observed), 1e-12);
+            }
+        };
+    let parameters = [0.0, 1.0, 3.0, 2.0, -1.0, 0.5];
+    let one = Predictive::weighted(ONE, &parameters, &logs);
+    check(&one, &real(1), &[0.7], &["elpd", "likelihood", "rmse", "nrmse"]);
+    let parameters = [0.3, -1.0, 0.2, 2.0, 0.1, 0.4, -0.5, 0.0, 1.5];
+    let three = Predictive::weighted(Family::Categorical { classes: 3 }, &parameters, &logs);
+    let labels = classes(&["a", "b", "c"]);
+    for class in [0.0, 1.0, 2.0] {
+        check(&three, &labels, &[class], &["elpd", "accuracy", "error-rate", "brier"]);
+    }
+    let averages = Averages { log_density: 0.0, means: &[0.0], probabilities: &[] };
+    assert!(utility("mae", &real(1)).of_averages(&averages, &[0.0]).is_none());
+}

@@ -1,5 +1,7 @@
 //! Evaluate a formula: a few instructions on a stack of fixed size, no recursion, no allocation.
 
+use std::cmp::Ordering;
+
 /// Numbers that an evaluation may hold at once.
 pub(super) const STACK: usize = 64;
 /// Different quantities that a formula may use.
@@ -189,8 +191,8 @@ impl Two {
             Two::LessEqual => truth(a <= b, a, b),
             Two::Greater => truth(a > b, a, b),
             Two::GreaterEqual => truth(a >= b, a, b),
-            Two::Equal => truth(a <= b && a >= b, a, b),
-            Two::NotEqual => truth(a < b || a > b, a, b),
+            Two::Equal => truth(a.partial_cmp(&b) == Some(Ordering::Equal), a, b),
+            Two::NotEqual => truth(a.partial_cmp(&b) != Some(Ordering::Equal), a, b),
             Two::And => truth(is(a) && is(b), a, b),
             Two::Or => truth(is(a) || is(b), a, b),
         }

@@ -28,10 +28,22 @@ pub struct Figure {
     pub table: Table,
     /// Height in pixels of a picture 440 wide; 0: the usual.
     pub height: f64,
-    /// Whether it deserves a row of its own on a wide screen.
-    pub is_wide: bool,
+    /// How much room it takes on a wide screen.
+    pub span: Span,
     /// What the pointer finds.
     pub hover: Hover,
+}
+
+/// How much room a figure takes on a wide screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Span {
+    /// As many in a row as there is room for.
+    #[default]
+    Usual,
+    /// Two in a row: figures that belong together.
+    Half,
+    /// A row of its own.
+    Whole,
 }
 
 /// What the pointer finds in the table of a figure.

@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 
 use super::{Alert, Block, Level, Part, Report, Section, TextTable};
 use crate::escape::{address, markup, slug};
-use crate::figure::{Figure, Hover};
+use crate::figure::{Figure, Hover, Span};
 use crate::svg::{Place, draw};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// The digest that lets the page's own script run, and no other.
 const SCRIPT_DIGEST: &str = "BnVTr0hWeZgk6uIyJZ3QMLZMi4+Eu0JZU+bDV+pG75A=";
+
+/// Letters of words that fit beside their name on a phone.
+const SHORT: usize = 32;
 
 /// The whole page.
 pub fn page(report: &Report) -> String {
@@ -81,12 +84,23 @@ fn part_of(out: &mut String, part: &Part, index: usize) {
 }
 
 fn blocks(out: &mut String, section: &Section) {
-    let mut in_grid = false;
+    // Figures that follow each other share a grid; those of two in a row have another one.
+    let grid_of = |block: &Block| match block {
+        Block::Figure(figure) if figure.span == Span::Half => Some("grid pairs"),
+        Block::Figure(_) => Some("grid"),
+        _ => None,
+    };
+    let mut grid = None;
     for block in &section.blocks {
-        let is_figure = matches!(block, Block::Figure(_));
-        if is_figure != in_grid {
-            out.push_str(if is_figure { "<div class=\"grid\">" } else { "</div>" });
-            in_grid = is_figure;
+        let next = grid_of(block);
+        if next != grid {
+            if grid.is_some() {
+                out.push_str("</div>");
+            }
+            if let Some(class) = next {
+                let _ = write!(out, "<div class=\"{class}\">");
+            }
+            grid = next;
         }
         match block {
             Block::Text(text) => {
@@ -94,7 +108,9 @@ fn blocks(out: &mut String, section: &Section) {
             }
             Block::Alert(alert) => alert_of(out, alert),
             Block::Terms(terms) => {
-                out.push_str("<dl>");
+                let is_short = |(_, words): &(String, String)| words.chars().count() <= SHORT;
+                let class = if terms.iter().all(is_short) { " class=\"facts\"" } else { "" };
+                let _ = write!(out, "<dl{class}>");
                 for (name, words) in terms {
                     let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", markup(name), markup(words));
                 }
@@ -104,7 +120,7 @@ fn blocks(out: &mut String, section: &Section) {
             Block::Table(table) => table_of(out, table),
         }
     }
-    if in_grid {
+    if grid.is_some() {
         out.push_str("</div>");
     }
 }
@@ -127,7 +143,7 @@ fn alert_of(out: &mut String, alert: &Alert) {
 }
 
 fn figure_of(out: &mut String, figure: &Figure) {
-    let class = if figure.is_wide { " class=\"wide\"" } else { "" };
+    let class = if figure.span == Span::Whole { " class=\"wide\"" } else { "" };
     let hover = match figure.hover {
         Hover::Marks => "",
         Hover::Row => " data-hover=\"row\"",

@@ -2,7 +2,7 @@
 
 use super::{count, precise};
 use crate::density::ranks;
-use crate::figure::{Axis, Figure, Hover, Ink, Kind, Mark, Table};
+use crate::figure::{Axis, Figure, Hover, Ink, Kind, Mark, Span, Table};
 use crate::number::{fixed, short};
 use crate::page::{Section, TextTable};
 use crate::thin::extremes;
@@ -308,6 +308,7 @@ impl Trace {
             marks,
             table,
             hover: Hover::Row,
+            span: Span::Half,
             ..Figure::default()
         }
     }
@@ -343,6 +344,7 @@ impl Trace {
             marks,
             table,
             hover: Hover::Row,
+            span: Span::Half,
             ..Figure::default()
         }
     }

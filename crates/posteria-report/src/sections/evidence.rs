@@ -1,7 +1,7 @@
 //! Show the evidence and the path that it was integrated along.
 
 use super::{Doubt, precise};
-use crate::figure::{Axis, Figure, Hover, Ink, Mark, Shape, Table};
+use crate::figure::{Axis, Figure, Hover, Ink, Mark, Shape, Span, Table};
 use crate::number::percent;
 use crate::page::{Alert, Block, Level, Section};
 
@@ -110,7 +110,7 @@ impl Evidence {
             marks,
             table,
             hover: Hover::Row,
-            is_wide: true,
+            span: Span::Whole,
             ..Figure::default()
         }
     }

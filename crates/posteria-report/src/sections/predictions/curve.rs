@@ -1,6 +1,6 @@
 //! Show how the prediction runs along one input.
 
-use crate::figure::{Axis, Figure, Hover, Ink, Mark, Table};
+use crate::figure::{Axis, Figure, Hover, Ink, Mark, Span, Table};
 use crate::number::percent;
 use crate::thin::evenly;
 
@@ -92,7 +92,7 @@ impl Curve {
             table,
             hover: Hover::Row,
             height: 300.0,
-            is_wide: true,
+            span: Span::Whole,
         }
     }
 }

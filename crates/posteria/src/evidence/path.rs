@@ -6,7 +6,7 @@ use super::estimate::{LogEvidence, Method, error_of_influence};
 
 /// Intervals where a step times the standard deviation of U exceeds this are bridged: the mean
 /// need not exist there, as at the prior with heavy tails, and no rule would integrate it.
-const WIDEST: f64 = 2.5;
+const WIDEST: f64 = 1.0;
 /// Ratio of the errors of the corrected trapezoid rule at twice the step and at the step, less 1.
 const RICHARDSON: f64 = 15.0;
 

@@ -30,7 +30,7 @@ fn estimate(
 ) -> Result<Found> {
     let (ladders, draws, sweeps) =
         if settings.quick { (2, 20, 6) } else { (ladders, draws, sweeps) };
-    let warmup = if settings.quick { 20 } else { (draws / 2).max(100) };
+    let warmup = if settings.quick { 20 } else { (draws / 2).max(50) };
     let options = LadderOptions { ladders, warmup, draws, ..LadderOptions::default() };
     let (seed, threads) = (settings.context.seed(), settings.context.threads);
     let ladder = Ladder::run(posterior, &options, seed, threads, &Silent).running()?;

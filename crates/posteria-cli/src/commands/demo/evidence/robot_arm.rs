@@ -12,7 +12,7 @@ use crate::failure::{Classify, Result};
 /// Most hidden units.
 const HIDDEN: usize = 19;
 /// Ladders, sweeps at every temperature, and those of single chains.
-const EFFORT: (usize, usize, usize) = (4, 100, 16);
+const EFFORT: (usize, usize, usize) = (4, 60, 16);
 
 const WORDS: &str = "\
 Networks with 1, …, 19 hidden units on 200 rows of the robot arm, noise 0.05, gamma priors of precisions

@@ -2,6 +2,7 @@
 
 mod data;
 mod effects;
+mod kept;
 mod part;
 mod posterior;
 mod predictions;
@@ -11,11 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use posteria_report::{Level, Report};
+use posteria::assess::TargetFacts;
+use posteria_report::{Level, Part, Report};
 use serde::Serialize;
 
+use self::kept::{Assessment, comparisons};
 use super::Context;
 use crate::args;
+use crate::assessment::Subject;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
@@ -56,7 +60,9 @@ fn write(
     }
     let interrupt = Interrupt::listen().running()?;
     let parts = runs.iter().map(|folder| part::gather(folder, context, &interrupt));
-    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let (mut parts, assessments): (Vec<Part>, Vec<Option<Assessment>>) =
+        parts.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    parts.extend(comparison(runs, assessments, context)?);
     let doubts = parts.iter().filter(|part| part.level() == Level::Bad).count();
     let title = match runs {
         [run] => format!("posteria report: {}", run.display()),
@@ -79,6 +85,31 @@ fn write(
     let size = html.len() as f64 / 1e6;
     context.output.message(&format!("{shown}: {size:.1} MB; open it in a browser"));
     Ok(Written { report: shown, figures: files, doubts })
+}
+
+/// The part that compares runs which were assessed alike, if all of them were.
+fn comparison(
+    runs: &[PathBuf],
+    assessments: Vec<Option<Assessment>>,
+    context: &Context,
+) -> Result<Option<Part>> {
+    let Some(assessments) = assessments.into_iter().collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    if runs.len() < 2 {
+        return Ok(None);
+    }
+    let subjects = runs.iter().map(|run| Subject::open(run)).collect::<Result<Vec<_>>>()?;
+    let same = subjects.iter().all(|it| it.observed == subjects[0].observed);
+    if !same {
+        return Ok(None);
+    }
+    let names = runs.iter().map(|run| run.display().to_string());
+    let named: Vec<(String, Assessment)> = names.zip(assessments).collect();
+    let targets = TargetFacts::of(&subjects[0].fitted.dataset);
+    let mut part = Part::new("Which model predicts better?");
+    part.push(comparisons(&named, &targets, context.seed()).section());
+    Ok(Some(part))
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {

@@ -7,11 +7,12 @@ use posteria::caution::Caution;
 use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
 use posteria::model::spec::{InferenceChoice, Spec};
-use posteria_report::sections::{Doubt, Model};
+use posteria_report::sections::{Doubt, Evidence, Model, WeightReliability};
 use posteria_report::{Level, Part};
 use posteria_store::Run;
 
 use super::super::{Context, foreign};
+use super::kept::{self, Assessment};
 use super::{data, posterior, predictions, verdict};
 use crate::approximation;
 use crate::failure::{Classify, Failure, Result};
@@ -22,8 +23,12 @@ use crate::sampling::{open, store_failure};
 use crate::text;
 use crate::words::Words;
 
-/// Everything about the run in `folder`.
-pub fn gather(folder: &Path, context: &Context, interrupt: &Interrupt) -> Result<Part> {
+/// Everything about the run in `folder`, and what its assessment found, if it has one.
+pub fn gather(
+    folder: &Path,
+    context: &Context,
+    interrupt: &Interrupt,
+) -> Result<(Part, Option<Assessment>)> {
     let run = open(folder)?;
     let spec = Spec::from_toml(run.spec())
         .with_context(|| format!("{}", folder.join("spec.toml").display()))
@@ -41,7 +46,12 @@ pub fn gather(folder: &Path, context: &Context, interrupt: &Interrupt) -> Result
         // Independent draws converge by themselves, and members of a committee are no chain.
         summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
     }
-    let doubts = doubts(&run, &spec)?;
+    let assessment = Assessment::read(folder)?;
+    let weights = assessment.as_ref().and_then(|it| it.weights(draws.chains * draws.draws));
+    let evidence = kept::evidence(folder)?;
+    let mut doubts = doubts(&run, &spec)?;
+    doubts.extend(weights.iter().flat_map(WeightReliability::doubts));
+    doubts.extend(evidence.iter().flat_map(Evidence::doubts));
     let mut part = Part::new(folder.display().to_string());
     part.push(verdict::verdict(&draws, &summary, inference, doubts).section());
     match run.training_data().map_err(store_failure)? {
@@ -59,7 +69,10 @@ pub fn gather(folder: &Path, context: &Context, interrupt: &Interrupt) -> Result
             part.push(posterior::densities(&draws, &summary, &spec).section());
         }
     }
-    Ok(part)
+    let sections = assessment.iter().map(|it| it.utilities().section());
+    let sections = sections.chain(weights.iter().map(WeightReliability::section));
+    sections.chain(evidence.iter().map(Evidence::section)).for_each(|section| part.push(section));
+    Ok((part, assessment))
 }
 
 /// What was fitted, as it was before the fit.

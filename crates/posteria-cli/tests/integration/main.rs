@@ -16,6 +16,8 @@ mod reading;
 mod predict;
 // Predictions of Gaussian processes: formulas, residuals, threads.
 mod predict_processes;
+// Reports: contract, verdicts, refusals, names from hostile tables.
+mod report;
 // Committees of early-stopped networks, from fit to prediction.
 mod committee;
 // Approximations at a mode, and tempered chains, from fit to prediction.

@@ -70,7 +70,7 @@ fn every_kind_of_prediction_has_its_figures() {
         let class = ["low", "high"][usize::from(x + 0.3 * f64::from(i % 7 - 3) > 0.0)];
         format!("{x},{},{},{class}\n", ["p", "q", "r"][i as usize % 3], 2.0 * x)
     });
-    place.write("t.csv", &format!("x,kind,y,class\n{}", rows.collect::<String>()));
+    place.write("t.csv", format!("x,kind,y,class\n{}", rows.collect::<String>()));
     for (inputs, target, words) in [
         ("x", "y", "y against x: the data should fill the bands"),
         ("x", "class", "How P(low) depends on x"),
@@ -89,7 +89,7 @@ fn every_kind_of_prediction_has_its_figures() {
 fn names_of_columns_stay_text() {
     let place = Place::new();
     let rows: String = (0..30).map(|i| format!("{i},{}\n", 2 * i + i % 3)).collect();
-    place.write("evil.csv", &format!("<script>alert(1)</script>,\"a\"\" onload=\"\"x\"\n{rows}"));
+    place.write("evil.csv", format!("<script>alert(1)</script>,\"a\"\" onload=\"\"x\"\n{rows}"));
     let fit = format!("fit evil.csv --target <script>alert(1)</script> {QUICK} --out run");
     assert_eq!(place.call(&fit).code, 0);
     assert_eq!(place.call("report run -q").code, 0);

@@ -43,7 +43,7 @@ pub fn page(report: &Report) -> String {
     for (index, part) in report.parts.iter().enumerate() {
         part_of(&mut out, part, index);
     }
-    let _ = write!(out, "</main><script>{SCRIPT}</script></body></html>\n");
+    let _ = writeln!(out, "</main><script>{SCRIPT}</script></body></html>");
     out
 }
 

@@ -22,6 +22,8 @@ mod decisions;
 mod predict_processes;
 // Leave-one-out from anyone's log likelihoods.
 mod assess;
+// Reports: contract, verdicts, refusals, names from hostile tables.
+mod report;
 // Committees of early-stopped networks, from fit to prediction.
 mod committee;
 // Approximations at a mode, and tempered chains, from fit to prediction.

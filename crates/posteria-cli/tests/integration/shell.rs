@@ -53,6 +53,9 @@ fn the_tour_runs_twice_and_touches_only_its_own_folder() {
     }
     let json = place.call("demo --json").json();
     assert_eq!(json["name"], "tour");
+    let page = std::fs::read_to_string(place.path("posteria-demo/report.html")).expect("a page");
+    assert_eq!(json["report"], "posteria-demo/report.html");
+    assert!(page.contains("temperature changes activity by"));
     for result in json["results"].as_array().expect("results") {
         let number = |key: &str| result[key].as_f64().expect("a number");
         // Five posterior standard deviations, seed fixed.

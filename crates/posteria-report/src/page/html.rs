@@ -43,7 +43,7 @@ pub fn page(report: &Report) -> String {
     for (index, part) in report.parts.iter().enumerate() {
         part_of(&mut out, part, index);
     }
-    let _ = write!(out, "</main><script>{SCRIPT}</script></body></html>\n");
+    let _ = writeln!(out, "</main><script>{SCRIPT}</script></body></html>");
     out
 }
 
@@ -152,9 +152,9 @@ fn figure_of(out: &mut String, figure: &Figure) {
     let _ = write!(
         out,
         "<figure{class}{hover}><h4>{}</h4>{}<figcaption>{} ",
-        markup(&figure.title),
+        prose(&figure.title),
         draw(figure, Place::Page),
-        markup(&figure.caption)
+        prose(&figure.caption)
     );
     if !figure.table.is_empty() {
         let _ = write!(
@@ -165,6 +165,11 @@ fn figure_of(out: &mut String, figure: &Figure) {
         );
     }
     out.push_str("</figcaption></figure>");
+}
+
+/// A text whose percentages are not broken between lines.
+fn prose(text: &str) -> String {
+    markup(&text.replace(" %", "\u{a0}%"))
 }
 
 fn table_of(out: &mut String, table: &TextTable) {

@@ -44,6 +44,9 @@ pub struct ModelEvidence {
     pub probability: f64,
 }
 
+/// Which of the two ways along the path.
+type Way = fn(&PathPoint) -> [f64; 2];
+
 impl Evidence {
     /// What the verdict of the page must say.
     pub fn doubts(&self) -> Vec<Doubt> {
@@ -78,7 +81,7 @@ impl Evidence {
         let x: Vec<f64> = self.path.iter().map(|point| point.inverse_temperature).collect();
         let mut marks = Vec::new();
         let mut table = Table::new().numbers("inverse temperature", &x);
-        let ways: [(&str, fn(&PathPoint) -> [f64; 2]); 2] =
+        let ways: [(&str, Way); 2] =
             [("up from the prior", |p| p.forward), ("down from the posterior", |p| p.backward)];
         for (way, (name, of)) in ways.into_iter().enumerate() {
             let [mean, error] =

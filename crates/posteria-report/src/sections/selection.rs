@@ -181,13 +181,13 @@ impl Selection {
         let shown = &self.models[..self.models.len().min(MODELS)];
         let is_in = |model: &ModelFacts, input: usize| model.is_in.get(input) == Some(&true);
         let cells = order.iter().flat_map(|input| shown.iter().map(move |m| (m, *input)));
-        let values: Vec<f64> = cells.map(|(m, i)| f64::from(u8::from(is_in(m, i)))).collect();
+        let values: Vec<f64> =
+            cells.map(|(m, i)| if is_in(m, i) { 0.0 } else { f64::NAN }).collect();
         let tiles = Shape::Tiles {
             columns: shown.len(),
             texts: Vec::new(),
             values,
-            // From nearly the ground to the colour of the most probable.
-            colours: Colours { palette: Palette::Diverging, low: 2.0, high: 0.0 },
+            colours: Colours { palette: Palette::Diverging, low: 0.0, high: 1.0 },
         };
         let names: Vec<String> = order.iter().map(|i| self.inputs[*i].name.clone()).collect();
         let inputs = |model: &ModelFacts| {

@@ -4,7 +4,7 @@ use crate::figure::{Colours, Figure, Ink, Mark, Shape};
 use crate::number::{place, significant};
 
 use super::frame::Frame;
-use super::marks::dashed;
+use super::marks::{dashed, hundredths};
 use super::writer::Writer;
 use super::{LETTERS, Place, WIDTH, cut, width};
 
@@ -60,7 +60,8 @@ fn placed(figure: &Figure) -> Vec<(&Mark, f64, f64)> {
 
 fn sample(writer: &mut Writer, mark: &Mark, [x, y]: [f64; 2], place_of: Place) {
     let colour = place_of.colour(mark.ink);
-    let opacity = place(mark.opacity.max(0.3));
+    // Bands lie on each other, their samples do not.
+    let opacity = hundredths(1.3 * mark.opacity);
     match mark.shape {
         Shape::Band { .. } | Shape::Bars { .. } => {
             let [x, y, width] = [x, y - 5.0, SAMPLE].map(place);

@@ -26,14 +26,14 @@ pub fn draw(writer: &mut Writer, mark: &Mark, frame: &Frame, place_of: Place) {
         Shape::Line { x, y } => stroke(writer, mark, &line(x, y, frame), &colour),
         Shape::Band { x, low, high } => {
             let d = band(x, low, high, frame);
-            let opacity = place_two(mark.opacity);
+            let opacity = hundredths(mark.opacity);
             if !d.is_empty() {
                 writer.empty("path", &[("d", &d), ("fill", &colour), ("fill-opacity", &opacity)]);
             }
         }
         Shape::Points { x, y, names } => points(writer, mark, (x, y, names), frame, &colour),
         Shape::Bars { at, to, breadth, is_horizontal, names } => {
-            let opacity = place_two(mark.opacity);
+            let opacity = hundredths(mark.opacity);
             writer.open("g", &[("fill", &colour), ("fill-opacity", &opacity)]);
             for (index, (at, to)) in at.iter().zip(to).enumerate() {
                 let name = names.get(index).map_or("", String::as_str);
@@ -64,7 +64,8 @@ pub fn draw(writer: &mut Writer, mark: &Mark, frame: &Frame, place_of: Place) {
             surface::draw(writer, (x, y, values), colours, (&frame.x, &frame.y));
         }
         Shape::Tiles { columns, values, texts, colours } => {
-            for (index, value) in values.iter().enumerate() {
+            // What is no number stays blank.
+            for (index, value) in values.iter().enumerate().filter(|(_, v)| !v.is_nan()) {
                 let cell = [index % columns.max(&1), index / columns.max(&1)].map(|at| at as f64);
                 let text = texts.get(index).map_or("", String::as_str);
                 let fill = colours.colour(*value);
@@ -74,7 +75,8 @@ pub fn draw(writer: &mut Writer, mark: &Mark, frame: &Frame, place_of: Place) {
     }
 }
 
-fn place_two(opacity: f64) -> String {
+/// An opacity in hundredths.
+pub fn hundredths(opacity: f64) -> String {
     format!("{}", (opacity.clamp(0.0, 1.0) * 100.0).round() / 100.0)
 }
 
@@ -83,7 +85,7 @@ fn stroke(writer: &mut Writer, mark: &Mark, d: &str, colour: &str) {
         return;
     }
     let (width, dash) = (place(mark.size), dashed(mark.dash));
-    let opacity = place_two(mark.opacity);
+    let opacity = hundredths(mark.opacity);
     writer.empty(
         "path",
         &[
@@ -164,7 +166,7 @@ fn points(
         Some((index, x, y))
     });
     let placed: Vec<(usize, f64, f64)> = placed.collect();
-    let opacity = place_two(mark.opacity);
+    let opacity = hundredths(mark.opacity);
     if names.is_empty() || placed.len() > ELEMENTS {
         let d: String =
             placed.iter().map(|(_, x, y)| format!("M{} {}h0", place(*x), place(*y))).collect();

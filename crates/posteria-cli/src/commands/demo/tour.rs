@@ -66,7 +66,7 @@ pub fn run(context: &Context) -> Result<()> {
         })
         .collect();
     let page = folder.join("report.html");
-    let write = || report::write_page(&[run_folder.clone()], &page, context);
+    let write = || report::write_page(std::slice::from_ref(&run_folder), &page, context);
     if context.output.json {
         let demonstration = Demonstration {
             name: "tour",

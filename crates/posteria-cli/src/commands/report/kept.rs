@@ -68,7 +68,11 @@ struct KeptRung {
 }
 
 /// Reads a file of a run folder, if it is there.
-fn read<T: for<'de> Deserialize<'de>>(folder: &Path, name: &str, command: &str) -> Result<Option<T>> {
+fn read<T: for<'de> Deserialize<'de>>(
+    folder: &Path,
+    name: &str,
+    command: &str,
+) -> Result<Option<T>> {
     let path = folder.join(name);
     if !path.exists() {
         return Ok(None);

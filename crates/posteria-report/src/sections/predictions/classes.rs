@@ -64,10 +64,7 @@ impl ClassifiedRows {
             let bins = self.bins(class);
             let of = |k: usize| bins.iter().map(|bin| bin[k]).collect::<Vec<_>>();
             let (x, y) = (of(0), of(1));
-            let error = |bin: &[f64; 3]| 2.0 * (bin[1] * (1.0 - bin[1]) / bin[2]).sqrt();
-            let end = |sign: f64| {
-                bins.iter().map(|bin| (bin[1] + sign * error(bin)).clamp(0.0, 1.0)).collect()
-            };
+            let end = |sign: f64| bins.iter().map(|bin| share_end(bin, sign)).collect();
             let shape = Shape::Intervals {
                 at: x.clone(),
                 low: end(-1.0),
@@ -88,7 +85,7 @@ impl ClassifiedRows {
             title: format!("{}: are probabilities as frequent as they say?", self.target),
             caption:
                 "Rows with about the same predicted probability, and how many of them have the \
-                      class, ± 2 standard errors. The model has seen these rows."
+                      class, with 95 % intervals. The model has seen these rows."
                     .into(),
             x: Axis::new("predicted probability").within(0.0, 1.0),
             y: Axis::new("share of rows with the class").within(-0.03, 1.03),
@@ -153,6 +150,15 @@ impl ClassifiedRows {
     }
 }
 
+/// An end of the 95 % score interval of a share, which is not empty where all or none of few rows
+/// have the class [Wilson 1927].
+fn share_end([_, share, n]: &[f64; 3], sign: f64) -> f64 {
+    const Z: f64 = 1.96;
+    let middle = share + Z * Z / (2.0 * n);
+    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    (middle + sign * half) / (1.0 + Z * Z / n)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +174,9 @@ mod tests {
         let bins = rows.bins(1);
         assert_eq!(bins.len(), 1);
         assert!((bins[0][0] - 0.9675).abs() < 1e-12 && (bins[0][1] - 0.5).abs() < 1e-12);
+        // Reference: 0 of 10 gives (0, 0.2775).
+        assert!((share_end(&[0.1, 0.0, 10.0], 1.0) - 0.2775).abs() < 1e-3);
+        assert!(share_end(&[0.1, 0.0, 10.0], -1.0).abs() < 1e-12);
         assert!(rows.confusion_figure().title.contains("50 %"));
         assert!(rows.confusion_figure().table.csv().contains("no,0,2\nyes,0,2\n"));
     }

@@ -7,6 +7,7 @@ use super::scale_prior::ScalePrior;
 use super::spec::{GroupPrior, GroupPriors, Known};
 use crate::density::{Categorical, InverseGamma, ParameterError};
 use crate::model::prior::{Above, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, limited};
+use crate::model::selection::Selection;
 use crate::model::spec::checks::DofChoice;
 use crate::random::Stream;
 
@@ -59,7 +60,24 @@ pub(super) struct Hyperparameters {
     pub(super) slots: Range<usize>,
     /// Where these hyperparameters end in the state.
     pub(super) end: usize,
+    /// Parameters of the covariance that belong to one input, and where the state says whether it
+    /// is in; empty if no input may leave.
+    of_inputs: Vec<OfInput>,
 }
+
+/// A parameter that belongs to one input.
+#[derive(Clone, Copy, Debug)]
+struct OfInput {
+    parameter: usize,
+    input: usize,
+    /// Entry of the state that is 1 if the input is in.
+    slot: usize,
+    /// Whether it is a relevance, which is as good as 0 if the input is out.
+    is_relevance: bool,
+}
+
+/// Logarithm of the relevance of an input that is out: e^-300 vanishes beside any squared distance.
+const ABSENT: f64 = -150.0;
 
 /// Hyperparameters with the same prior.
 #[derive(Clone, Debug)]
@@ -139,7 +157,70 @@ impl Hyperparameters {
             };
             groups.push(Group { kind, place, parameters, prior, slots });
         }
-        Ok(Hyperparameters { known, groups, slots: start..next, end: next })
+        let of_inputs = Vec::new();
+        Ok(Hyperparameters { known, groups, slots: start..next, end: next, of_inputs })
+    }
+
+    /// Lets inputs leave.
+    pub(super) fn may_leave(&mut self, covariance: &Covariance, selection: &Selection) {
+        let all = covariance.parameters().iter().enumerate();
+        let of_input = |(parameter, it): (usize, &Parameter)| {
+            let (input, is_relevance) = match it {
+                Parameter::Relevance { input: Some(input), .. } => (*input, true),
+                Parameter::Period { input, .. } => (*input, false),
+                _ => return None,
+            };
+            let slot = selection.slots.start + input;
+            Some(OfInput { parameter, input, slot, is_relevance })
+        };
+        self.of_inputs = all.filter_map(of_input).collect();
+    }
+
+    /// Whether a parameter belongs to an input that is out.
+    pub(super) fn excludes(&self, state: &[f64], parameter: usize) -> bool {
+        let mut of_inputs = self.of_inputs.iter().filter(|of| of.parameter == parameter);
+        of_inputs.any(|of| state[of.slot] < 0.5)
+    }
+
+    /// Draws what belongs to one input from its prior given the rest.
+    pub(super) fn draw_input(&self, input: usize, state: &mut [f64], stream: &mut Stream) {
+        for of in self.of_inputs.iter().filter(|of| of.input == input) {
+            let own = |group: &&Group| group.parameters.contains(&of.parameter);
+            let Some(group) = self.groups.iter().find(own) else { continue };
+            let k = of.parameter - group.parameters.start;
+            match &group.prior {
+                GroupDensity::Levels(levels) => levels.draw_scale(k, state, stream),
+                GroupDensity::Each(prior) => {
+                    state[group.slots.start + k] = limited(prior.draw_log(stream));
+                }
+            }
+        }
+    }
+
+    /// Whether sampled parameters belong to single inputs.
+    pub(super) fn has_own(&self) -> bool {
+        let sampled = |of: &OfInput| self.known[of.parameter].is_none();
+        self.of_inputs.iter().any(sampled)
+    }
+
+    /// Log prior density of what belongs to inputs that are out, given the rest.
+    pub(super) fn log_prior_of_absent(&self, state: &[f64]) -> f64 {
+        let mut value = 0.0;
+        for group in &self.groups {
+            let first = group.parameters.start;
+            let is_in = |k: usize| !self.excludes(state, first + k);
+            match &group.prior {
+                GroupDensity::Levels(levels) => {
+                    value += levels.log_prior(state) - levels.log_prior_of(state, is_in);
+                }
+                GroupDensity::Each(prior) => {
+                    let absent = (0..group.slots.len()).filter(|k| !is_in(*k));
+                    let log = |k: usize| prior.log_density(state[group.slots.start + k]);
+                    value += absent.filter_map(log).map(|(log, _)| log).sum::<f64>();
+                }
+            }
+        }
+        value
     }
 
     /// Number of parameters of the covariance function.
@@ -156,6 +237,9 @@ impl Hyperparameters {
         }
         for group in &self.groups {
             log_parameters[group.parameters.clone()].copy_from_slice(&state[group.slots.clone()]);
+        }
+        for of in self.of_inputs.iter().filter(|of| of.is_relevance && state[of.slot] < 0.5) {
+            log_parameters[of.parameter] = ABSENT;
         }
     }
 

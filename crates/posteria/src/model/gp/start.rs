@@ -24,6 +24,9 @@ pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
 /// draw them first.
 fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
     let mut state = vec![0.0; posterior.latents.end];
+    if let Some(selection) = &posterior.selection {
+        selection.draw_prior(&mut state, stream);
+    }
     for process in &posterior.processes {
         process.hyperparameters.start(&mut state, stream);
     }
@@ -40,6 +43,9 @@ fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
 /// A draw of everything from the prior; `None` if its covariance cannot be factorised.
 pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option<Vec<f64>> {
     let mut state = vec![0.0; posterior.latents.end];
+    if let Some(selection) = &posterior.selection {
+        selection.draw_prior(&mut state, stream);
+    }
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }

@@ -198,13 +198,20 @@ impl Levels {
     /// Log prior density of the scales, the level above and the degrees of freedom in `state`,
     /// in the logarithms of the scales.
     pub fn log_prior(&self, state: &[f64]) -> f64 {
+        self.log_prior_of(state, |_| true)
+    }
+
+    /// As [`Levels::log_prior`], of those scales only that are `counted`.
+    pub fn log_prior_of(&self, state: &[f64], counted: impl Fn(usize) -> bool) -> f64 {
         let log_above = self.log_above(state);
         let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) else {
             return f64::NAN;
         };
         let mut value = self.dof.log_prior(state);
-        for log_scale in &state[self.slots.clone()] {
-            value += below.log_density_of_log_scale(log_scale - log_above);
+        for (k, log_scale) in state[self.slots.clone()].iter().enumerate() {
+            if counted(k) {
+                value += below.log_density_of_log_scale(log_scale - log_above);
+            }
         }
         if let Above::Sampled { slot, prior } = &self.above {
             value += prior.log_density_of_log_scale(state[*slot]);
@@ -223,6 +230,14 @@ impl Levels {
             for slot in self.slots.clone() {
                 state[slot] = limited(log_above + below.draw_log_scale(stream));
             }
+        }
+    }
+
+    /// Draws the scale a_k from its prior given the level above.
+    pub fn draw_scale(&self, k: usize, state: &mut [f64], stream: &mut Stream) {
+        if let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) {
+            let log_above = self.log_above(state);
+            state[self.slots.start + k] = limited(log_above + below.draw_log_scale(stream));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Jump between input sets.
 
-use super::proposal::{JumpKind, Proposed, Scheme};
+use super::proposal::{Proposed, Scheme};
 use super::{Candidates, Selection};
 use crate::density::special::log_add_exp;
 use crate::random::Stream;
@@ -81,12 +81,6 @@ impl<'p, M: Masked> Jump<'p, M> {
             picked: Vec::new(),
             counts: [JumpCount::default(); 3],
         }
-    }
-
-    /// What became of the proposals of a kind so far.
-    #[cfg(test)]
-    pub(in crate::model) fn count(&self, kind: JumpKind) -> JumpCount {
-        self.counts[kind as usize]
     }
 
     /// Draws everything that belongs to a candidate.

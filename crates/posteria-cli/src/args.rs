@@ -3,9 +3,11 @@
 mod fit;
 mod predict;
 mod read;
+mod select;
 
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{By, Predict, Quantile};
+pub use select::Select;
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 
 use std::num::NonZero;
@@ -21,6 +23,7 @@ Examples:
   posteria summary runs/houses
   posteria diagnose runs/houses
   posteria predict runs/houses new.csv --out predictions.csv
+  posteria select houses.csv --target price --model gp --out runs/selection
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -83,6 +86,8 @@ pub enum Command {
     Diagnose(Diagnose),
     /// Predict the targets of new rows: moments, quantiles, class probabilities, densities
     Predict(Predict),
+    /// Sample which inputs are in the model, and tell how probable every input and set is
+    Select(Box<Select>),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

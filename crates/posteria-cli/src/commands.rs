@@ -6,6 +6,7 @@ mod export;
 mod fit;
 mod foreign;
 mod predict;
+mod select;
 mod summary;
 mod verify;
 
@@ -62,6 +63,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Summary(arguments) => summary::summary(arguments, &context),
         Command::Diagnose(arguments) => summary::diagnose(arguments, &context),
         Command::Predict(arguments) => predict::run(arguments, &context),
+        Command::Select(arguments) => select::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

@@ -103,6 +103,18 @@ pub enum Caution {
         /// Of how many proposals.
         proposals: usize,
     },
+    /// Chains disagree about the inputs that are in.
+    InputSets {
+        /// Largest split R-hat of the number of inputs and of single inputs.
+        r_hat: f64,
+        /// p value of Kolmogorov–Smirnov tests between chains on the number of inputs.
+        ks_p: f64,
+    },
+    /// No chain ever changed its input set.
+    NoJumps {
+        /// Draws of all chains.
+        draws: usize,
+    },
 }
 
 impl fmt::Display for Caution {
@@ -182,6 +194,17 @@ impl fmt::Display for Caution {
                 f,
                 "{count} of {proposals} proposals were rejected because the density was not \
                  finite; check the scale of the data and the priors"
+            ),
+            Caution::InputSets { r_hat, ks_p } => write!(
+                f,
+                "the chains disagree about the inputs that are in (R-hat {r_hat:.3}, \
+                 Kolmogorov-Smirnov p {ks_p:.2e} between chains): their probabilities may be wrong; \
+                 draw longer, or raise jumps in [selection]"
+            ),
+            Caution::NoJumps { draws } => write!(
+                f,
+                "the input set is the same in all {draws} draws of every chain: other sets are all \
+                 but impossible, or jumps fail; compare with jumps and tries in [selection] raised"
             ),
         }
     }

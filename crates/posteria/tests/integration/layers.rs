@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_FILE: usize = 400;
 
 /// Every module of the library with its layer: a module may import from lower layers only.
-const LAYERS: [(&str, usize); 13] = [
+const LAYERS: [(&str, usize); 14] = [
     ("random", 0),
     ("density", 0),
     ("caution", 0),
@@ -21,6 +21,7 @@ const LAYERS: [(&str, usize); 13] = [
     ("model", 3),
     ("approximate", 4),
     ("fit", 5),
+    ("select", 7),
 ];
 
 /// Imports within a layer that are part of the design.

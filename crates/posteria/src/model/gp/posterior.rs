@@ -111,9 +111,8 @@ impl GaussianProcess {
         let size = if separate { 1 } else { functions };
         for first in (0..functions).step_by(size) {
             let targets = first..first + size;
-            let mut hyperparameters =
-                Hyperparameters::new(&covariance, &self.priors, &known, next)
-                    .map_err(|_| extreme())?;
+            let mut hyperparameters = Hyperparameters::new(&covariance, &self.priors, &known, next)
+                .map_err(|_| extreme())?;
             if let Some(selection) = &selection {
                 hyperparameters.may_leave(&covariance, selection);
             }

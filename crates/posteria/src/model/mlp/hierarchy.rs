@@ -292,8 +292,7 @@ impl Group {
         if let Scale::Sampled(levels) = &self.scale {
             levels.draw_prior(state, stream);
         }
-        if let Some(Multipliers { family: MultiplierFamily::StudentT(dof), .. }) =
-            &self.multipliers
+        if let Some(Multipliers { family: MultiplierFamily::StudentT(dof), .. }) = &self.multipliers
         {
             dof.draw_prior(state, stream);
         }
@@ -303,7 +302,8 @@ impl Group {
     /// Draws multipliers and weights of some members from their prior given everything above.
     fn draw_members(&self, members: Range<usize>, state: &mut [f64], stream: &mut Stream) {
         if let Some(multipliers) = &self.multipliers {
-            let slots = multipliers.slots.start + members.start..multipliers.slots.start + members.end;
+            let slots =
+                multipliers.slots.start + members.start..multipliers.slots.start + members.end;
             match &multipliers.family {
                 MultiplierFamily::Laplace => {
                     for slot in slots {

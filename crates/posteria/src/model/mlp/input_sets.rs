@@ -19,7 +19,10 @@ pub(super) fn jumps(posterior: &MlpPosterior, beta: f64) -> Option<Box<dyn Updat
             let collapsed = Collapsed::new((*shape, rows), hierarchy, residual, beta);
             Box::new(Jump::new(selection, CollapsedSet { collapsed, hierarchy }))
         }
-        _ => Box::new(Jump::new(selection, NetworkSet::new((*shape, rows), hierarchy, observed, beta))),
+        _ => Box::new(Jump::new(
+            selection,
+            NetworkSet::new((*shape, rows), hierarchy, observed, beta),
+        )),
     })
 }
 

@@ -9,8 +9,8 @@ use crate::data::Task;
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
 use crate::model::spec::checks::{DofChoice, conflict, dof_choice, positive, written};
 use crate::model::spec::{
-    Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec, SpecError, WidthRule,
-    WidthScaled,
+    Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec,
+    SpecError, WidthRule, WidthScaled,
 };
 
 /// A network whose specification has passed its checks.

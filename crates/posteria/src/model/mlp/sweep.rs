@@ -1,8 +1,8 @@
 //! Compose the sweep of a network from its kernels.
 
 use super::collapsed::Collapsed;
-use super::observed::Observed;
 use super::input_sets::jumps;
+use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::rungs::Rungs;
 use super::scale_block::ScaleBlock;

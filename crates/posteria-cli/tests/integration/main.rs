@@ -22,6 +22,8 @@ mod committee;
 mod approximations;
 // Mixtures and principal components: from fit to prediction, refusals, demonstrations.
 mod unsupervised;
+// Input sets: selection, its report, refusals, resumed runs.
+mod selection;
 // Demonstrations of networks, with next to no draws.
 mod demonstrations;
 // Demonstrations, help, completions, closed pipes.

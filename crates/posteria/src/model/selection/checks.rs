@@ -63,16 +63,24 @@ pub(in crate::model) fn assert_prior_of_sets_kept(
     (chains, sweeps): (u64, usize),
 ) {
     let prior = prior_of(section, count);
+    let mut evaluator = posterior.evaluator();
+    let mut draw = vec![0.0; posterior.layout().len()];
+    let mut rows = vec![0.0; posterior.rows()];
+    let inclusion = posterior.layout().variable(INCLUSION).unwrap().range();
+    let mut set_of = |state: &[f64]| -> Vec<bool> {
+        evaluator.evaluate(state, &mut draw, &mut rows).unwrap();
+        draw[inclusion.clone()].iter().map(|value| *value > 0.5).collect()
+    };
     let (mut sets, mut moved) = (BTreeMap::new(), 0.0);
     let mut sweep = posterior.sweep(0.0);
     for chain in 0..chains {
         let mut stream = Seed(17).stream(Purpose::Chain, [chain, count as u64]);
         let mut state = posterior.start(&mut stream);
-        let first = set_of(posterior, &state);
+        let first = set_of(&state);
         for _ in 0..sweeps {
             sweep.pass(&mut state, &mut stream);
         }
-        let last = set_of(posterior, &state);
+        let last = set_of(&state);
         moved += f64::from(first != last) / chains as f64;
         *sets.entry(last).or_insert(0_u64) += 1;
     }

@@ -51,7 +51,7 @@ fn without_data_all_schemes_keep_the_prior_of_sets() {
             let task = [Task::Regression, Task::Binary][index % 2];
             let text = format!("{PRIORS}{section}tries = {}\n", 1 + index % 2);
             let posterior = posterior(&text, &inputs(3, count, task));
-            assert_prior_of_sets_kept(&posterior, section, count, (800, 8));
+            assert_prior_of_sets_kept(&posterior, section, count, (500, 6));
         }
     }
 }
@@ -156,21 +156,24 @@ fn draws_hold_nothing_of_inputs_that_are_out_and_predict_alike() {
             for k in 0..3 {
                 assert_eq!(draw[at("relevance")][k] == 0.0, !set[k]);
             }
-            // Inputs that are out do not matter to the predictor, which knows the draw alone.
-            let mut others = data.inputs.clone();
-            for k in (0..3).filter(|k| !set[*k]) {
-                others.column_mut(k).iter_mut().for_each(|x| *x = 5.0 - 2.0 * *x);
-            }
-            predictor.functions(&draw, &others, &mut outputs);
+            predictor.functions(&draw, &data.inputs, &mut outputs);
             for (output, fitted) in outputs.iter().zip(&draw[at("fitted")]) {
                 let shown = match task {
                     Task::Regression => *output,
                     _ => 1.0 / (1.0 + (-output).exp()),
                 };
-                // Latents of classes have the jitter that functions do not have.
-                let near = if task == Task::Regression { 1e-6 } else { 0.2 };
+                // What is fitted has jitter, functions elsewhere have not.
+                let near = if task == Task::Regression { 0.02 } else { 0.2 };
                 assert!((shown - fitted).abs() < near, "{task:?}: {shown} {fitted}");
             }
+            // Inputs that are out do not matter to the predictor, which knows the draw alone.
+            let mut others = data.inputs.clone();
+            for k in (0..3).filter(|k| !set[*k]) {
+                others.column_mut(k).iter_mut().for_each(|x| *x = 5.0 - 2.0 * *x);
+            }
+            let mut same = vec![0.0; 12];
+            predictor.functions(&draw, &others, &mut same);
+            assert!(same.iter().zip(&outputs).all(|(a, b)| (a - b).abs() < 1e-9));
         }
         assert_eq!(seen, [true, true], "x1 was in and out");
     }

@@ -54,7 +54,7 @@ fn without_data_all_schemes_keep_the_prior_of_sets() {
             );
             let x = inputs(3, count, &mut stream(60));
             let posterior = network(&text).condition(&dataset(&x, &[0.0; 3], task), None).unwrap();
-            assert_prior_of_sets_kept(&posterior, section, count, (800, 8));
+            assert_prior_of_sets_kept(&posterior, section, count, (600, 6));
         }
     }
 }

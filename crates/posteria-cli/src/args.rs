@@ -7,8 +7,8 @@ mod select;
 
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
 pub use predict::{By, Predict, Quantile};
-pub use select::Select;
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
+pub use select::Select;
 
 use std::num::NonZero;
 

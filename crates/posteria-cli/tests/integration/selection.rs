@@ -45,17 +45,22 @@ fn a_selection_keeps_its_contract_and_can_be_told_again() {
     assert!(spec.contains("[selection]") && spec.contains("uniform-models"), "{spec}");
     let repeated = place.call("fit --spec run/spec.toml --out again --quiet");
     assert_eq!(repeated.code, 0, "{}", repeated.stderr);
-    assert_same_files(&place.path("run/draws.zarr"), &place.path("again/draws.zarr"));
+    assert_same_files(&place.files("run/draws.zarr"), &place.files("again/draws.zarr"));
     let predicted = place.call("predict run table.csv --json").json();
     assert!(predicted["rmse"].as_f64().unwrap() < 0.25, "{}", predicted["rmse"]);
-    place.call("select run").assert_says(&["input probability sd prior", "colour", "chosen: a, colour"]);
+    place.call("select run").assert_says(&[
+        "input probability sd prior",
+        "colour",
+        "chosen: a, colour",
+    ]);
 }
 
 #[test]
 fn networks_and_processes_select_and_resume_bit_for_bit() {
     let place = place();
     for (model, flags) in [("mlp", "--hidden 2"), ("gp", "")] {
-        let select = format!("select table.csv --target y --model {model} {flags} --chains 2 --warmup 20");
+        let select =
+            format!("select table.csv --target y --model {model} {flags} --chains 2 --warmup 20");
         let whole = place.call(&format!("{select} --draws 12 --out {model} --json"));
         assert_eq!(whole.json()["inputs"].as_array().unwrap().len(), 4);
         let part = place.call(&format!("{select} --draws 5 --out {model}-part --quiet"));
@@ -86,7 +91,8 @@ fn priors_and_names_are_said_in_words_or_refused() {
     assert!(!place.path("no").exists());
     let told = place.call("select table.csv --target y --set-prior flat --out no");
     assert_eq!(told.code, 2, "{}", told.stderr);
-    let plain = place.call("fit table.csv --target y --chains 2 --warmup 5 --draws 5 --out plain -q");
+    let plain =
+        place.call("fit table.csv --target y --chains 2 --warmup 5 --draws 5 --out plain -q");
     assert_eq!(plain.code, 0, "{}", plain.stderr);
     place.call("select plain").assert_refused("plain", &["no [selection]"]);
 }

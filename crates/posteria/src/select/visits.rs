@@ -248,7 +248,9 @@ mod tests {
         assert_eq!(found.sizes.len(), 4);
         assert!((found.sizes.iter().map(|size| size.probability).sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((found.sets.iter().map(|set| set.probability).sum::<f64>() - 1.0).abs() < 1e-12);
-        assert!(found.sets.iter().all(|set| set.inputs[0] == "a" && (set.prior - 0.125).abs() < 1e-9));
+        assert!(
+            found.sets.iter().all(|set| set.inputs[0] == "a" && (set.prior - 0.125).abs() < 1e-9)
+        );
         assert!((found.jump_rate - 0.5).abs() < 0.05);
         assert!(found.cautions.is_empty() && found.between.ks_p > 0.01);
         assert!(found.median_model().starts_with(&["a"]));

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::covariance::{Covariance, Parameter};
 use super::scale_prior::ScalePrior;
 use super::spec::{GroupPrior, GroupPriors, Known};
+use crate::density::special::LOG_SQRT_2PI;
 use crate::density::{Categorical, InverseGamma, ParameterError};
 use crate::model::prior::{Above, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, limited};
 use crate::model::selection::Selection;
@@ -78,6 +79,9 @@ struct OfInput {
 
 /// Logarithm of the relevance of an input that is out: e^-300 vanishes beside any squared distance.
 const ABSENT: f64 = -150.0;
+/// Mean and standard deviation of the entries of the state that such an input leaves behind.
+const ABSENT_MEAN: f64 = -0.7;
+const ABSENT_SD: f64 = 0.4;
 
 /// Hyperparameters with the same prior.
 #[derive(Clone, Debug)]
@@ -203,24 +207,44 @@ impl Hyperparameters {
         self.of_inputs.iter().any(sampled)
     }
 
-    /// Log prior density of what belongs to inputs that are out, given the rest.
-    pub(super) fn log_prior_of_absent(&self, state: &[f64]) -> f64 {
-        let mut value = 0.0;
-        for group in &self.groups {
-            let first = group.parameters.start;
-            let is_in = |k: usize| !self.excludes(state, first + k);
-            match &group.prior {
-                GroupDensity::Levels(levels) => {
-                    value += levels.log_prior(state) - levels.log_prior_of(state, is_in);
-                }
-                GroupDensity::Each(prior) => {
-                    let absent = (0..group.slots.len()).filter(|k| !is_in(*k));
-                    let log = |k: usize| prior.log_density(state[group.slots.start + k]);
-                    value += absent.filter_map(log).map(|(log, _)| log).sum::<f64>();
-                }
+    /// Entries of the state that belong to inputs that are out.
+    fn absent<'a>(&'a self, state: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
+        let absent = self.of_inputs.iter().filter(|of| state[of.slot] < 0.5);
+        absent.filter_map(|of| self.entry(of.parameter))
+    }
+
+    /// The entry of the state with a parameter of the covariance, if it is sampled.
+    fn entry(&self, parameter: usize) -> Option<usize> {
+        let group = self.groups.iter().find(|group| group.parameters.contains(&parameter))?;
+        Some(group.slots.start + parameter - group.parameters.start)
+    }
+
+    /// Draws what belongs to an input that is out from the distribution that it has meanwhile: a
+    /// normal one of the width of a posterior, apart from everything else. The prior, which is
+    /// wide and heavy-tailed, would spoil the moves of all hyperparameters.
+    pub(super) fn retire(&self, input: usize, state: &mut [f64], stream: &mut Stream) {
+        for of in self.of_inputs.iter().filter(|of| of.input == input) {
+            if let Some(entry) = self.entry(of.parameter) {
+                state[entry] = ABSENT_MEAN + ABSENT_SD * stream.normal();
             }
         }
-        value
+    }
+
+    /// As [`Hyperparameters::retire`], of all inputs that are out.
+    pub(super) fn retire_absent(&self, state: &mut [f64], stream: &mut Stream) {
+        for index in 0..self.of_inputs.len() {
+            let OfInput { parameter, slot, .. } = self.of_inputs[index];
+            if let (true, Some(entry)) = (state[slot] < 0.5, self.entry(parameter)) {
+                state[entry] = ABSENT_MEAN + ABSENT_SD * stream.normal();
+            }
+        }
+    }
+
+    /// Log density of what belongs to inputs that are out.
+    pub(super) fn log_density_of_absent(&self, state: &[f64]) -> f64 {
+        let z = |entry: usize| (state[entry] - ABSENT_MEAN) / ABSENT_SD;
+        let constant = LOG_SQRT_2PI + ABSENT_SD.ln();
+        self.absent(state).map(|entry| -0.5 * z(entry).powi(2) - constant).sum()
     }
 
     /// Number of parameters of the covariance function.
@@ -254,19 +278,25 @@ impl Hyperparameters {
         }
     }
 
-    /// Log prior density of the entries `slots`, given the degrees of freedom; `add` receives
+    /// Log prior density of the entries `slots`, given the degrees of freedom (of those that belong
+    /// to inputs that are out, the density that they have instead); `add` receives
     /// the derivative with respect to every entry.
     ///
     /// `None` outside the support, and where a square is not a number.
     pub(super) fn log_prior(&self, state: &[f64], mut add: impl FnMut(usize, f64)) -> Option<f64> {
-        let mut value = 0.0;
+        let mut value = self.log_density_of_absent(state);
+        for entry in self.absent(state) {
+            add(entry, (ABSENT_MEAN - state[entry]) / (ABSENT_SD * ABSENT_SD));
+        }
         for group in &self.groups {
+            let first = group.parameters.start;
+            let is_in = |k: usize| !self.excludes(state, first + k);
             match &group.prior {
                 GroupDensity::Levels(levels) => {
-                    value += levels.centred_log_density(state, &mut add)?;
+                    value += levels.centred_log_density_of(state, is_in, &mut add)?;
                 }
                 GroupDensity::Each(prior) => {
-                    for slot in group.slots.clone() {
+                    for slot in group.slots.clone().filter(|slot| is_in(slot - group.slots.start)) {
                         let log_value = state[slot];
                         if log_value.abs() > LOG_SCALE_LIMIT {
                             return None;
@@ -325,11 +355,18 @@ impl Hyperparameters {
     /// Draws the sampled degrees of freedom of all levels.
     pub(super) fn gibbs_dofs(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
         let mut fine = true;
+        let of_inputs = &self.of_inputs;
         for group in &mut self.groups {
+            let first = group.parameters.start;
+            let out: Vec<usize> = of_inputs
+                .iter()
+                .filter(|of| state[of.slot] < 0.5 && group.parameters.contains(&of.parameter))
+                .map(|of| of.parameter - first)
+                .collect();
             if let GroupDensity::Levels(levels) = &mut group.prior
                 && let DofSource::Sampled { .. } = levels.dof
             {
-                fine &= levels.gibbs_above(state, stream);
+                fine &= levels.gibbs_above_of(state, |k| !out.contains(&k), stream);
             }
         }
         fine

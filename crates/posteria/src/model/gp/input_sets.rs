@@ -50,6 +50,12 @@ impl Masked for RegressionSet<'_> {
         self.posterior.draw_input(input, state, stream);
     }
 
+    fn retire(&mut self, input: usize, state: &mut [f64], stream: &mut Stream) {
+        for process in &self.posterior.processes {
+            process.hyperparameters.retire(input, state, stream);
+        }
+    }
+
     fn has_own(&self) -> bool {
         self.posterior.has_own()
     }

@@ -60,7 +60,7 @@ impl GpPosterior {
             let of_scales = hyperparameters.log_prior(state, |_, _| {});
             value += of_scales.ok_or(Infeasible::OutsideSupport)?;
             value += hyperparameters.log_prior_of_dofs(state);
-            value -= hyperparameters.log_prior_of_absent(state);
+            value -= hyperparameters.log_density_of_absent(state);
         }
         Ok(value + self.selection.as_ref().map_or(0.0, |selection| selection.log_prior(state)))
     }

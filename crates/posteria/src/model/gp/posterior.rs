@@ -19,6 +19,7 @@ use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
 use crate::model::residual::Residual;
 use crate::model::selection::Selection;
+use crate::model::spec::selection::PROCESS_TRIES;
 use crate::model::spec::{KernelChoice, MeanChoice, Processes, Sharing};
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
@@ -105,8 +106,9 @@ impl GaussianProcess {
         let separate = data.task == Task::Regression && self.processes == Processes::Separate;
         let mut processes = Vec::new();
         // First in the state, before everything that depends on it.
-        let selection = self.selection.as_ref().map(|spec| Selection::new(spec, data, 0));
-        let selection = selection.transpose()?;
+        let selection = self.selection.as_ref();
+        let selection =
+            selection.map(|spec| Selection::new(spec, data, 0, PROCESS_TRIES)).transpose()?;
         let mut next = selection.as_ref().map_or(0, |selection| selection.slots.end);
         let size = if separate { 1 } else { functions };
         for first in (0..functions).step_by(size) {

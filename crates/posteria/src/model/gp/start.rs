@@ -29,6 +29,7 @@ fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
     }
     for process in &posterior.processes {
         process.hyperparameters.start(&mut state, stream);
+        process.hyperparameters.retire_absent(&mut state, stream);
     }
     match &posterior.observed {
         Observed::Real(residual) => {
@@ -52,6 +53,7 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
     if !posterior.keeps_latents() {
         for process in &posterior.processes {
             process.hyperparameters.draw_prior(&mut state, stream);
+            process.hyperparameters.retire_absent(&mut state, stream);
         }
         return Some(state);
     }
@@ -61,6 +63,7 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
     for process in &posterior.processes {
         let hyperparameters = &process.hyperparameters;
         hyperparameters.draw_prior(&mut state, stream);
+        hyperparameters.retire_absent(&mut state, stream);
         let mut log_parameters = vec![0.0; hyperparameters.parameters()];
         hyperparameters.write_parameters(&state, &mut log_parameters);
         marginal.set(&log_parameters);

@@ -20,6 +20,7 @@ use crate::density::InverseGamma;
 use crate::draws::Layout;
 use crate::model::residual::Residual;
 use crate::model::selection::{Jump, Selection};
+use crate::model::spec::selection::TRIES;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior};
 use crate::predict::Predictor;
 use crate::random::Stream;
@@ -122,8 +123,11 @@ impl Linear {
             Likelihood::Real(regression) => regression.residual.end,
             _ => coefficients.state_len,
         };
-        coefficients.selection =
-            self.selection.as_ref().map(|spec| Selection::new(spec, data, end)).transpose()?;
+        coefficients.selection = self
+            .selection
+            .as_ref()
+            .map(|spec| Selection::new(spec, data, end, TRIES))
+            .transpose()?;
         let user = UserScale::new(target, &columns, outputs, self.intercept);
         let layout = layout(self, (&coefficients, &columns), &user, &likelihood, data);
         let (inputs, model) = (data.inputs.clone(), self.clone());

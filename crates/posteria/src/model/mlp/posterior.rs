@@ -13,6 +13,7 @@ use crate::draws::Layout;
 use crate::model::residual::{Noise, Residual};
 use crate::model::selection::Selection;
 use crate::model::spec::KernelChoice;
+use crate::model::spec::selection::TRIES;
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
@@ -110,7 +111,7 @@ impl Mlp {
             }
         };
         if let Some(spec) = &self.selection {
-            let selection = Selection::new(spec, data, state_len)?;
+            let selection = Selection::new(spec, data, state_len, TRIES)?;
             state_len = selection.slots.end;
             hierarchy.selection = Some(selection);
         }

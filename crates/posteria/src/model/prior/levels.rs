@@ -167,9 +167,15 @@ impl Levels {
     /// logarithms; `add` receives the derivative with respect to every entry.
     ///
     /// `None` where the square of a scale is not a number.
-    pub fn centred_log_density(
+    pub fn centred_log_density(&self, state: &[f64], add: impl FnMut(usize, f64)) -> Option<f64> {
+        self.centred_log_density_of(state, |_| true, add)
+    }
+
+    /// As [`Levels::centred_log_density`], of those scales only that are `counted`.
+    pub fn centred_log_density_of(
         &self,
         state: &[f64],
+        counted: impl Fn(usize) -> bool,
         mut add: impl FnMut(usize, f64),
     ) -> Option<f64> {
         let log_above = self.log_above(state);
@@ -178,7 +184,7 @@ impl Levels {
             return None;
         }
         let (mut value, mut sum) = (0.0, 0.0);
-        for slot in self.slots.clone() {
+        for slot in self.slots.clone().filter(|slot| counted(slot - self.slots.start)) {
             if !within_limits(state[slot]) {
                 return None;
             }
@@ -286,10 +292,22 @@ impl Levels {
 
     /// Draws the level above and the degrees of freedom given the log a_k.
     pub fn gibbs_above(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        self.gibbs_above_of(state, |_| true, stream)
+    }
+
+    /// As [`Levels::gibbs_above`], given those log a_k only that are `counted`.
+    pub fn gibbs_above_of(
+        &mut self,
+        state: &mut [f64],
+        counted: impl Fn(usize) -> bool,
+        stream: &mut Stream,
+    ) -> bool {
+        let first = self.slots.start;
+        let counted = |slot: &usize| counted(slot - first);
         let mut fine = true;
         let dof = self.dof.value(state);
         if let Above::Sampled { slot, prior } = &self.above {
-            let members = state[self.slots.clone()].iter().copied();
+            let members = self.slots.clone().filter(counted).map(|slot| state[slot]);
             match common_log_scale_given_log_scales(members, dof, prior, 1.0, stream) {
                 Some(log_scale) => state[*slot] = limited(log_scale),
                 None => fine = false,
@@ -298,7 +316,8 @@ impl Levels {
         let scale = self.log_above(state).exp();
         if let DofSource::Sampled { slot, grid } = &mut self.dof {
             grid.begin();
-            grid.add_log_scales(state[self.slots.clone()].iter().copied(), scale, 1.0);
+            let members = self.slots.clone().filter(counted).map(|slot| state[slot]);
+            grid.add_log_scales(members, scale, 1.0);
             match grid.draw(stream) {
                 Some(index) => state[*slot] = grid.dofs()[index],
                 None => fine = false,

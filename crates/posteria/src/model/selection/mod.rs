@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use super::ModelError;
 use super::spec::SelectionSpec;
-use super::spec::selection::{MOST_JUMPS, TRIES};
+use super::spec::selection::MOST_JUMPS;
 use crate::data::Dataset;
 use crate::draws::Layout;
 use crate::random::Stream;
@@ -45,7 +45,8 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// The inputs of `data`, whose entries of the state begin at `first`.
+    /// The inputs of `data`, whose entries of the state begin at `first`, with a usual number of
+    /// candidate values.
     ///
     /// # Errors
     /// As [`Candidates::new`].
@@ -53,11 +54,12 @@ impl Selection {
         spec: &SelectionSpec,
         data: &Dataset,
         first: usize,
+        usual_tries: usize,
     ) -> Result<Self, ModelError> {
         let candidates = Candidates::new(spec, &data.input_names)?;
         Ok(Selection {
             jumps: spec.jumps.unwrap_or(candidates.len().min(MOST_JUMPS)),
-            tries: spec.tries.unwrap_or(TRIES),
+            tries: spec.tries.unwrap_or(usual_tries),
             slots: first..first + data.input_names.len(),
             spec: spec.clone(),
             candidates,

@@ -26,7 +26,8 @@ pub struct SelectionSpec {
     /// Proposals per sweep; one per candidate, at most 20, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jumps: Option<usize>,
-    /// Candidate values of what an input brings along, drawn for every proposal; 4 if absent.
+    /// Candidate values of what an input brings along, drawn for every proposal; 4 if absent, 2 of
+    /// a Gaussian process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tries: Option<usize>,
     /// Inputs that are in every set.
@@ -74,8 +75,10 @@ pub enum SchemeChoice {
 pub(in crate::model) const SWITCH: f64 = 0.33;
 /// Usual probability of a death.
 pub(in crate::model) const DEATH: f64 = 0.5;
-/// Usual number of candidate values.
+/// Usual number of candidate values: those of a network are cheap beside a trajectory.
 pub(in crate::model) const TRIES: usize = 4;
+/// The same of a Gaussian process, where each costs a factorisation.
+pub(in crate::model) const PROCESS_TRIES: usize = 2;
 /// Most proposals per sweep, if not asked for.
 pub(in crate::model) const MOST_JUMPS: usize = 20;
 
@@ -158,10 +161,10 @@ impl SelectionSpec {
     }
 
     /// Writes the defaults that do not depend on the data.
-    fn complete(&mut self) {
+    fn complete(&mut self, kind: ModelKind) {
         self.prior.get_or_insert_default();
         self.switch.get_or_insert(SWITCH);
-        self.tries.get_or_insert(TRIES);
+        self.tries.get_or_insert(if kind == ModelKind::Gp { PROCESS_TRIES } else { TRIES });
         if *self.scheme.get_or_insert_default() == SchemeChoice::BirthDeath {
             self.death.get_or_insert(DEATH);
         }
@@ -188,7 +191,7 @@ impl Spec {
     /// Writes the defaults of `[selection]`, if it is there.
     pub(super) fn complete_selection(&mut self) {
         if let Some(selection) = &mut self.selection {
-            selection.complete();
+            selection.complete(self.model.kind);
         }
     }
 }

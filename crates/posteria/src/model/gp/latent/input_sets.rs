@@ -54,6 +54,10 @@ impl Masked for LatentSet<'_> {
         self.shared.get().hyperparameters.draw_input(input, state, stream);
     }
 
+    fn retire(&mut self, input: usize, state: &mut [f64], stream: &mut Stream) {
+        self.shared.get().hyperparameters.retire(input, state, stream);
+    }
+
     fn has_own(&self) -> bool {
         self.shared.get().hyperparameters.has_own()
     }

@@ -1,14 +1,15 @@
 //! Keep the hyperparameters of one covariance function, with their priors, in a state.
 
+mod of_inputs;
+
 use std::ops::Range;
 
+use self::of_inputs::{ABSENT, ABSENT_MEAN, ABSENT_SD, OfInput};
 use super::covariance::{Covariance, Parameter};
 use super::scale_prior::ScalePrior;
 use super::spec::{GroupPrior, GroupPriors, Known};
-use crate::density::special::LOG_SQRT_2PI;
 use crate::density::{Categorical, InverseGamma, ParameterError};
 use crate::model::prior::{Above, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, limited};
-use crate::model::selection::Selection;
 use crate::model::spec::checks::DofChoice;
 use crate::random::Stream;
 
@@ -65,23 +66,6 @@ pub(super) struct Hyperparameters {
     /// is in; empty if no input may leave.
     of_inputs: Vec<OfInput>,
 }
-
-/// A parameter that belongs to one input.
-#[derive(Clone, Copy, Debug)]
-struct OfInput {
-    parameter: usize,
-    input: usize,
-    /// Entry of the state that is 1 if the input is in.
-    slot: usize,
-    /// Whether it is a relevance, which is as good as 0 if the input is out.
-    is_relevance: bool,
-}
-
-/// Logarithm of the relevance of an input that is out: e^-300 vanishes beside any squared distance.
-const ABSENT: f64 = -150.0;
-/// Mean and standard deviation of the entries of the state that such an input leaves behind.
-const ABSENT_MEAN: f64 = -0.7;
-const ABSENT_SD: f64 = 0.4;
 
 /// Hyperparameters with the same prior.
 #[derive(Clone, Debug)]
@@ -163,88 +147,6 @@ impl Hyperparameters {
         }
         let of_inputs = Vec::new();
         Ok(Hyperparameters { known, groups, slots: start..next, end: next, of_inputs })
-    }
-
-    /// Lets inputs leave.
-    pub(super) fn may_leave(&mut self, covariance: &Covariance, selection: &Selection) {
-        let all = covariance.parameters().iter().enumerate();
-        let of_input = |(parameter, it): (usize, &Parameter)| {
-            let (input, is_relevance) = match it {
-                Parameter::Relevance { input: Some(input), .. } => (*input, true),
-                Parameter::Period { input, .. } => (*input, false),
-                _ => return None,
-            };
-            let slot = selection.slots.start + input;
-            Some(OfInput { parameter, input, slot, is_relevance })
-        };
-        self.of_inputs = all.filter_map(of_input).collect();
-    }
-
-    /// Whether a parameter belongs to an input that is out.
-    pub(super) fn excludes(&self, state: &[f64], parameter: usize) -> bool {
-        let mut of_inputs = self.of_inputs.iter().filter(|of| of.parameter == parameter);
-        of_inputs.any(|of| state[of.slot] < 0.5)
-    }
-
-    /// Draws what belongs to one input from its prior given the rest.
-    pub(super) fn draw_input(&self, input: usize, state: &mut [f64], stream: &mut Stream) {
-        for of in self.of_inputs.iter().filter(|of| of.input == input) {
-            let own = |group: &&Group| group.parameters.contains(&of.parameter);
-            let Some(group) = self.groups.iter().find(own) else { continue };
-            let k = of.parameter - group.parameters.start;
-            match &group.prior {
-                GroupDensity::Levels(levels) => levels.draw_scale(k, state, stream),
-                GroupDensity::Each(prior) => {
-                    state[group.slots.start + k] = limited(prior.draw_log(stream));
-                }
-            }
-        }
-    }
-
-    /// Whether sampled parameters belong to single inputs.
-    pub(super) fn has_own(&self) -> bool {
-        let sampled = |of: &OfInput| self.known[of.parameter].is_none();
-        self.of_inputs.iter().any(sampled)
-    }
-
-    /// Entries of the state that belong to inputs that are out.
-    fn absent<'a>(&'a self, state: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
-        let absent = self.of_inputs.iter().filter(|of| state[of.slot] < 0.5);
-        absent.filter_map(|of| self.entry(of.parameter))
-    }
-
-    /// The entry of the state with a parameter of the covariance, if it is sampled.
-    fn entry(&self, parameter: usize) -> Option<usize> {
-        let group = self.groups.iter().find(|group| group.parameters.contains(&parameter))?;
-        Some(group.slots.start + parameter - group.parameters.start)
-    }
-
-    /// Draws what belongs to an input that is out from the distribution that it has meanwhile: a
-    /// normal one of the width of a posterior, apart from everything else. The prior, which is
-    /// wide and heavy-tailed, would spoil the moves of all hyperparameters.
-    pub(super) fn retire(&self, input: usize, state: &mut [f64], stream: &mut Stream) {
-        for of in self.of_inputs.iter().filter(|of| of.input == input) {
-            if let Some(entry) = self.entry(of.parameter) {
-                state[entry] = ABSENT_MEAN + ABSENT_SD * stream.normal();
-            }
-        }
-    }
-
-    /// As [`Hyperparameters::retire`], of all inputs that are out.
-    pub(super) fn retire_absent(&self, state: &mut [f64], stream: &mut Stream) {
-        for index in 0..self.of_inputs.len() {
-            let OfInput { parameter, slot, .. } = self.of_inputs[index];
-            if let (true, Some(entry)) = (state[slot] < 0.5, self.entry(parameter)) {
-                state[entry] = ABSENT_MEAN + ABSENT_SD * stream.normal();
-            }
-        }
-    }
-
-    /// Log density of what belongs to inputs that are out.
-    pub(super) fn log_density_of_absent(&self, state: &[f64]) -> f64 {
-        let z = |entry: usize| (state[entry] - ABSENT_MEAN) / ABSENT_SD;
-        let constant = LOG_SQRT_2PI + ABSENT_SD.ln();
-        self.absent(state).map(|entry| -0.5 * z(entry).powi(2) - constant).sum()
     }
 
     /// Number of parameters of the covariance function.

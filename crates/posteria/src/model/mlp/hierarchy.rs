@@ -1,17 +1,15 @@
 //! Keep the scales of all groups of weights in a chain's state.
 
+mod conditionals;
+
 use std::ops::Range;
 
 use super::defaults::GROUPS;
 use super::network::Shape;
 use super::spec::{GroupScale, Mlp, WeightFamily};
 use super::width::{fan_in, width_scaling};
-use crate::density::{
-    Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT, draw_inverse_gaussian,
-};
-use crate::model::prior::{
-    Above, DofGrid, DofSource, Levels, Squares, limited, variance_given_normal,
-};
+use crate::density::{Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT};
+use crate::model::prior::{Above, DofGrid, DofSource, Levels, limited};
 use crate::model::selection::Selection;
 use crate::model::spec::Sharing;
 use crate::model::spec::checks::DofChoice;
@@ -343,101 +341,6 @@ impl Group {
                 self.draw_members(first..first + width, state, stream);
             }
         }
-    }
-
-    /// Draws scales, degrees of freedom and multipliers given the weights of inputs that are in,
-    /// then the others from their prior; `false` if something was not finite and stays.
-    pub(super) fn gibbs(
-        &mut self,
-        state: &mut [f64],
-        selection: Option<&Selection>,
-        stream: &mut Stream,
-    ) -> bool {
-        let part = self.part().max(1);
-        let counts = self.width.zip(selection);
-        let counts = |state: &[f64], member: usize| {
-            counts.is_none_or(|(width, selection)| selection.has(state, member / width.max(1)))
-        };
-        let (members, slots) =
-            (self.members.clone(), self.multipliers.as_ref().map(|m| m.slots.clone()));
-        let mut fine = true;
-        if let Scale::Sampled(levels) = &mut self.scale {
-            let squares = |state: &[f64], k: usize| {
-                let of_part = k * part..(k + 1) * part;
-                let weights = &state[members.clone()][of_part.clone()];
-                let counted = |at: &usize| counts(state, k * part + at);
-                match &slots {
-                    None => Squares::of((0..part).filter(counted).map(|at| weights[at])),
-                    Some(slots) => {
-                        let logs = &state[slots.clone()][of_part];
-                        let ratio = |at: usize| weights[at] * (-logs[at]).exp();
-                        Squares::of((0..part).filter(counted).map(ratio))
-                    }
-                }
-            };
-            fine &= levels.gibbs(state, squares, 1.0, stream);
-        }
-        fine &= self.gibbs_multipliers(state, selection, stream);
-        self.refresh(selection, state, stream);
-        fine
-    }
-
-    fn gibbs_multipliers(
-        &mut self,
-        state: &mut [f64],
-        selection: Option<&Selection>,
-        stream: &mut Stream,
-    ) -> bool {
-        let (part, chunk) = (self.part().max(1), self.chunk(selection));
-        let counts = self.width.zip(selection);
-        let counts = |state: &[f64], member: usize| {
-            counts.is_none_or(|(width, selection)| selection.has(state, member / width.max(1)))
-        };
-        let log_scales: &Scale = &self.scale;
-        let log_scale = |state: &[f64], member: usize| match log_scales {
-            Scale::Fixed(scale) => scale.ln(),
-            Scale::Sampled(levels) => state[levels.slots.start + member / part],
-        };
-        let Some(multipliers) = &mut self.multipliers else {
-            return true;
-        };
-        let (members, slots) = (self.members.clone(), multipliers.slots.clone());
-        let mut fine = true;
-        if let MultiplierFamily::StudentT(DofSource::Sampled { slot, grid }) =
-            &mut multipliers.family
-        {
-            // With the multipliers integrated out; they are drawn anew below.
-            grid.begin();
-            for first in (0..members.len()).step_by(chunk) {
-                if counts(state, first) {
-                    let these = members.start + first..members.start + first + chunk;
-                    let scale = log_scale(state, first).exp();
-                    grid.add_student_t(&state[these], scale, 1.0);
-                }
-            }
-            match grid.draw(stream) {
-                Some(index) => state[*slot] = grid.dofs()[index],
-                None => fine = false,
-            }
-        }
-        for member in 0..members.len() {
-            let ratio = state[members.start + member] * (-log_scale(state, member)).exp();
-            let drawn = match &multipliers.family {
-                // 1/m² is inverse Gaussian with mean 1/|ratio| and shape 1.
-                MultiplierFamily::Laplace => {
-                    draw_inverse_gaussian(ratio.abs(), stream).map(|inverse| -0.5 * inverse.ln())
-                }
-                MultiplierFamily::StudentT(dof) => InverseGamma::new(1.0, dof.value(state))
-                    .and_then(|prior| variance_given_normal(Squares::of([ratio]), &prior, 1.0))
-                    .map(|conditional| conditional.draw_log_scale(stream))
-                    .ok(),
-            };
-            match drawn {
-                Some(log) => state[slots.start + member] = limited(log),
-                None => fine = false,
-            }
-        }
-        fine
     }
 }
 

@@ -1,10 +1,11 @@
 //! Sample which inputs are in a model.
 //!
 //! A state has one entry per input, 1 for inputs that are in and 0 for others, and keeps values
-//! for everything that belongs to inputs that are out. These have their prior given the rest, so
-//! that moves of a fixed set can go on as if nothing were missing, and a jump into a set is
-//! Green's reversible jump with values from the conditional prior [Green 1995; Vehtari 2001
-//! §4.2.2]. Draws show 0 for them.
+//! for everything that belongs to inputs that are out. These have their prior given the rest (or
+//! a distribution of their own, which changes nothing but how other moves mix), so that moves of a
+//! fixed set can go on as if nothing were missing, and a jump into a set is Green's reversible
+//! jump with values from the conditional prior [Green 1995; Vehtari 2001 §4.2.2]. Draws show 0 for
+//! them.
 
 mod candidates;
 #[cfg(test)]

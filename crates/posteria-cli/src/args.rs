@@ -6,6 +6,7 @@ mod fit;
 mod predict;
 mod read;
 mod report;
+mod select;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use evidence::{Evidence, EvidenceMethod, Proposal, ScheduleKind, Sensitivity};
@@ -13,6 +14,7 @@ pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, S
 pub use predict::{By, DecisionRule, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
+pub use select::Select;
 
 use std::num::NonZero;
 
@@ -31,6 +33,7 @@ Examples:
   posteria compare runs/houses runs/network           which model predicts better?
   posteria report runs/houses --out houses.html
   posteria evidence runs/houses runs/network --method bridge
+  posteria select houses.csv --target price --model gp --out runs/selection
   posteria export runs/houses --format csv --out houses-draws.csv
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
@@ -101,6 +104,8 @@ pub enum Command {
     Report(Report),
     /// Find how probable the data are under a model: log evidence, Bayes factors
     Evidence(Box<Evidence>),
+    /// Sample which inputs are in the model, and tell how probable every input and set is
+    Select(Box<Select>),
     /// Write draws in another format, thinned or batched
     Export(Export),
     /// Check every checksum of a run folder

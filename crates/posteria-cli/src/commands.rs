@@ -10,6 +10,7 @@ mod fit;
 mod foreign;
 mod predict;
 mod report;
+mod select;
 mod summary;
 mod verify;
 
@@ -70,6 +71,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Compare(arguments) => compare::run(arguments, &context),
         Command::Report(arguments) => report::run(arguments, &context),
         Command::Evidence(arguments) => evidence::run(arguments, &context),
+        Command::Select(arguments) => select::run(arguments, &context),
         Command::Export(arguments) => export::run(arguments, &context),
         Command::Verify(arguments) => verify::run(arguments, &context),
         Command::Completions { shell } => describe::completions(*shell, context.output),

@@ -208,6 +208,11 @@ impl FitReport {
         }
     }
 
+    /// What to be careful about.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// Prints the report; fails if it is doubtful and that is to be strict about.
     pub fn print(&self, context: &Context) -> Result<()> {
         for warning in &self.warnings {

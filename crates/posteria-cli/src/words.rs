@@ -5,6 +5,7 @@ mod linear;
 mod mlp;
 mod prior;
 mod residual;
+mod selection;
 mod unsupervised;
 
 use posteria::data::{Dataset, Targets, Task};
@@ -72,6 +73,7 @@ impl Words {
             ModelKind::Pca => unsupervised::components(spec, data),
             ModelKind::Linear => linear::parts(spec, data, prepared.posterior.layout()),
         };
+        priors.extend(spec.selection.as_ref().and_then(|spec| selection::part(spec, data)));
         let words = if kind.is_unsupervised() {
             unsupervised::scale(spec.data.standardize)
         } else if spec.data.standardize {

@@ -184,6 +184,18 @@ pub enum Caution {
         /// How many.
         count: usize,
     },
+    /// Chains disagree about the inputs that are in.
+    InputSets {
+        /// Largest split R-hat of the number of inputs and of single inputs.
+        r_hat: f64,
+        /// p value of Kolmogorov–Smirnov tests between chains on the number of inputs.
+        ks_p: f64,
+    },
+    /// No chain ever changed its input set.
+    NoJumps {
+        /// Draws of all chains.
+        draws: usize,
+    },
 }
 
 impl fmt::Display for Caution {
@@ -318,6 +330,17 @@ impl fmt::Display for Caution {
                 f,
                 "the best of {count} models is likely to look better than it is, because it was \
                  chosen by these figures; assess the chosen one on rows that had no part in this"
+            ),
+            Caution::InputSets { r_hat, ks_p } => write!(
+                f,
+                "the chains disagree about the inputs that are in (R-hat {r_hat:.3}, \
+                 Kolmogorov-Smirnov p {ks_p:.2e} between chains): their probabilities may be wrong; \
+                 draw longer, or raise jumps in [selection]"
+            ),
+            Caution::NoJumps { draws } => write!(
+                f,
+                "the input set is the same in all {draws} draws of every chain: other sets are all \
+                 but impossible, or jumps fail; compare with jumps and tries in [selection] raised"
             ),
         }
     }

@@ -109,4 +109,5 @@ pub mod optimise;
 pub mod predict;
 pub mod random;
 pub mod sample;
+pub mod select;
 pub mod target;

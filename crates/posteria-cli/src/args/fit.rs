@@ -35,7 +35,7 @@ const SAMPLING: &str = "Sampling";
 /// DATA is CSV, TSV or whitespace-separated text, with or without a header. Text columns become
 /// indicator columns. Inputs and real targets are standardised unless --no-standardize; every
 /// number shown is on your scale. Flags win over the specification file.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Fit {
     /// Table of data: CSV, TSV or whitespace-separated text

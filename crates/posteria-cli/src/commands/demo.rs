@@ -10,6 +10,7 @@ mod neuron;
 mod picture;
 mod processes;
 mod samplers;
+mod selection;
 mod study;
 mod tour;
 mod variational;
@@ -85,6 +86,16 @@ const ENTRIES: &[Entry] = &[
         name: "outliers-gp",
         title: "Student-t residuals of a Gaussian process keep outliers from bending the curve",
         run: processes::outliers::run,
+    },
+    Entry {
+        name: "input-selection-mlp",
+        title: "reversible jumps find which of four inputs a network needs",
+        run: selection::network,
+    },
+    Entry {
+        name: "input-selection-gp",
+        title: "reversible jumps find which of four inputs a Gaussian process needs",
+        run: selection::process,
     },
     Entry {
         name: "robot-arm",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::posteria::Place;
 
 /// In the order of the list.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 14] = [
     "surface-mlp",
     "two-class-mlp",
     "three-class-mlp",
@@ -15,6 +15,8 @@ pub const NAMES: [&str; 12] = [
     "surface-gp",
     "two-class-gp",
     "outliers-gp",
+    "input-selection-mlp",
+    "input-selection-gp",
     "robot-arm",
     "line",
     "linear-inputs",
@@ -24,7 +26,7 @@ pub const NAMES: [&str; 12] = [
 pub const MODES: [&str; 3] = ["evidence-sinusoid", "neuron-laplace", "tempered"];
 
 /// What every demonstration must put beside its own figures: part of a quantity, published.
-const PUBLISHED: [(&str, &[(&str, f64)]); 12] = [
+const PUBLISHED: [(&str, &[(&str, f64)]); 14] = [
     ("surface-mlp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
     ("two-class-mlp", &[("test accuracy", 0.90)]),
     ("three-class-mlp", &[("test accuracy", 0.87), ("test error", 0.14)]),
@@ -58,6 +60,14 @@ const PUBLISHED: [(&str, &[(&str, f64)]); 12] = [
             ("t residuals: test MSE", 0.019_39),
             ("clean, normal residuals: test MSE", 0.009_99),
         ],
+    ),
+    (
+        "input-selection-mlp",
+        &[("probability of x1", 1.0), ("probability of x3", 0.15), ("probability of x4", 0.17)],
+    ),
+    (
+        "input-selection-gp",
+        &[("probability of x2", 1.0), ("probability of x3", 0.04), ("probability of x4", 0.05)],
     ),
     (
         "robot-arm",

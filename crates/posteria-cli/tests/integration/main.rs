@@ -32,6 +32,8 @@ mod approximations;
 mod evidence;
 // Mixtures and principal components: from fit to prediction, refusals, demonstrations.
 mod unsupervised;
+// Input sets: selection, its report, refusals, resumed runs.
+mod selection;
 // Demonstrations of networks, with next to no draws.
 mod demonstrations;
 // Demonstrations, help, completions, closed pipes.

@@ -66,6 +66,36 @@ pub enum ModelError {
         /// Names of the inputs.
         inputs: Vec<String>,
     },
+    /// A name in `[selection]` that is none of the inputs.
+    #[error(
+        "{name} in selection.{key} is not an input; the inputs are {}; choose among them",
+        inputs.join(", ")
+    )]
+    NotAnInput {
+        /// The key.
+        key: &'static str,
+        /// The name.
+        name: String,
+        /// Names of the inputs.
+        inputs: Vec<String>,
+    },
+    /// An input in two groups, or in a group and always in.
+    #[error("{name} is named twice in [selection]; an input is in one group or always in")]
+    SelectedTwice {
+        /// The name.
+        name: String,
+    },
+    /// A prior of input sets with the wrong number of numbers.
+    #[error(
+        "prior in [selection] has {found} numbers for {candidates} candidates; give one probability \
+         per candidate, or one weight per size, from 0 or from 1 on"
+    )]
+    InclusionPrior {
+        /// Inputs or groups of inputs that may leave.
+        candidates: usize,
+        /// Numbers given.
+        found: usize,
+    },
     /// Columns whose values divide the rows into too many groups.
     #[error(
         "the values of {} in residual.by divide the rows into {groups} groups, too many for a \

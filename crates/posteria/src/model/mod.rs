@@ -12,6 +12,7 @@ pub mod pca;
 pub mod prior;
 mod regularised;
 mod residual;
+pub mod selection;
 pub mod spec;
 mod usable;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_FILE: usize = 400;
 
 /// Every module of the library with its layer: a module may import from lower layers only.
-const LAYERS: [(&str, usize); 15] = [
+const LAYERS: [(&str, usize); 16] = [
     ("random", 0),
     ("density", 0),
     ("caution", 0),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, usize); 15] = [
     ("fit", 5),
     ("assess", 6),
     ("evidence", 7),
+    ("select", 7),
 ];
 
 /// Imports within a layer that are part of the design.

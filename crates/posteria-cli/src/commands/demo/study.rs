@@ -132,6 +132,11 @@ impl Fitted {
         Ok(outputs(&self.predict(table)?, 0))
     }
 
+    /// All draws.
+    pub fn draws(&self) -> &Draws {
+        &self.draws
+    }
+
     /// Every draw of one component of a variable.
     pub fn values(&self, variable: &str, component: usize) -> Vec<f64> {
         let variable = self.draws.layout.variable(variable).expect("a variable of the model");

@@ -1,7 +1,10 @@
 //! Keep the hyperparameters of one covariance function, with their priors, in a state.
 
+mod of_inputs;
+
 use std::ops::Range;
 
+use self::of_inputs::{ABSENT, ABSENT_MEAN, ABSENT_SD, OfInput};
 use super::covariance::{Covariance, Parameter};
 use super::scale_prior::ScalePrior;
 use super::spec::{GroupPrior, GroupPriors, Known};
@@ -59,6 +62,9 @@ pub(super) struct Hyperparameters {
     pub(super) slots: Range<usize>,
     /// Where these hyperparameters end in the state.
     pub(super) end: usize,
+    /// Parameters of the covariance that belong to one input, and where the state says whether it
+    /// is in; empty if no input may leave.
+    of_inputs: Vec<OfInput>,
 }
 
 /// Hyperparameters with the same prior.
@@ -139,7 +145,8 @@ impl Hyperparameters {
             };
             groups.push(Group { kind, place, parameters, prior, slots });
         }
-        Ok(Hyperparameters { known, groups, slots: start..next, end: next })
+        let of_inputs = Vec::new();
+        Ok(Hyperparameters { known, groups, slots: start..next, end: next, of_inputs })
     }
 
     /// Number of parameters of the covariance function.
@@ -157,6 +164,9 @@ impl Hyperparameters {
         for group in &self.groups {
             log_parameters[group.parameters.clone()].copy_from_slice(&state[group.slots.clone()]);
         }
+        for of in self.of_inputs.iter().filter(|of| of.is_relevance && state[of.slot] < 0.5) {
+            log_parameters[of.parameter] = ABSENT;
+        }
     }
 
     /// Hands the derivatives with respect to the log parameters of the covariance function to
@@ -170,19 +180,25 @@ impl Hyperparameters {
         }
     }
 
-    /// Log prior density of the entries `slots`, given the degrees of freedom; `add` receives
+    /// Log prior density of the entries `slots`, given the degrees of freedom (of those that belong
+    /// to inputs that are out, the density that they have instead); `add` receives
     /// the derivative with respect to every entry.
     ///
     /// `None` outside the support, and where a square is not a number.
     pub(super) fn log_prior(&self, state: &[f64], mut add: impl FnMut(usize, f64)) -> Option<f64> {
-        let mut value = 0.0;
+        let mut value = self.log_density_of_absent(state);
+        for entry in self.absent(state) {
+            add(entry, (ABSENT_MEAN - state[entry]) / (ABSENT_SD * ABSENT_SD));
+        }
         for group in &self.groups {
+            let first = group.parameters.start;
+            let is_in = |k: usize| !self.excludes(state, first + k);
             match &group.prior {
                 GroupDensity::Levels(levels) => {
-                    value += levels.centred_log_density(state, &mut add)?;
+                    value += levels.centred_log_density_of(state, is_in, &mut add)?;
                 }
                 GroupDensity::Each(prior) => {
-                    for slot in group.slots.clone() {
+                    for slot in group.slots.clone().filter(|slot| is_in(slot - group.slots.start)) {
                         let log_value = state[slot];
                         if log_value.abs() > LOG_SCALE_LIMIT {
                             return None;
@@ -241,11 +257,18 @@ impl Hyperparameters {
     /// Draws the sampled degrees of freedom of all levels.
     pub(super) fn gibbs_dofs(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
         let mut fine = true;
+        let of_inputs = &self.of_inputs;
         for group in &mut self.groups {
+            let first = group.parameters.start;
+            let out: Vec<usize> = of_inputs
+                .iter()
+                .filter(|of| state[of.slot] < 0.5 && group.parameters.contains(&of.parameter))
+                .map(|of| of.parameter - first)
+                .collect();
             if let GroupDensity::Levels(levels) = &mut group.prior
                 && let DofSource::Sampled { .. } = levels.dof
             {
-                fine &= levels.gibbs_above(state, stream);
+                fine &= levels.gibbs_above_of(state, |k| !out.contains(&k), stream);
             }
         }
         fine

@@ -51,7 +51,8 @@ impl GpPosterior {
         Ok(residual.log_prior(state) + self.log_prior_of_hyperparameters(state)?)
     }
 
-    /// Log prior of the hyperparameters of all processes.
+    /// Log prior of the hyperparameters of all processes, of those inputs that are in, and of their
+    /// set.
     pub(super) fn log_prior_of_hyperparameters(&self, state: &[f64]) -> Result<f64, Infeasible> {
         let mut value = 0.0;
         for process in &self.processes {
@@ -59,8 +60,9 @@ impl GpPosterior {
             let of_scales = hyperparameters.log_prior(state, |_, _| {});
             value += of_scales.ok_or(Infeasible::OutsideSupport)?;
             value += hyperparameters.log_prior_of_dofs(state);
+            value -= hyperparameters.log_density_of_absent(state);
         }
-        Ok(value)
+        Ok(value + self.selection.as_ref().map_or(0.0, |selection| selection.log_prior(state)))
     }
 }
 

@@ -34,6 +34,9 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
             layout.push(format!("{name}_dof"), by_target.clone());
         }
     }
+    if let Some(selection) = &posterior.selection {
+        selection.push_layout(&mut layout, &data.input_names);
+    }
     let rows = posterior.row_count();
     let of_rows = |rows: &mut dyn Iterator<Item = usize>| rows.map(|row| row.to_string()).collect();
     let functions = posterior.observed.functions();
@@ -112,7 +115,8 @@ pub(super) fn write(posterior: &GpPosterior, state: &[f64], mut push: impl FnMut
             let group = &process.hyperparameters.groups[index];
             for (slot, parameter) in group.slots.clone().zip(group.parameters.clone()) {
                 let unit = unit(posterior, process, parameter);
-                push(state[slot].exp() * unit);
+                let out = process.hyperparameters.excludes(state, parameter);
+                push(if out { 0.0 } else { state[slot].exp() * unit });
             }
         }
         for process in &posterior.processes {
@@ -127,6 +131,9 @@ pub(super) fn write(posterior: &GpPosterior, state: &[f64], mut push: impl FnMut
                 push(state[*slot]);
             }
         }
+    }
+    if let Some(selection) = &posterior.selection {
+        selection.push(state, push);
     }
 }
 
@@ -151,5 +158,8 @@ pub(super) fn read(posterior: &GpPosterior, draw: &[f64], state: &mut [f64]) {
         for _ in 0..posterior.processes.len() * (usize::from(above) + usize::from(dof)) {
             take();
         }
+    }
+    if let Some(selection) = &posterior.selection {
+        state[selection.slots.clone()].fill_with(take);
     }
 }

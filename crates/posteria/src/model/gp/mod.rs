@@ -28,6 +28,7 @@ pub mod covariance;
 mod error;
 mod evaluator;
 mod hyperparameters;
+mod input_sets;
 mod integrated;
 mod latent;
 mod layout;

@@ -19,6 +19,8 @@ use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
 use crate::model::residual::Residual;
+use crate::model::selection::Selection;
+use crate::model::spec::selection::PROCESS_TRIES;
 use crate::model::spec::{KernelChoice, MeanChoice, Processes, Sharing};
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
@@ -64,6 +66,7 @@ pub struct GpPosterior {
     /// Standardised targets o·n + i, or class codes.
     pub(super) answers: Vec<f64>,
     pub(super) test: Option<TestRows>,
+    pub(super) selection: Option<Selection>,
     layout: Layout,
 }
 
@@ -103,12 +106,19 @@ impl GaussianProcess {
         let known = Known::new(self, covariance.parameters(), mean_term)?;
         let separate = data.task == Task::Regression && self.processes == Processes::Separate;
         let mut processes = Vec::new();
-        let mut next = 0;
+        // First in the state, before everything that depends on it.
+        let selection = self.selection.as_ref();
+        let selection =
+            selection.map(|spec| Selection::new(spec, data, 0, PROCESS_TRIES)).transpose()?;
+        let mut next = selection.as_ref().map_or(0, |selection| selection.slots.end);
         let size = if separate { 1 } else { functions };
         for first in (0..functions).step_by(size) {
             let targets = first..first + size;
-            let hyperparameters = Hyperparameters::new(&covariance, &self.priors, &known, next)
+            let mut hyperparameters = Hyperparameters::new(&covariance, &self.priors, &known, next)
                 .map_err(|_| extreme())?;
+            if let Some(selection) = &selection {
+                hyperparameters.may_leave(&covariance, selection);
+            }
             next = hyperparameters.end;
             processes.push(Process { hyperparameters, targets });
         }
@@ -162,6 +172,7 @@ impl GaussianProcess {
             fitted_rows: (0..kept).map(|index| index * rows / kept).collect(),
             answers: answers(data),
             test,
+            selection,
             layout: Layout::new(),
         };
         posterior.layout = layout(&posterior, data);
@@ -179,7 +190,12 @@ impl GaussianProcess {
             terms.push(vec![Factor { function, inputs: Vec::new(), sharing }]);
         }
         if self.mean == MeanChoice::Linear {
-            let (function, sharing) = (Function::Linear, Sharing::Common);
+            // All have the same, known scale; one each where inputs may leave.
+            let sharing = match &self.selection {
+                Some(_) => Sharing::PerInput,
+                None => Sharing::Common,
+            };
+            let function = Function::Linear;
             terms.push(vec![Factor { function, inputs: (0..inputs).collect(), sharing }]);
         }
         Ok((Covariance::new(terms, inputs), mean_term))

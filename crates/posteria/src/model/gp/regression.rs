@@ -109,12 +109,18 @@ impl<'p> RegressionConditional<'p> {
         &self.slots
     }
 
+    /// Log density of the targets given `state`, likelihood to the power β, up to a factor of κ.
+    pub(super) fn log_likelihood(&mut self, state: &[f64]) -> Result<f64, Infeasible> {
+        let head = self.state.len();
+        self.state.copy_from_slice(&state[..head]);
+        self.log_density_of_targets(None)
+    }
+
     fn evaluate(
         &mut self,
         position: &[f64],
         mut gradient: Option<&mut [f64]>,
     ) -> Result<f64, Infeasible> {
-        let beta = self.inverse_temperature;
         for (slot, value) in self.slots.iter().zip(position) {
             self.state[*slot] = *value;
         }
@@ -138,9 +144,21 @@ impl<'p> RegressionConditional<'p> {
         if self.moves_scales {
             value += levels.centred_log_density(state, &mut add).ok_or(outside)?;
         }
+        let of_targets = self.log_density_of_targets(gradient)?;
+        Ok(value + of_targets)
+    }
+
+    /// Log density of the targets given the state at hand; adds its derivatives.
+    fn log_density_of_targets(
+        &mut self,
+        mut gradient: Option<&mut [f64]>,
+    ) -> Result<f64, Infeasible> {
+        let beta = self.inverse_temperature;
         if beta <= 0.0 {
-            return Ok(value);
+            return Ok(0.0);
         }
+        let (state, residual, index_of) = (&self.state[..], self.residual, &self.index_of);
+        let mut value = 0.0;
         // Of functions that are integrated out for good, p(y | θ) is raised to β; else the
         // likelihood given the functions.
         let integrated = residual.family == ResidualFamily::Normal;

@@ -12,7 +12,8 @@ use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
     HyperparametersSpec, InferenceChoice, KernelChoice, LatentsChoice, Link, MeanChoice, ModelKind,
-    Processes, ResidualFamily, ResidualSharing, Sharing, Spec, SpecError, StartChoice,
+    Processes, ResidualFamily, ResidualSharing, SelectionSpec, Sharing, Spec, SpecError,
+    StartChoice,
 };
 
 /// The covariance function of a specification that names none.
@@ -45,6 +46,7 @@ pub struct GaussianProcess {
     pub(super) known: HyperparametersSpec,
     pub(super) residual: ResidualPrior,
     pub(super) moves: Moves,
+    pub(super) selection: Option<SelectionSpec>,
 }
 
 /// How hyperparameters and latent values are moved.
@@ -127,6 +129,13 @@ impl GaussianProcess {
         if residual.sharing == ResidualSharing::Covariance {
             return conflict("residual", "sharing = \"covariance\"", "kind = \"gp\"");
         }
+        let relevances = spec.prior.get("relevance");
+        if spec.selection.is_some()
+            && relevances.is_some_and(|prior| prior.sharing == Some(Sharing::Common))
+        {
+            let key = "sharing = \"common\"";
+            return conflict("prior.relevance", key, "[selection], which needs one per input");
+        }
         if spec.model.neighbours.is_some() && residual.family != ResidualFamily::Normal {
             return conflict("model", "neighbours", "residuals other than normal");
         }
@@ -148,6 +157,7 @@ impl GaussianProcess {
             known,
             residual,
             moves: Moves::new(spec)?,
+            selection: spec.selection.clone(),
         })
     }
 

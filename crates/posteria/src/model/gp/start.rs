@@ -24,8 +24,12 @@ pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
 /// draw them first.
 fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
     let mut state = vec![0.0; posterior.latents.end];
+    if let Some(selection) = &posterior.selection {
+        selection.draw_prior(&mut state, stream);
+    }
     for process in &posterior.processes {
         process.hyperparameters.start(&mut state, stream);
+        process.hyperparameters.retire_absent(&mut state, stream);
     }
     match &posterior.observed {
         Observed::Real(residual) => {
@@ -40,12 +44,16 @@ fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
 /// A draw of everything from the prior; `None` if its covariance cannot be factorised.
 pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option<Vec<f64>> {
     let mut state = vec![0.0; posterior.latents.end];
+    if let Some(selection) = &posterior.selection {
+        selection.draw_prior(&mut state, stream);
+    }
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }
     if !posterior.keeps_latents() {
         for process in &posterior.processes {
             process.hyperparameters.draw_prior(&mut state, stream);
+            process.hyperparameters.retire_absent(&mut state, stream);
         }
         return Some(state);
     }
@@ -55,6 +63,7 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
     for process in &posterior.processes {
         let hyperparameters = &process.hyperparameters;
         hyperparameters.draw_prior(&mut state, stream);
+        hyperparameters.retire_absent(&mut state, stream);
         let mut log_parameters = vec![0.0; hyperparameters.parameters()];
         hyperparameters.write_parameters(&state, &mut log_parameters);
         marginal.set(&log_parameters);

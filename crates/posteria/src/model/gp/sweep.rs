@@ -1,5 +1,6 @@
 //! Compose the sweep of a Gaussian process from its kernels.
 
+use super::input_sets::RegressionSet;
 use super::latent;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
@@ -7,6 +8,7 @@ use super::regression::RegressionConditional;
 use super::spec::Moves;
 use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
 use crate::model::residual::Residual;
+use crate::model::selection::Jump;
 use crate::model::spec::{KernelChoice, ResidualSharing};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
 use crate::sample::{
@@ -53,6 +55,10 @@ fn regression<'p>(
     updates: &mut Vec<Box<dyn Update + 'p>>,
 ) {
     let processes = &posterior.processes;
+    if let Some(selection) = &posterior.selection {
+        let set = RegressionSet::new(posterior, residual, beta);
+        updates.push(Box::new(Jump::new(selection, set)));
+    }
     // Targets with nothing in common are moved one by one, in fewer dimensions each.
     let apart = residual.by.is_none() && residual.sharing == ResidualSharing::PerTarget;
     let size = if apart { 1 } else { processes.len() };

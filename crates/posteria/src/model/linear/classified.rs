@@ -21,6 +21,9 @@ pub(super) struct ClassConditional<'p, L> {
     inverse_temperature: f64,
     precisions: Vec<f64>,
     log_constant: f64,
+    /// Whether each coefficient is in, and the coefficients as the likelihood sees them.
+    included: Vec<bool>,
+    seen: Vec<f64>,
 }
 
 impl<'p, L: ClassLikelihood> ClassConditional<'p, L> {
@@ -36,6 +39,8 @@ impl<'p, L: ClassLikelihood> ClassConditional<'p, L> {
             inverse_temperature,
             precisions,
             log_constant: 0.0,
+            included: vec![true; coefficients.count],
+            seen: vec![0.0; coefficients.count],
         }
     }
 
@@ -54,7 +59,11 @@ impl<L: ClassLikelihood> LogDensity for ClassConditional<'_, L> {
     fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
         let log_prior = self.log_prior(position);
         if self.inverse_temperature > 0.0 {
-            Ok(log_prior + self.inverse_temperature * self.likelihood.value(position))
+            let pairs = position.iter().zip(&self.included);
+            for (slot, (w, included)) in self.seen.iter_mut().zip(pairs) {
+                *slot = if *included { *w } else { 0.0 };
+            }
+            Ok(log_prior + self.inverse_temperature * self.likelihood.value(&self.seen))
         } else {
             Ok(log_prior)
         }
@@ -68,6 +77,9 @@ impl<L: ClassLikelihood> LogDensity for ClassConditional<'_, L> {
         let log_density = self.log_density(position)?;
         if self.inverse_temperature > 0.0 {
             self.likelihood.gradient(gradient);
+            for (slot, included) in gradient.iter_mut().zip(&self.included) {
+                *slot *= f64::from(*included);
+            }
         } else {
             gradient.fill(0.0);
         }
@@ -85,6 +97,12 @@ impl<L: ClassLikelihood> Conditional for ClassConditional<'_, L> {
             let log_precisions: f64 = self.precisions.iter().map(|p| p.ln()).sum();
             self.log_constant = 0.5 * log_precisions - self.precisions.len() as f64 * LOG_SQRT_2PI;
         }
-        changed
+        let mut jumped = false;
+        for (coefficient, included) in self.included.iter_mut().enumerate() {
+            let now = !self.coefficients.excludes(state, coefficient);
+            jumped |= now != *included;
+            *included = now;
+        }
+        changed || jumped
     }
 }

@@ -6,6 +6,7 @@ use super::coefficients::{GroupScale, log_normal};
 use super::posterior::{Likelihood, LinearPosterior};
 use crate::density::special::{log_sum_exp, log1p_exp};
 use crate::model::Evaluator;
+use crate::model::prior::Squares;
 use crate::model::residual::ResidualLikelihood;
 use crate::target::{Infeasible, Terms};
 
@@ -18,6 +19,8 @@ pub(super) struct LinearEvaluator<'p> {
     /// Coefficients, outputs × columns.
     weights: Matrix,
     row: Vec<f64>,
+    /// Coefficients as the likelihood sees them.
+    seen: Vec<f64>,
 }
 
 impl<'p> LinearEvaluator<'p> {
@@ -30,24 +33,30 @@ impl<'p> LinearEvaluator<'p> {
             outputs: Matrix::zeros(rows, outputs),
             weights: Matrix::zeros(outputs, columns),
             row: vec![0.0; outputs],
+            seen: vec![0.0; posterior.coefficients.count],
         }
     }
 
     /// Writes the draw that `state` stands for, whatever its density.
-    pub(super) fn write(&self, state: &[f64], draw: &mut [f64]) {
+    pub(super) fn write(&mut self, state: &[f64], draw: &mut [f64]) {
         let LinearPosterior { coefficients, likelihood, user, .. } = self.posterior;
-        let mut next = user.write(&state[..coefficients.count], draw);
+        coefficients.write_seen(state, &mut self.seen);
+        let mut next = user.write(&self.seen, draw);
         let mut push = |value| {
             draw[next] = value;
             next += 1;
         };
         for group in &coefficients.groups {
             if let GroupScale::Sampled(slot, _) = group.scale {
-                push(state[slot].exp());
+                let out = coefficients.excludes_group(state, group);
+                push(if out { 0.0 } else { state[slot].exp() });
             }
         }
         if let Likelihood::Real(regression) = likelihood {
-            regression.residual.write(state, &[user.target], push);
+            regression.residual.write(state, &[user.target], &mut push);
+        }
+        if let Some(selection) = &coefficients.selection {
+            selection.push(state, push);
         }
     }
 }
@@ -60,8 +69,8 @@ impl Evaluator for LinearEvaluator<'_> {
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible> {
         let LinearPosterior { x, coefficients, likelihood, user, .. } = self.posterior;
-        let values = &state[..coefficients.count];
         self.write(state, draw);
+        let values = &self.seen[..];
         let mut log_prior = coefficients.log_prior(state);
         if coefficients.outputs == 1 {
             matrix_vector(x, values, self.outputs.column_mut(0));
@@ -75,7 +84,10 @@ impl Evaluator for LinearEvaluator<'_> {
                 log_prior += residual.log_prior(state);
                 if let Some(conjugate) = &regression.conjugate {
                     let log_scale = residual.log_scale(state, 0);
-                    log_prior += log_normal(values, log_scale - 0.5 * conjugate.rho.ln());
+                    let included =
+                        (0..coefficients.count).filter(|at| !coefficients.excludes(state, *at));
+                    let squares = Squares::of(included.map(|at| state[at]));
+                    log_prior += log_normal(squares, log_scale - 0.5 * conjugate.rho.ln());
                 }
                 // In the user's unit: one factor dy'/dy = 1/scale.
                 let jacobian = -user.target.scale.ln();

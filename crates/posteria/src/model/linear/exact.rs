@@ -11,7 +11,8 @@ use super::spec::WeightPrior;
 use crate::model::spec::Sharing;
 
 impl LinearPosterior {
-    /// The exact posterior on the standardised scale, under the conjugate prior.
+    /// The exact posterior on the standardised scale, under the conjugate prior; with all inputs,
+    /// also where they may leave.
     pub fn closed_form(&self) -> Option<&ClosedForm> {
         match &self.likelihood {
             Likelihood::Real(regression) => {
@@ -48,7 +49,8 @@ impl LinearPosterior {
     }
 
     /// Log evidence of the targets in the user's unit: exact under the conjugate prior, by
-    /// quadrature to about ten digits where [`LinearPosterior::by_quadrature`] can; else none.
+    /// quadrature to about ten digits where [`LinearPosterior::by_quadrature`] can; else none. Of
+    /// all inputs, also where they may leave.
     pub fn log_evidence(&self) -> Option<f64> {
         let standardized = match self.closed_form() {
             Some(exact) => exact.log_evidence(),

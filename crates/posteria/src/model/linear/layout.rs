@@ -50,6 +50,9 @@ pub(super) fn layout(
         let target = Dimension { name: "target".into(), labels: Vec::new() };
         regression.residual.push_layout(&mut layout, &target);
     }
+    if let Some(selection) = &coefficients.selection {
+        selection.push_layout(&mut layout, &data.input_names);
+    }
     layout
 }
 

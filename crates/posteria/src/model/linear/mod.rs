@@ -27,6 +27,7 @@ mod coefficients;
 mod columns;
 mod evaluator;
 mod exact;
+mod input_sets;
 mod layout;
 mod least_squares;
 mod log_integral;

@@ -9,6 +9,7 @@ use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
 use super::columns::Columns;
 use super::evaluator::LinearEvaluator;
+use super::input_sets::{ClassSet, ConjugateSet, RegressionSet};
 use super::layout::{check, layout};
 use super::logistic::Logistic;
 use super::predictor::LinearPredictor;
@@ -20,6 +21,8 @@ use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::density::InverseGamma;
 use crate::draws::Layout;
 use crate::model::residual::Residual;
+use crate::model::selection::{Jump, Selection};
+use crate::model::spec::selection::TRIES;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior};
 use crate::predict::Predictor;
 use crate::random::Stream;
@@ -101,7 +104,7 @@ impl Linear {
             Targets::Classes { labels, .. } if data.task == Task::Multiclass => labels.len(),
             _ => 1,
         };
-        let coefficients = Coefficients::new(self, &columns, outputs);
+        let mut coefficients = Coefficients::new(self, &columns, outputs);
         let (likelihood, target) = match &data.targets {
             Targets::Real { .. } => {
                 let residual = Residual::new(&self.residual, data, coefficients.state_len)?;
@@ -118,6 +121,15 @@ impl Linear {
                 (likelihood, Standardization::IDENTITY)
             }
         };
+        let end = match &likelihood {
+            Likelihood::Real(regression) => regression.residual.end,
+            _ => coefficients.state_len,
+        };
+        coefficients.selection = self
+            .selection
+            .as_ref()
+            .map(|spec| Selection::new(spec, data, end, TRIES))
+            .transpose()?;
         let user = UserScale::new(target, &columns, outputs, self.intercept);
         let layout = layout(self, (&coefficients, &columns), &user, &likelihood, data);
         let (inputs, model) = (data.inputs.clone(), self.clone());
@@ -170,9 +182,10 @@ impl Posterior for LinearPosterior {
     }
 
     fn state_len(&self) -> usize {
-        match &self.likelihood {
-            Likelihood::Real(regression) => regression.residual.end,
-            _ => self.coefficients.state_len,
+        match (&self.coefficients.selection, &self.likelihood) {
+            (Some(selection), _) => selection.slots.end,
+            (None, Likelihood::Real(regression)) => regression.residual.end,
+            (None, _) => self.coefficients.state_len,
         }
     }
 
@@ -202,6 +215,9 @@ impl Posterior for LinearPosterior {
             regression.residual.start(&mut state, stream);
             regression.residual.start_cases(&mut state);
         }
+        if let Some(selection) = &self.coefficients.selection {
+            selection.draw_prior(&mut state, stream);
+        }
         state
     }
 
@@ -210,6 +226,23 @@ impl Posterior for LinearPosterior {
         let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
         match &self.likelihood {
             Likelihood::Real(regression) => {
+                if let (Some(conjugate), Some(selection)) =
+                    (&regression.conjugate, &coefficients.selection)
+                {
+                    let x = &self.x;
+                    let weights = || {
+                        ConjugateSet::new(
+                            (x, regression),
+                            conjugate,
+                            coefficients,
+                            inverse_temperature,
+                        )
+                    };
+                    return Sweep::new(vec![
+                        Box::new(Jump::new(selection, weights())),
+                        Box::new(weights()),
+                    ]);
+                }
                 if let Some(Conjugate { rho, variance, .. }) = regression.conjugate {
                     let targets = &regression.residual.targets;
                     let closed_form =
@@ -217,14 +250,21 @@ impl Posterior for LinearPosterior {
                     return Sweep::new(vec![Box::new(ConjugateUpdate { closed_form })]);
                 }
                 let (x, beta) = (&self.x, inverse_temperature);
+                if let Some(selection) = &coefficients.selection {
+                    let weights = WeightsUpdate::new(x, regression, coefficients, beta);
+                    updates.push(Box::new(Jump::new(selection, RegressionSet { weights })));
+                }
                 updates.push(Box::new(WeightsUpdate::new(x, regression, coefficients, beta)));
                 updates.push(Box::new(ResidualUpdate::new(x, regression, coefficients, beta)));
             }
             Likelihood::Logistic(signs) => {
+                self.jumps(Logistic::new(&self.x, signs), inverse_temperature, &mut updates);
                 let likelihood = Logistic::new(&self.x, signs);
                 updates.push(self.moved(likelihood, inverse_temperature));
             }
             Likelihood::Softmax { codes, classes } => {
+                let likelihood = Softmax::new(&self.x, codes, *classes);
+                self.jumps(likelihood, inverse_temperature, &mut updates);
                 let likelihood = Softmax::new(&self.x, codes, *classes);
                 updates.push(self.moved(likelihood, inverse_temperature));
             }
@@ -259,6 +299,9 @@ impl Posterior for LinearPosterior {
                 state[..count].iter_mut().for_each(|w| *w = scale * stream.normal());
             }
         }
+        if let Some(selection) = &self.coefficients.selection {
+            selection.draw_prior(&mut state, stream);
+        }
         Some(state)
     }
 
@@ -290,6 +333,20 @@ impl Posterior for LinearPosterior {
 }
 
 impl LinearPosterior {
+    /// Jumps between input sets, if inputs may leave.
+    fn jumps<'p>(
+        &'p self,
+        likelihood: impl ClassLikelihood + 'p,
+        inverse_temperature: f64,
+        updates: &mut Vec<Box<dyn Update + 'p>>,
+    ) {
+        let coefficients = &self.coefficients;
+        if let Some(selection) = &coefficients.selection {
+            let set = ClassSet::new(likelihood, coefficients, inverse_temperature);
+            updates.push(Box::new(Jump::new(selection, set)));
+        }
+    }
+
     /// What moves all coefficients under this likelihood of classes.
     fn moved<'p>(
         &'p self,

@@ -7,7 +7,7 @@ use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
     BasisSpec, Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing,
-    ResidualSpec, Sharing, Spec, SpecError,
+    ResidualSpec, SelectionSpec, Sharing, Spec, SpecError,
 };
 
 /// Standard deviation scale of the weights' prior: effects of half a standard deviation.
@@ -29,6 +29,7 @@ pub struct Linear {
     pub(super) intercept_prior: ScalePrior,
     pub(super) residual: ResidualPrior,
     pub(super) basis: Option<BasisSpec>,
+    pub(super) selection: Option<SelectionSpec>,
 }
 
 /// The prior of the weights.
@@ -122,6 +123,7 @@ impl Linear {
             intercept_prior: intercept_prior(given.unwrap_or(&absent))?,
             residual,
             basis: spec.model.basis.clone(),
+            selection: spec.selection.clone(),
         })
     }
 

@@ -1,14 +1,14 @@
 //! Draw every block of a regression from its full conditional.
 
 use posteria_linalg::{
-    Cholesky, Matrix, NotPositiveDefinite, matrix_vector, symmetric_rank_k,
+    Cholesky, Matrix, NotPositiveDefinite, dot, matrix_vector, symmetric_rank_k,
     transposed_matrix_vector,
 };
 
 use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::Regression;
-use crate::model::prior::{Squares, variance_given_normal};
+use crate::model::prior::variance_given_normal;
 use crate::model::residual::ResidualConditional;
 use crate::random::Stream;
 use crate::sample::{Step, Update};
@@ -23,6 +23,9 @@ pub(super) struct WeightsUpdate<'p> {
     coefficients: &'p Coefficients,
     inverse_temperature: f64,
     weighted: Option<Weighted>,
+    /// XᵀDX and XᵀDy.
+    gram: Matrix,
+    moment: Vec<f64>,
     precisions: Vec<f64>,
     precision: Matrix,
     cholesky: Cholesky,
@@ -57,6 +60,8 @@ impl<'p> WeightsUpdate<'p> {
             coefficients,
             inverse_temperature,
             weighted,
+            gram: Matrix::zeros(dim, dim),
+            moment: vec![0.0; dim],
             precisions: vec![0.0; dim],
             precision: Matrix::zeros(dim, dim),
             cholesky: Cholesky::identity(dim),
@@ -64,16 +69,20 @@ impl<'p> WeightsUpdate<'p> {
         }
     }
 
+    pub(super) fn coefficients(&self) -> &'p Coefficients {
+        self.coefficients
+    }
+
     /// Writes XᵀDX and XᵀDy.
-    fn moments(&mut self, state: &[f64]) {
+    pub(super) fn moments(&mut self, state: &[f64]) {
         let residual = &self.regression.residual;
         let Some(Weighted { roots, x, y }) = &mut self.weighted else {
             let power = self.inverse_temperature * (-2.0 * residual.log_scale(state, 0)).exp();
             let gram = self.regression.gram.values();
-            for (slot, gram) in self.precision.values_mut().iter_mut().zip(gram) {
+            for (slot, gram) in self.gram.values_mut().iter_mut().zip(gram) {
                 *slot = power * gram;
             }
-            for (slot, moment) in self.draw.iter_mut().zip(&self.regression.moment) {
+            for (slot, moment) in self.moment.iter_mut().zip(&self.regression.moment) {
                 *slot = power * moment;
             }
             return;
@@ -89,27 +98,35 @@ impl<'p> WeightsUpdate<'p> {
         for (slot, (target, root)) in y.iter_mut().zip(residual.targets.iter().zip(roots.iter())) {
             *slot = target * root;
         }
-        symmetric_rank_k(x, &mut self.precision);
-        transposed_matrix_vector(x, y, &mut self.draw);
-    }
-}
-
-impl Update for WeightsUpdate<'_> {
-    fn name(&self) -> &str {
-        "weights"
+        symmetric_rank_k(x, &mut self.gram);
+        transposed_matrix_vector(x, y, &mut self.moment);
     }
 
-    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+    /// Conditions the coefficients on the targets, given scales and set in `state` and the latest
+    /// moments. Those whose input is out keep their prior. Returns the log density of the targets
+    /// with the coefficients integrated out, up to a factor of the rows' precisions.
+    pub(super) fn condition(&mut self, state: &[f64]) -> Result<f64, Infeasible> {
         self.coefficients.precisions(state, &mut self.precisions);
-        self.moments(state);
+        self.precision.values_mut().copy_from_slice(self.gram.values());
+        self.draw.copy_from_slice(&self.moment);
+        exclude(self.coefficients, state, &mut self.precision, &mut self.draw);
+        let mut log_prior = 0.0;
         for (i, precision) in self.precisions.iter().enumerate() {
             self.precision[(i, i)] += precision;
+            log_prior += precision.ln();
         }
-        if let Err(NotPositiveDefinite { pivot }) = self.cholesky.factorize(&self.precision) {
-            return Step::stayed(Infeasible::NotPositiveDefinite { pivot });
-        }
-        // L⁻ᵀ(L⁻¹ XᵀDy + z) has the mean and the covariance.
+        self.cholesky
+            .factorize(&self.precision)
+            .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
         self.cholesky.solve_lower(&mut self.draw);
+        let value =
+            0.5 * (log_prior - self.cholesky.log_determinant() + dot(&self.draw, &self.draw));
+        if value.is_finite() { Ok(value) } else { Err(Infeasible::NotFinite) }
+    }
+
+    /// Draws the coefficients, after [`WeightsUpdate::condition`].
+    pub(super) fn draw(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        // L⁻ᵀ(L⁻¹ XᵀDy + z) has the mean and the covariance.
         for slot in &mut self.draw {
             *slot += stream.normal();
         }
@@ -119,6 +136,41 @@ impl Update for WeightsUpdate<'_> {
         }
         state[..self.draw.len()].copy_from_slice(&self.draw);
         Step::default()
+    }
+}
+
+/// Takes what belongs to inputs that are out from XᵀDX and XᵀDy.
+pub(super) fn exclude(
+    coefficients: &Coefficients,
+    state: &[f64],
+    gram: &mut Matrix,
+    moment: &mut [f64],
+) {
+    if coefficients.selection.is_none() {
+        return;
+    }
+    for i in 0..moment.len() {
+        if coefficients.excludes(state, i) {
+            moment[i] = 0.0;
+            for j in 0..moment.len() {
+                gram[(i, j)] = 0.0;
+                gram[(j, i)] = 0.0;
+            }
+        }
+    }
+}
+
+impl Update for WeightsUpdate<'_> {
+    fn name(&self) -> &str {
+        "weights"
+    }
+
+    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
+        self.moments(state);
+        match self.condition(state) {
+            Ok(_) => self.draw(state, stream),
+            Err(infeasible) => Step::stayed(infeasible),
+        }
     }
 }
 
@@ -138,12 +190,14 @@ impl Update for ScalesUpdate<'_> {
             let GroupScale::Sampled(slot, prior) = group.scale else {
                 continue;
             };
-            let members = Squares::of(state[group.members.clone()].iter().copied());
+            let members = self.coefficients.squares(state, group);
             // The weights are no data: their density is not tempered.
             match variance_given_normal(members, &prior, 1.0) {
                 Ok(conditional) => state[slot] = conditional.draw_log_scale(stream),
                 Err(_) => step = Step::stayed(Infeasible::NotFinite),
             }
+            // Given the scale alone, which was drawn without them.
+            self.coefficients.refresh(state, group, stream);
         }
         step
     }
@@ -153,18 +207,19 @@ impl Update for ScalesUpdate<'_> {
 pub(super) struct ResidualUpdate<'p> {
     x: &'p Matrix,
     conditional: ResidualConditional,
-    count: usize,
+    coefficients: &'p Coefficients,
+    seen: Vec<f64>,
 }
 
 impl<'p> ResidualUpdate<'p> {
     pub(super) fn new(
         x: &'p Matrix,
         regression: &Regression,
-        coefficients: &Coefficients,
+        coefficients: &'p Coefficients,
         inverse_temperature: f64,
     ) -> Self {
         let conditional = ResidualConditional::new(&regression.residual, inverse_temperature);
-        ResidualUpdate { x, conditional, count: coefficients.count }
+        ResidualUpdate { x, conditional, coefficients, seen: vec![0.0; coefficients.count] }
     }
 }
 
@@ -174,9 +229,11 @@ impl Update for ResidualUpdate<'_> {
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        let (x, count) = (self.x, self.count);
-        let outputs =
-            |state: &[f64], outputs: &mut [f64]| matrix_vector(x, &state[..count], outputs);
+        let (x, coefficients, seen) = (self.x, self.coefficients, &mut self.seen);
+        let outputs = |state: &[f64], outputs: &mut [f64]| {
+            coefficients.write_seen(state, seen);
+            matrix_vector(x, seen, outputs);
+        };
         match self.conditional.draw(state, outputs, stream) {
             true => Step::default(),
             false => Step::stayed(Infeasible::NotFinite),

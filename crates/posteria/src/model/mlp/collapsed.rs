@@ -4,6 +4,7 @@ use posteria_linalg::{Matrix, SymmetricEigen};
 
 use super::hierarchy::Hierarchy;
 use super::marginal::{Marginal, MarginalGradient};
+use super::mask::Mask;
 use super::network::{Rows, Shape};
 use super::scale_block::ScaleBlock;
 use super::scaled_weights::ScaledWeights;
@@ -33,6 +34,7 @@ pub(super) struct Collapsed<'p> {
     /// Derivatives with respect to the log scales of the residuals.
     noise: Vec<f64>,
     tail: Vec<f64>,
+    mask: Mask,
     /// Rows whose fits are the features.
     feature_rows: Vec<usize>,
     /// Why there is no density given the residual covariance, if so.
@@ -76,6 +78,7 @@ impl<'p> Collapsed<'p> {
             },
             noise: vec![0.0; levels.map_or(0, |levels| levels.slots.len())],
             tail: vec![0.0; tail],
+            mask: Mask::none(shape),
             feature_rows: spread(residual.rows),
             infeasible: None,
         }
@@ -108,7 +111,7 @@ impl<'p> Collapsed<'p> {
     }
 
     /// Takes the targets along the principal axes of the residual covariance in `state`.
-    fn rotate(&mut self, state: &[f64]) -> Result<(), Infeasible> {
+    pub(super) fn rotate(&mut self, state: &[f64]) -> Result<(), Infeasible> {
         let Noise::Covariance { slots, .. } = &self.residual.noise else { return Ok(()) };
         let (dim, rows) = (self.residual.outputs, self.residual.rows);
         let covariance = Matrix::from_fn(dim, dim, |r, c| state[slots.start + c * dim + r]);
@@ -141,8 +144,8 @@ impl LogDensity for Collapsed<'_> {
         self.set(position);
         let prior = self.scaled.log_prior(position)?;
         let ScaledWeights { weights: hidden, scales, .. } = &self.scaled;
-        let tail = &scales[self.shape.tail()];
-        let marginal = self.marginal.log_density(hidden, tail, &self.targets, &self.precisions)?;
+        let (seen, tail) = self.mask.see_parts(hidden, &scales[self.shape.tail()]);
+        let marginal = self.marginal.log_density(seen, tail, &self.targets, &self.precisions)?;
         Ok(prior + self.log_normalizer() + marginal)
     }
 
@@ -157,13 +160,15 @@ impl LogDensity for Collapsed<'_> {
         self.set(position);
         let tail = self.shape.tail();
         let ScaledWeights { weights: hidden, scales, .. } = &self.scaled;
+        let (seen, of_tail) = self.mask.see_parts(hidden, &scales[tail.clone()]);
         let marginal = self.marginal.log_density_gradient(
-            hidden,
-            &scales[tail.clone()],
+            seen,
+            of_tail,
             &self.targets,
             &self.precisions,
             &mut self.gradient,
         )?;
+        self.mask.clear(&mut self.gradient.hidden);
         let MarginalGradient { hidden: slopes, log_scales, squares: of_noise } = &self.gradient;
         if let Noise::Scales { slot_of, counts, .. } = &self.residual.noise {
             let noise = &mut self.noise;
@@ -216,6 +221,7 @@ impl LogDensity for Collapsed<'_> {
 impl Coordinates for Collapsed<'_> {
     fn enter(&mut self, state: &[f64], position: &mut [f64]) {
         self.infeasible = self.rotate(state).err();
+        self.mask.condition(self.hierarchy.selection.as_ref(), state);
         self.scaled.enter(state, position);
     }
 
@@ -225,6 +231,29 @@ impl Coordinates for Collapsed<'_> {
             return;
         }
         self.scaled.leave(position, state);
+        self.draw_tail(state, stream);
+    }
+}
+
+impl Collapsed<'_> {
+    /// Log density of the targets in `state`, with output weights integrated out, up to a factor
+    /// of κ and, where residuals have one, of their covariance; that of the latest
+    /// [`Collapsed::rotate`].
+    pub(super) fn log_likelihood(&mut self, state: &[f64]) -> Result<f64, Infeasible> {
+        self.scaled.take(state);
+        if let Noise::Scales { .. } = self.residual.noise {
+            self.residual.precisions(state, self.inverse_temperature, &mut self.precisions);
+        }
+        self.mask.condition(self.hierarchy.selection.as_ref(), state);
+        let ScaledWeights { weights: hidden, scales, .. } = &self.scaled;
+        let (seen, tail) = self.mask.see_parts(hidden, &scales[self.shape.tail()]);
+        let marginal = self.marginal.log_density(seen, tail, &self.targets, &self.precisions)?;
+        Ok(self.log_normalizer() + marginal)
+    }
+
+    /// Draws the output weights given everything else, after their density was found. Those of
+    /// inputs that are out have their prior.
+    pub(super) fn draw_tail(&mut self, state: &mut [f64], stream: &mut Stream) {
         self.marginal.draw_output_weights(stream, &mut self.tail);
         let outputs = self.shape.outputs;
         let tail = &mut state[self.shape.tail()];
@@ -237,6 +266,11 @@ impl Coordinates for Collapsed<'_> {
                         *slot = (0..outputs).map(|axis| axes[(output, axis)] * drawn[axis]).sum();
                     }
                 }
+            }
+        }
+        for weight in self.shape.direct_weights() {
+            if self.mask.factor(weight) < 0.5 {
+                state[weight] = self.scaled.scales[weight] * stream.normal();
             }
         }
     }

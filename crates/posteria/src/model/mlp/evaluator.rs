@@ -45,8 +45,11 @@ impl<'p> MlpEvaluator<'p> {
     /// Outputs at all rows.
     fn forward(&mut self, state: &[f64]) {
         let weights = &state[..self.posterior.shape.len()];
+        let selection = self.posterior.hierarchy.selection.as_ref();
+        self.network.include(selection, state);
         self.network.outputs(weights, &mut self.outputs);
         if let Some(test) = &mut self.test {
+            test.include(selection, state);
             test.outputs(weights, &mut self.test_outputs);
         }
     }
@@ -121,12 +124,17 @@ impl Writer<'_> {
 
 impl MlpEvaluator<'_> {
     /// Writes the draw in the order of [`super::layout::layout`].
-    fn write(&self, state: &[f64], writer: &mut Writer<'_>) {
+    fn write(&mut self, state: &[f64], writer: &mut Writer<'_>) {
         let MlpPosterior { shape, hierarchy, observed, target_scaling, .. } = self.posterior;
-        state[..shape.len()].iter().for_each(|weight| writer.push(*weight));
+        let weights = self.network.seen(&state[..shape.len()]);
+        weights.iter().for_each(|weight| writer.push(*weight));
+        let selection = hierarchy.selection.as_ref();
         for group in &hierarchy.groups {
             if let super::hierarchy::Scale::Sampled(levels) = &group.scale {
-                state[levels.slots.clone()].iter().for_each(|scale| writer.push(scale.exp()));
+                for (part, scale) in state[levels.slots.clone()].iter().enumerate() {
+                    let out = group.excludes_part(selection, state, part);
+                    writer.push(if out { 0.0 } else { scale.exp() });
+                }
                 if let Above::Sampled { slot, .. } = levels.above {
                     writer.push(state[slot].exp());
                 }
@@ -140,6 +148,9 @@ impl MlpEvaluator<'_> {
         }
         if let Observed::Real(residual) = observed {
             residual.write(state, target_scaling, |value| writer.push(value));
+        }
+        if let Some(selection) = selection {
+            selection.push(state, |value| writer.push(value));
         }
         let rows = self.posterior.rows.len();
         for &row in &self.posterior.fitted_rows {

@@ -1,17 +1,16 @@
 //! Keep the scales of all groups of weights in a chain's state.
 
+mod conditionals;
+
 use std::ops::Range;
 
 use super::defaults::GROUPS;
 use super::network::Shape;
 use super::spec::{GroupScale, Mlp, WeightFamily};
 use super::width::{fan_in, width_scaling};
-use crate::density::{
-    Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT, draw_inverse_gaussian,
-};
-use crate::model::prior::{
-    Above, DofGrid, DofSource, Levels, Squares, limited, variance_given_normal,
-};
+use crate::density::{Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT};
+use crate::model::prior::{Above, DofGrid, DofSource, Levels, limited};
+use crate::model::selection::Selection;
 use crate::model::spec::Sharing;
 use crate::model::spec::checks::DofChoice;
 use crate::random::Stream;
@@ -27,6 +26,8 @@ pub(super) struct Group {
     pub(super) name: &'static str,
     /// Whether every input has a scale of its own.
     pub(super) per_input: bool,
+    /// Number of weights of one input, of groups that belong to inputs.
+    pub(super) width: Option<usize>,
     /// Where the weights are in the state.
     pub(super) members: Range<usize>,
     pub(super) scale: Scale,
@@ -59,6 +60,8 @@ pub(super) struct Hierarchy {
     pub(super) groups: Vec<Group>,
     /// Length of weights and hyperparameters together.
     pub(super) len: usize,
+    /// Which inputs may leave.
+    pub(super) selection: Option<Selection>,
 }
 
 impl Hierarchy {
@@ -113,9 +116,15 @@ impl Hierarchy {
             let multipliers =
                 multipliers.map(|family| Multipliers { slots: take(members.len()), family });
             let per_input = prior.sharing == Sharing::PerInput;
-            groups.push(Group { name: GROUPS[index], per_input, members, scale, multipliers });
+            let name = GROUPS[index];
+            let width = match name {
+                "input_weights" => Some(shape.hidden),
+                "direct_weights" => Some(shape.outputs),
+                _ => None,
+            };
+            groups.push(Group { name, per_input, width, members, scale, multipliers });
         }
-        Ok(Hierarchy { groups, len: next })
+        Ok(Hierarchy { groups, len: next, selection: None })
     }
 
     /// The prior standard deviation of every weight.
@@ -125,9 +134,18 @@ impl Hierarchy {
         }
     }
 
-    /// Log prior density of weights, scales and degrees of freedom, multipliers integrated out.
+    /// Log prior density of weights, scales and degrees of freedom, multipliers integrated out, of
+    /// those inputs that are in, and of their set.
     pub(super) fn log_prior(&self, state: &[f64]) -> f64 {
-        self.groups.iter().map(|group| group.log_prior(state)).sum()
+        let selection = self.selection.as_ref();
+        let of_set = selection.map_or(0.0, |selection| selection.log_prior(state));
+        self.groups.iter().map(|group| group.log_prior(selection, state)).sum::<f64>() + of_set
+    }
+
+    /// Draws what belongs to one input from its prior given the rest: scales of its own,
+    /// multipliers, weights.
+    pub(super) fn draw_input(&self, input: usize, state: &mut [f64], stream: &mut Stream) {
+        self.groups.iter().for_each(|group| group.draw_input(input, state, stream));
     }
 
     /// Draws everything from the prior.
@@ -205,10 +223,12 @@ impl Group {
         }
     }
 
-    fn log_prior(&self, state: &[f64]) -> f64 {
+    fn log_prior(&self, selection: Option<&Selection>, state: &[f64]) -> f64 {
         let mut value = match &self.scale {
             Scale::Fixed(_) => 0.0,
-            Scale::Sampled(levels) => levels.log_prior(state),
+            Scale::Sampled(levels) => {
+                levels.log_prior_of(state, |part| !self.excludes_part(selection, state, part))
+            }
         };
         let dof = match &self.multipliers {
             Some(Multipliers { family: MultiplierFamily::StudentT(dof), .. }) => {
@@ -217,9 +237,12 @@ impl Group {
             }
             _ => None,
         };
-        let part = self.part().max(1);
-        for (k, weights) in state[self.members.clone()].chunks(part).enumerate() {
-            let scale = self.log_scale(state, k).exp();
+        let chunk = self.chunk(selection);
+        for (k, weights) in state[self.members.clone()].chunks(chunk).enumerate() {
+            if self.excludes(selection, state, k * chunk) {
+                continue;
+            }
+            let scale = self.log_scale(state, self.part_of(k * chunk)).exp();
             let sum: Result<f64, ParameterError> = match (&self.multipliers, dof) {
                 (None, _) => Normal::new(0.0, scale)
                     .map(|normal| weights.iter().map(|w| normal.log_density(*w)).sum()),
@@ -233,103 +256,91 @@ impl Group {
         value
     }
 
+    /// Weights that are in or out together, and have one scale.
+    fn chunk(&self, selection: Option<&Selection>) -> usize {
+        match (selection, self.width) {
+            (Some(_), Some(width)) => width,
+            _ => self.part(),
+        }
+        .max(1)
+    }
+
+    /// Whether the input of a member is out.
+    fn excludes(&self, selection: Option<&Selection>, state: &[f64], member: usize) -> bool {
+        match (selection, self.width) {
+            (Some(selection), Some(width)) => !selection.has(state, member / width.max(1)),
+            _ => false,
+        }
+    }
+
+    /// Whether a scale belongs to an input that is out.
+    pub(super) fn excludes_part(
+        &self,
+        selection: Option<&Selection>,
+        state: &[f64],
+        part: usize,
+    ) -> bool {
+        match (selection, self.width) {
+            (Some(selection), Some(_)) if self.per_input => !selection.has(state, part),
+            _ => false,
+        }
+    }
+
     fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
         if let Scale::Sampled(levels) = &self.scale {
             levels.draw_prior(state, stream);
         }
+        if let Some(Multipliers { family: MultiplierFamily::StudentT(dof), .. }) = &self.multipliers
+        {
+            dof.draw_prior(state, stream);
+        }
+        self.draw_members(0..self.members.len(), state, stream);
+    }
+
+    /// Draws multipliers and weights of some members from their prior given everything above.
+    fn draw_members(&self, members: Range<usize>, state: &mut [f64], stream: &mut Stream) {
         if let Some(multipliers) = &self.multipliers {
+            let slots =
+                multipliers.slots.start + members.start..multipliers.slots.start + members.end;
             match &multipliers.family {
                 MultiplierFamily::Laplace => {
-                    for slot in multipliers.slots.clone() {
+                    for slot in slots {
                         state[slot] = limited(0.5 * (2.0 * stream.exponential()).ln());
                     }
                 }
                 MultiplierFamily::StudentT(dof) => {
-                    dof.draw_prior(state, stream);
                     if let Ok(prior) = InverseGamma::new(1.0, dof.value(state)) {
-                        for slot in multipliers.slots.clone() {
+                        for slot in slots {
                             state[slot] = limited(prior.draw_log_scale(stream));
                         }
                     }
                 }
             }
         }
-        for member in 0..self.members.len() {
+        for member in members {
             let scale = self.log_scale(state, self.part_of(member)).exp();
             state[self.members.start + member] =
                 scale * self.multiplier(state, member) * stream.normal();
         }
     }
 
-    /// Draws scales, degrees of freedom and multipliers given the weights; `false` if something
-    /// was not finite and stays.
-    pub(super) fn gibbs(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
-        let part = self.part().max(1);
-        let (members, slots) =
-            (self.members.clone(), self.multipliers.as_ref().map(|m| m.slots.clone()));
-        let mut fine = true;
-        if let Scale::Sampled(levels) = &mut self.scale {
-            let squares = |state: &[f64], k: usize| {
-                let of_part = k * part..(k + 1) * part;
-                let weights = &state[members.clone()][of_part.clone()];
-                match &slots {
-                    None => Squares::of(weights.iter().copied()),
-                    Some(slots) => {
-                        let logs = &state[slots.clone()][of_part];
-                        Squares::of(weights.iter().zip(logs).map(|(w, log)| w * (-log).exp()))
-                    }
-                }
-            };
-            fine &= levels.gibbs(state, squares, 1.0, stream);
+    /// Draws what belongs to one input from its prior given the rest.
+    fn draw_input(&self, input: usize, state: &mut [f64], stream: &mut Stream) {
+        let Some(width) = self.width else { return };
+        if let (Scale::Sampled(levels), true) = (&self.scale, self.per_input) {
+            levels.draw_scale(input, state, stream);
         }
-        fine & self.gibbs_multipliers(state, stream)
+        self.draw_members(input * width..(input + 1) * width, state, stream);
     }
 
-    fn gibbs_multipliers(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
-        let part = self.part().max(1);
-        let log_scales: &Scale = &self.scale;
-        let log_scale = |state: &[f64], member: usize| match log_scales {
-            Scale::Fixed(scale) => scale.ln(),
-            Scale::Sampled(levels) => state[levels.slots.start + member / part],
-        };
-        let Some(multipliers) = &mut self.multipliers else {
-            return true;
-        };
-        let (members, slots) = (self.members.clone(), multipliers.slots.clone());
-        let mut fine = true;
-        if let MultiplierFamily::StudentT(DofSource::Sampled { slot, grid }) =
-            &mut multipliers.family
-        {
-            // With the multipliers integrated out; they are drawn anew below.
-            grid.begin();
-            for first in (0..members.len()).step_by(part) {
-                let of_part = members.start + first..members.start + first + part;
-                let scale = log_scale(state, first).exp();
-                grid.add_student_t(&state[of_part], scale, 1.0);
-            }
-            match grid.draw(stream) {
-                Some(index) => state[*slot] = grid.dofs()[index],
-                None => fine = false,
+    /// Draws what belongs to inputs that are out from its prior given the scales.
+    fn refresh(&self, selection: Option<&Selection>, state: &mut [f64], stream: &mut Stream) {
+        let (Some(_), Some(width)) = (selection, self.width) else { return };
+        for first in (0..self.members.len()).step_by(width.max(1)) {
+            if self.excludes(selection, state, first) {
+                self.draw_members(first..first + width, state, stream);
             }
         }
-        for member in 0..members.len() {
-            let ratio = state[members.start + member] * (-log_scale(state, member)).exp();
-            let drawn = match &multipliers.family {
-                // 1/m² is inverse Gaussian with mean 1/|ratio| and shape 1.
-                MultiplierFamily::Laplace => {
-                    draw_inverse_gaussian(ratio.abs(), stream).map(|inverse| -0.5 * inverse.ln())
-                }
-                MultiplierFamily::StudentT(dof) => InverseGamma::new(1.0, dof.value(state))
-                    .and_then(|prior| variance_given_normal(Squares::of([ratio]), &prior, 1.0))
-                    .map(|conditional| conditional.draw_log_scale(stream))
-                    .ok(),
-            };
-            match drawn {
-                Some(log) => state[slots.start + member] = limited(log),
-                None => fine = false,
-            }
-        }
-        fine
     }
 }
 

@@ -74,6 +74,9 @@ pub(super) fn layout(
     if let Observed::Real(residual) = observed {
         residual.push_layout(&mut layout, &output);
     }
+    if let Some(selection) = &hierarchy.selection {
+        selection.push_layout(&mut layout, &data.input_names);
+    }
     let rows = dimension("row", fitted.iter().map(|row| row.to_string()).collect());
     match observed {
         Observed::Real(_) if shape.outputs == 1 => layout.push("fitted", vec![rows]),

@@ -12,6 +12,9 @@ pub use shape::Shape;
 
 use pass::Pass;
 
+use super::mask::Mask;
+use crate::model::selection::Selection;
+
 /// A network on fixed rows, with the buffers of one chain.
 ///
 /// Rows lie in the lanes of vector instructions and are worked through in tiles that stay in
@@ -23,6 +26,7 @@ use pass::Pass;
 pub struct Network<'p> {
     shape: Shape,
     rows: usize,
+    mask: Mask,
     double: Pass<'p, f64>,
     single: Pass<'p, f32>,
 }
@@ -37,9 +41,26 @@ impl<'p> Network<'p> {
         Network {
             shape,
             rows: rows.len(),
+            mask: Mask::none(shape),
             double: Pass::new(shape, rows.double()),
             single: Pass::new(shape, rows.single()),
         }
+    }
+
+    /// Takes the set of `state`, if inputs may leave; weights of those that are out count as 0.
+    /// Returns whether it changed.
+    pub(super) fn include(&mut self, selection: Option<&Selection>, state: &[f64]) -> bool {
+        self.mask.condition(selection, state)
+    }
+
+    /// 1 if a weight counts, else 0.
+    pub(super) fn factor(&self, weight: usize) -> f64 {
+        self.mask.factor(weight)
+    }
+
+    /// The weights that count; 0 for others.
+    pub(super) fn seen<'a>(&'a mut self, weights: &'a [f64]) -> &'a [f64] {
+        self.mask.see(weights)
     }
 
     /// The sizes of the network.
@@ -54,7 +75,7 @@ impl<'p> Network<'p> {
     pub fn outputs(&mut self, weights: &[f64], outputs: &mut [f64]) {
         assert_eq!(weights.len(), self.shape.len(), "one number per weight");
         assert_eq!(outputs.len(), self.shape.outputs * self.rows, "one per output and row");
-        self.double.outputs(weights, outputs);
+        self.double.outputs(self.mask.see(weights), outputs);
     }
 
     /// The log likelihood of the outputs.
@@ -64,7 +85,7 @@ impl<'p> Network<'p> {
     pub fn log_likelihood(&mut self, weights: &[f64], likelihood: &Likelihood<'_>) -> f64 {
         assert_eq!(weights.len(), self.shape.len(), "one number per weight");
         likelihood.check(self.shape.outputs, self.rows);
-        self.double.log_likelihood(weights, likelihood)
+        self.double.log_likelihood(self.mask.see(weights), likelihood)
     }
 
     /// The log likelihood of the outputs; its gradient by the weights goes into `gradient`.
@@ -78,7 +99,9 @@ impl<'p> Network<'p> {
         gradient: &mut [f64],
     ) -> f64 {
         self.check(weights, likelihood, gradient);
-        self.double.gradient(weights, likelihood, gradient)
+        let value = self.double.gradient(self.mask.see(weights), likelihood, gradient);
+        self.mask.clear(gradient);
+        value
     }
 
     /// The gradient of the log likelihood computed in single precision, for the forces of a
@@ -88,7 +111,8 @@ impl<'p> Network<'p> {
     /// If a length does not fit.
     pub fn force(&mut self, weights: &[f64], likelihood: &Likelihood<'_>, gradient: &mut [f64]) {
         self.check(weights, likelihood, gradient);
-        self.single.gradient(weights, likelihood, gradient);
+        self.single.gradient(self.mask.see(weights), likelihood, gradient);
+        self.mask.clear(gradient);
     }
 
     fn check(&self, weights: &[f64], likelihood: &Likelihood<'_>, gradient: &[f64]) {

@@ -13,7 +13,9 @@ use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
 use crate::model::residual::{Noise, Residual};
+use crate::model::selection::Selection;
 use crate::model::spec::KernelChoice;
+use crate::model::spec::selection::TRIES;
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
@@ -92,7 +94,7 @@ impl Mlp {
             outputs,
             direct: self.direct,
         };
-        let hierarchy = Hierarchy::new(&self.for_task(data.task), &shape).map_err(|_| {
+        let mut hierarchy = Hierarchy::new(&self.for_task(data.task), &shape).map_err(|_| {
             ModelError::NotAvailable { what: "a prior of such extreme numbers".into() }
         })?;
         let mut state_len = hierarchy.len;
@@ -110,6 +112,11 @@ impl Mlp {
                 Observed::Multiclass { codes: codes.iter().map(|code| *code as u32).collect() }
             }
         };
+        if let Some(spec) = &self.selection {
+            let selection = Selection::new(spec, data, state_len, TRIES)?;
+            state_len = selection.slots.end;
+            hierarchy.selection = Some(selection);
+        }
         if let Observed::Real(residual) = &observed
             && let Noise::Covariance { .. } = residual.noise
             && self.sampling.kernel != KernelChoice::Auto

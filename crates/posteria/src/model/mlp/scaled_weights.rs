@@ -57,6 +57,15 @@ impl<'p> ScaledWeights<'p> {
         }
     }
 
+    /// Takes `state`, its scales and its weights.
+    pub(super) fn take(&mut self, state: &[f64]) {
+        self.state.clear();
+        self.state.extend_from_slice(state);
+        self.hierarchy.scales(state, &mut self.scales);
+        let moved = self.weights.len();
+        self.weights.copy_from_slice(&state[..moved]);
+    }
+
     /// Sets scales and weights to those of `position`.
     pub(super) fn set(&mut self, position: &[f64]) {
         let (coordinates, z) = position.split_at(self.block.len());

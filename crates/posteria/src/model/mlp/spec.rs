@@ -9,8 +9,8 @@ use crate::data::Task;
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
 use crate::model::spec::checks::{DofChoice, conflict, dof_choice, positive, written};
 use crate::model::spec::{
-    Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, Sharing, Spec, SpecError, WidthRule,
-    WidthScaled,
+    Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec,
+    SpecError, WidthRule, WidthScaled,
 };
 
 /// A network whose specification has passed its checks.
@@ -25,6 +25,7 @@ pub struct Mlp {
     silent_bias: bool,
     pub(super) residual: ResidualPrior,
     pub(super) sampling: Moves,
+    pub(super) selection: Option<SelectionSpec>,
 }
 
 /// The prior of one group of weights.
@@ -139,6 +140,7 @@ impl Mlp {
             silent_bias: !spec.prior.contains_key(GROUPS[3]),
             residual,
             sampling: Moves::new(&spec.sampling)?,
+            selection: spec.selection.clone(),
         };
         Ok(model.for_task(spec.model.task.unwrap_or(Task::Regression)))
     }

@@ -33,6 +33,9 @@ pub(super) fn from_prior(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }
+    if let Some(selection) = &posterior.hierarchy.selection {
+        selection.draw_prior(&mut state, stream);
+    }
     state
 }
 

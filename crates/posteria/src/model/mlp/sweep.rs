@@ -1,6 +1,7 @@
 //! Compose the sweep of a network from its kernels.
 
 use super::collapsed::Collapsed;
+use super::input_sets::jumps;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::rungs::Rungs;
@@ -118,7 +119,10 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>
     let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
     let network = (posterior.shape, &posterior.rows);
     let mut residual: Option<Box<dyn Update + 'p>> = match &posterior.observed {
-        Observed::Real(residual) => Some(Box::new(ResidualUpdate::new(network, residual, beta))),
+        Observed::Real(residual) => Some({
+            let hierarchy = &posterior.hierarchy;
+            Box::new(ResidualUpdate::new(network, hierarchy, residual, beta))
+        }),
         _ => None,
     };
     // Where weights are moved given the latent κ, these come first: after an exchange of
@@ -127,6 +131,8 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>
     if posterior.moves.kernel == KernelChoice::Auto {
         updates.extend(residual.take());
     }
+    // κ are those of the present weights here, whatever the kernel.
+    updates.extend(jumps(posterior, beta));
     match (&posterior.observed, posterior.moves.kernel) {
         (Observed::Real(residual), KernelChoice::Auto) => {
             let coordinates = Collapsed::new(network, &posterior.hierarchy, residual, beta);

@@ -3,6 +3,7 @@
 use super::hierarchy::Hierarchy;
 use super::network::{Network, Rows, Shape};
 use crate::model::residual::{Residual, ResidualConditional};
+use crate::model::selection::Selection;
 use crate::random::Stream;
 use crate::sample::{Step, Update};
 use crate::target::Infeasible;
@@ -19,8 +20,9 @@ impl Update for ScalesUpdate {
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
         let mut fine = true;
-        for group in &mut self.hierarchy.groups {
-            fine &= group.gibbs(state, stream);
+        let Hierarchy { groups, selection, .. } = &mut self.hierarchy;
+        for group in groups {
+            fine &= group.gibbs(state, selection.as_ref(), stream);
         }
         if fine { Step::default() } else { Step::stayed(Infeasible::NotFinite) }
     }
@@ -30,18 +32,21 @@ impl Update for ScalesUpdate {
 pub(super) struct ResidualUpdate<'p> {
     conditional: ResidualConditional,
     network: Network<'p>,
+    selection: Option<&'p Selection>,
     count: usize,
 }
 
 impl<'p> ResidualUpdate<'p> {
     pub(super) fn new(
         (shape, rows): (Shape, &'p Rows),
+        hierarchy: &'p Hierarchy,
         residual: &Residual,
         inverse_temperature: f64,
     ) -> Self {
         ResidualUpdate {
             conditional: ResidualConditional::new(residual, inverse_temperature),
             network: Network::new(shape, rows),
+            selection: hierarchy.selection.as_ref(),
             count: shape.len(),
         }
     }
@@ -54,6 +59,7 @@ impl Update for ResidualUpdate<'_> {
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
         let (network, count) = (&mut self.network, self.count);
+        network.include(self.selection, state);
         let write = |state: &[f64], out: &mut [f64]| network.outputs(&state[..count], out);
         let fine = self.conditional.draw(state, write, stream);
         if fine { Step::default() } else { Step::stayed(Infeasible::NotFinite) }

@@ -77,12 +77,16 @@ impl<'p> WeightsConditional<'p> {
                 let at_hidden = self.scales[index].powi(2) * at_output;
                 curvature[hidden_bias + h] += rows * at_hidden;
                 for k in 0..inputs {
-                    curvature[k * hidden + h] += self.input_squares[k] * at_hidden;
+                    let index = k * hidden + h;
+                    let counts = self.network.factor(index);
+                    curvature[index] += counts * self.input_squares[k] * at_hidden;
                 }
             }
             if !direct.is_empty() {
                 for k in 0..inputs {
-                    curvature[direct.start + k * outputs + o] += self.input_squares[k] * at_output;
+                    let index = direct.start + k * outputs + o;
+                    let counts = self.network.factor(index);
+                    curvature[index] += counts * self.input_squares[k] * at_output;
                 }
             }
         }
@@ -150,6 +154,7 @@ impl LogDensity for WeightsConditional<'_> {
 impl Conditional for WeightsConditional<'_> {
     fn condition(&mut self, state: &[f64]) -> bool {
         let mut changed = self.conditioned.condition(self.observed, state);
+        changed |= self.network.include(self.hierarchy.selection.as_ref(), state);
         let mut log_scales = 0.0;
         self.hierarchy.scales(state, &mut self.scales);
         for (precision, scale) in self.precisions.iter_mut().zip(&self.scales) {

@@ -115,6 +115,7 @@ impl LogDensity for Whitened<'_> {
 impl Coordinates for Whitened<'_> {
     fn enter(&mut self, state: &[f64], position: &mut [f64]) {
         self.conditioned.condition(self.observed, state);
+        self.network.include(self.hierarchy.selection.as_ref(), state);
         self.scaled.enter(state, position);
     }
 

@@ -180,9 +180,15 @@ impl Levels {
     /// logarithms; `add` receives the derivative with respect to every entry.
     ///
     /// `None` where the square of a scale is not a number.
-    pub fn centred_log_density(
+    pub fn centred_log_density(&self, state: &[f64], add: impl FnMut(usize, f64)) -> Option<f64> {
+        self.centred_log_density_of(state, |_| true, add)
+    }
+
+    /// As [`Levels::centred_log_density`], of those scales only that are `counted`.
+    pub fn centred_log_density_of(
         &self,
         state: &[f64],
+        counted: impl Fn(usize) -> bool,
         mut add: impl FnMut(usize, f64),
     ) -> Option<f64> {
         let log_above = self.log_above(state);
@@ -191,7 +197,7 @@ impl Levels {
             return None;
         }
         let (mut value, mut sum) = (0.0, 0.0);
-        for slot in self.slots.clone() {
+        for slot in self.slots.clone().filter(|slot| counted(slot - self.slots.start)) {
             if !within_limits(state[slot]) {
                 return None;
             }
@@ -211,13 +217,20 @@ impl Levels {
     /// Log prior density of the scales, the level above and the degrees of freedom in `state`,
     /// in the logarithms of the scales.
     pub fn log_prior(&self, state: &[f64]) -> f64 {
+        self.log_prior_of(state, |_| true)
+    }
+
+    /// As [`Levels::log_prior`], of those scales only that are `counted`.
+    pub fn log_prior_of(&self, state: &[f64], counted: impl Fn(usize) -> bool) -> f64 {
         let log_above = self.log_above(state);
         let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) else {
             return f64::NAN;
         };
         let mut value = self.dof.log_prior(state);
-        for log_scale in &state[self.slots.clone()] {
-            value += below.log_density_of_log_scale(log_scale - log_above);
+        for (k, log_scale) in state[self.slots.clone()].iter().enumerate() {
+            if counted(k) {
+                value += below.log_density_of_log_scale(log_scale - log_above);
+            }
         }
         if let Above::Sampled { slot, prior } = &self.above {
             value += prior.log_density_of_log_scale(state[*slot]);
@@ -236,6 +249,14 @@ impl Levels {
             for slot in self.slots.clone() {
                 state[slot] = limited(log_above + below.draw_log_scale(stream));
             }
+        }
+    }
+
+    /// Draws the scale a_k from its prior given the level above.
+    pub fn draw_scale(&self, k: usize, state: &mut [f64], stream: &mut Stream) {
+        if let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) {
+            let log_above = self.log_above(state);
+            state[self.slots.start + k] = limited(log_above + below.draw_log_scale(stream));
         }
     }
 
@@ -284,10 +305,22 @@ impl Levels {
 
     /// Draws the level above and the degrees of freedom given the log a_k.
     pub fn gibbs_above(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        self.gibbs_above_of(state, |_| true, stream)
+    }
+
+    /// As [`Levels::gibbs_above`], given those log a_k only that are `counted`.
+    pub fn gibbs_above_of(
+        &mut self,
+        state: &mut [f64],
+        counted: impl Fn(usize) -> bool,
+        stream: &mut Stream,
+    ) -> bool {
+        let first = self.slots.start;
+        let counted = |slot: &usize| counted(slot - first);
         let mut fine = true;
         let dof = self.dof.value(state);
         if let Above::Sampled { slot, prior } = &self.above {
-            let members = state[self.slots.clone()].iter().copied();
+            let members = self.slots.clone().filter(counted).map(|slot| state[slot]);
             match common_log_scale_given_log_scales(members, dof, prior, 1.0, stream) {
                 Some(log_scale) => state[*slot] = limited(log_scale),
                 None => fine = false,
@@ -296,7 +329,8 @@ impl Levels {
         let scale = self.log_above(state).exp();
         if let DofSource::Sampled { slot, grid } = &mut self.dof {
             grid.begin();
-            grid.add_log_scales(state[self.slots.clone()].iter().copied(), scale, 1.0);
+            let members = self.slots.clone().filter(counted).map(|slot| state[slot]);
+            grid.add_log_scales(members, scale, 1.0);
             match grid.draw(stream) {
                 Some(index) => state[*slot] = grid.dofs()[index],
                 None => fine = false,

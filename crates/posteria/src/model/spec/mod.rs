@@ -13,6 +13,7 @@ mod file;
 mod gp;
 mod inference;
 mod sampling;
+pub(super) mod selection;
 mod unsupervised;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub use error::SpecError;
 pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Values};
 pub use inference::InferenceChoice;
 pub use sampling::{KernelChoice, SamplingSpec, StartChoice};
+pub use selection::{InclusionPriorSpec, SchemeChoice, SelectionSpec};
 
 use super::gp::GaussianProcess;
 use super::linear::Linear;
@@ -54,6 +56,9 @@ pub struct Spec {
     /// `[hyperparameters]`: hyperparameters of a Gaussian process that are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyperparameters: Option<HyperparametersSpec>,
+    /// `[selection]`: which inputs may leave the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<SelectionSpec>,
     /// `[sampling]`: chains, draws and seed.
     pub sampling: SamplingSpec,
 }
@@ -67,6 +72,7 @@ impl Spec {
         self.sampling.plan()?;
         self.sampling.inference().check_for(self.model.kind)?;
         self.refuse_components()?;
+        self.check_selection()?;
         match self.model.kind {
             ModelKind::Linear => Linear::new(self).map(|_| ()),
             ModelKind::Mlp => Mlp::new(self).map(|_| ()),
@@ -85,6 +91,8 @@ impl Spec {
         self.sampling.plan()?;
         self.sampling.inference().check_for(self.model.kind)?;
         self.refuse_components()?;
+        self.check_selection()?;
+        self.complete_selection();
         match self.model.kind {
             ModelKind::Linear => {
                 self.sampling.refuse_network_keys()?;

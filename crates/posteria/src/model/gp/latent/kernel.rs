@@ -3,11 +3,13 @@
 use super::super::posterior::GpPosterior;
 use super::super::spec::Moves;
 use super::elliptical::LatentPrior;
+use super::input_sets::{LatentSet, PriorSet};
 use super::noise::HyperparameterUpdate;
 use super::prior::PriorUpdate;
 use super::shared::{Handle, Shared};
 use super::split::SplitUpdate;
 use super::walk::WalkUpdate;
+use crate::model::selection::Jump;
 use crate::model::spec::{KernelChoice, LatentsChoice};
 use crate::random::Stream;
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind};
@@ -41,7 +43,12 @@ pub(in crate::model::gp) fn updates(
     beta: f64,
 ) -> Vec<Box<dyn Update + '_>> {
     if beta <= 0.0 {
-        return vec![Box::new(PriorUpdate::new(posterior))];
+        let mut updates: Vec<Box<dyn Update + '_>> = Vec::new();
+        if let Some(selection) = &posterior.selection {
+            updates.push(Box::new(Jump::new(selection, PriorSet { posterior })));
+        }
+        updates.push(Box::new(PriorUpdate::new(posterior)));
+        return updates;
     }
     let choice = posterior.moves.latents;
     let shared = Handle::new(Shared::new(posterior, beta, choice == LatentsChoice::Auto));
@@ -55,7 +62,13 @@ pub(in crate::model::gp) fn updates(
         }
         LatentsChoice::Metropolis => Box::new(WalkUpdate::new(shared.clone())),
     };
-    let mut updates = vec![latents];
+    let mut updates = Vec::new();
+    if let Some(selection) = &posterior.selection {
+        let jumps: Box<dyn Update + '_> =
+            Box::new(Jump::new(selection, LatentSet::new(shared.clone())));
+        updates.push(jumps);
+    }
+    updates.push(latents);
     let dim = posterior.processes[0].hyperparameters.slots.len();
     if dim > 0 {
         let kernel = hyperparameter_kernel(&posterior.moves, dim);

@@ -11,6 +11,7 @@
 
 mod elliptical;
 mod gaussian;
+mod input_sets;
 mod kernel;
 mod laplace;
 mod likelihood;

@@ -8,7 +8,7 @@ use crate::random::Stream;
 use crate::sample::{Step, Update};
 use crate::target::Infeasible;
 
-/// Hyperparameters and latents, drawn exactly. A draw whose covariance cannot be factorised is
+/// Hyperparameters and latents, drawn exactly given the inputs that are in. A draw whose covariance cannot be factorised is
 /// rejected, as such proposals are at other temperatures.
 pub(super) struct PriorUpdate<'p> {
     posterior: &'p GpPosterior,
@@ -30,7 +30,10 @@ impl<'p> PriorUpdate<'p> {
         }
     }
 
-    fn draw(&mut self, stream: &mut Stream) -> Result<(), Infeasible> {
+    fn draw(&mut self, state: &[f64], stream: &mut Stream) -> Result<(), Infeasible> {
+        if let Some(selection) = &self.posterior.selection {
+            self.drawn[selection.slots.clone()].copy_from_slice(&state[selection.slots.clone()]);
+        }
         let hyperparameters = &self.posterior.processes[0].hyperparameters;
         hyperparameters.draw_prior(&mut self.drawn, stream);
         hyperparameters.write_parameters(&self.drawn, &mut self.log_parameters);
@@ -51,7 +54,7 @@ impl Update for PriorUpdate<'_> {
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        match self.draw(stream) {
+        match self.draw(state, stream) {
             Ok(()) => {
                 state.copy_from_slice(&self.drawn);
                 Step::default()

@@ -3,6 +3,7 @@
 mod basis;
 mod conversion;
 mod exact;
+mod input_sets;
 mod joint_distribution;
 mod least_squares;
 mod logistic;

@@ -8,6 +8,7 @@ mod collapsed;
 mod evaluator;
 mod exact;
 mod gradients;
+mod input_sets;
 mod joint_distribution;
 mod predictor;
 mod prior;

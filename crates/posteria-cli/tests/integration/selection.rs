@@ -1,0 +1,108 @@
+//! Check input sets from selection to prediction.
+
+use std::fs;
+
+use crate::posteria::{Place, assert_same_files};
+
+/// A place with `table.csv`: y depends on a and on the colour, not on b and c.
+fn place() -> Place {
+    let place = Place::new();
+    let mut text = String::from("a,b,c,colour,y\n");
+    for row in 0..60 {
+        let part = |step: f64| (row as f64 * step).fract() - 0.5;
+        let colour = ["red", "green", "blue"][row % 3];
+        let (a, b, c) = (part(0.618_034), part(0.754_878), part(0.569_84));
+        let y = 2.0 * a + [0.0, 0.8, -0.5][row % 3] + 0.4 * part(0.328_2);
+        text.push_str(&format!("{a},{b},{c},{colour},{y}\n"));
+    }
+    place.write("table.csv", text);
+    place
+}
+
+#[test]
+fn a_selection_keeps_its_contract_and_can_be_told_again() {
+    let place = place();
+    let select = "select table.csv --target y --model linear --chains 2 --warmup 100 --draws 400";
+    let json = place.call(&format!("{select} --out run --json")).json();
+    let inputs = json["inputs"].as_array().expect("inputs");
+    let names: Vec<&str> = inputs.iter().map(|input| input["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["a", "b", "c", "colour"], "indicators of one column are one");
+    let probability = |index: usize| inputs[index]["probability"].as_f64().unwrap();
+    assert!(probability(0) > 0.99 && probability(3) > 0.99, "{json}");
+    assert!(probability(1) < 0.5 && probability(2) < 0.5, "{json}");
+    assert!(inputs.iter().all(|input| input["sd"].as_f64().unwrap() > 0.0));
+    assert_eq!(json["sizes"].as_array().unwrap().len(), 5);
+    let best = &json["models"][0];
+    assert_eq!(best["inputs"], serde_json::json!(["a", "colour"]));
+    assert_eq!(json["chosen"], serde_json::json!(["a", "colour"]));
+    assert!(json["chosen_by"].as_str().unwrap().contains("median probability"));
+    assert!(json["between_model_r_hat"].as_f64().unwrap() < 1.1);
+    assert!(json["ks_p"].as_f64().unwrap() > 0.001);
+    // The run is one like any other, and tells the same again.
+    let again = place.call("select run --json").json();
+    assert_eq!(again["inputs"], json["inputs"]);
+    let spec = fs::read_to_string(place.path("run/spec.toml")).unwrap();
+    assert!(spec.contains("[selection]") && spec.contains("uniform-models"), "{spec}");
+    let repeated = place.call("fit --spec run/spec.toml --out again --quiet");
+    assert_eq!(repeated.code, 0, "{}", repeated.stderr);
+    assert_same_files(&place.files("run/draws.zarr"), &place.files("again/draws.zarr"));
+    let predicted = place.call("predict run table.csv --json").json();
+    assert!(predicted["rmse"].as_f64().unwrap() < 0.25, "{}", predicted["rmse"]);
+    place.call("select run").assert_says(&[
+        "input probability sd prior",
+        "colour",
+        "chosen: a, colour",
+    ]);
+}
+
+#[test]
+fn networks_and_processes_select_and_resume_bit_for_bit() {
+    let place = place();
+    for (model, flags) in [("mlp", "--hidden 2"), ("gp", "")] {
+        let select =
+            format!("select table.csv --target y --model {model} {flags} --chains 2 --warmup 20");
+        let whole = place.call(&format!("{select} --draws 12 --out {model} --json"));
+        assert_eq!(whole.json()["inputs"].as_array().unwrap().len(), 4);
+        let part = place.call(&format!("{select} --draws 5 --out {model}-part --quiet"));
+        assert_eq!(part.code, 0, "{}", part.stderr);
+        assert_eq!(place.call(&format!("resume {model}-part --draws 12 --quiet")).code, 0);
+        let sets = |run: &str| place.call(&format!("select {run} --json")).json()["models"].clone();
+        assert_eq!(sets(model), sets(&format!("{model}-part")));
+    }
+}
+
+#[test]
+fn priors_and_names_are_said_in_words_or_refused() {
+    let place = place();
+    place
+        .call("select table.csv --target y --set-prior beta-binomial:5,10 --always a --dry-run")
+        .assert_says(&["3 inputs may leave", "Beta(5, 10)", "as one: colour", "always in: a"]);
+    let spec = "[data]\npath = 'table.csv'\ntarget = 'y'\n[model]\nkind = 'gp'\n[selection]\n";
+    for (more, words) in [
+        ("always = ['d']", &["d in selection.always", "a, b, c"][..]),
+        ("prior = { sizes = [1, 1] }", &["2 numbers for 4 candidates"]),
+        ("switch = 2.0", &["switch", "0.95"]),
+        ("[prior.relevance]\nsharing = 'common'", &["sharing", "one per input"]),
+        ("[sampling]\ninference = 'laplace'", &["inference"]),
+    ] {
+        place.write("spec.toml", format!("{spec}{more}\n"));
+        place.call("fit --spec spec.toml --out no").assert_refused(more, words);
+    }
+    assert!(!place.path("no").exists());
+    let told = place.call("select table.csv --target y --set-prior flat --out no");
+    assert_eq!(told.code, 2, "{}", told.stderr);
+    let plain =
+        place.call("fit table.csv --target y --chains 2 --warmup 5 --draws 5 --out plain -q");
+    assert_eq!(plain.code, 0, "{}", plain.stderr);
+    place.call("select plain").assert_refused("plain", &["no [selection]"]);
+}
+
+#[test]
+fn a_run_folder_is_named_after_the_data() {
+    let place = place();
+    let select = "select table.csv --target y --chains 2 --warmup 5 --draws 5 --quiet";
+    assert_eq!(place.call(select).code, 0);
+    assert_eq!(place.call(select).code, 0);
+    assert!(place.path("table-select/spec.toml").exists());
+    assert!(place.path("table-select-2/spec.toml").exists());
+}

@@ -68,7 +68,11 @@ mod tests {
         let thinned = extremes(&[chain.clone(), chain[..3000].to_vec()], 500);
         assert_eq!(thinned.every, 40);
         assert!(thinned.x.len() <= 500 && thinned.y.iter().all(|y| y.len() == thinned.x.len()));
-        assert!(thinned.y[0].contains(&99.0) && thinned.y[0].contains(&98.0) && thinned.y[0].contains(&-99.0));
+        assert!(
+            thinned.y[0].contains(&99.0)
+                && thinned.y[0].contains(&98.0)
+                && thinned.y[0].contains(&-99.0)
+        );
         assert!(thinned.y[1][499].is_nan());
         let whole = extremes(&[vec![1.0, 2.0], vec![3.0]], 500);
         assert_eq!((whole.every, whole.x), (1, vec![0.0, 1.0]));

@@ -61,12 +61,18 @@ mod tests {
     #[test]
     fn excursions_survive() {
         let mut chain: Vec<f64> = (0..10_000).map(|i| (i % 7) as f64).collect();
-        chain[4_321] = 99.0;
+        // The first and the last of their stretches: rising and falling ones keep both ends.
+        chain[4_320] = 99.0;
+        chain[5_039] = 98.0;
         chain[8_765] = -99.0;
         let thinned = extremes(&[chain.clone(), chain[..3000].to_vec()], 500);
         assert_eq!(thinned.every, 40);
         assert!(thinned.x.len() <= 500 && thinned.y.iter().all(|y| y.len() == thinned.x.len()));
-        assert!(thinned.y[0].contains(&99.0) && thinned.y[0].contains(&-99.0));
+        assert!(
+            thinned.y[0].contains(&99.0)
+                && thinned.y[0].contains(&98.0)
+                && thinned.y[0].contains(&-99.0)
+        );
         assert!(thinned.y[1][499].is_nan());
         let whole = extremes(&[vec![1.0, 2.0], vec![3.0]], 500);
         assert_eq!((whole.every, whole.x), (1, vec![0.0, 1.0]));

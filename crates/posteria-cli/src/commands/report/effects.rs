@@ -168,7 +168,6 @@ fn vary(data: &Dataset, column: InputColumn) -> Varied {
     let values = input_values(data, &column);
     let mut sorted = values.clone();
     sorted.sort_by(f64::total_cmp);
-    sorted.dedup();
     let (x, classes) = if column.is_number {
         (grid(&sorted), Vec::new())
     } else {
@@ -180,8 +179,10 @@ fn vary(data: &Dataset, column: InputColumn) -> Varied {
 
 /// All of a few values; of more, even steps that leave out the outermost two per cent.
 fn grid(sorted: &[f64]) -> Vec<f64> {
-    if sorted.len() <= VALUES {
-        return sorted.to_vec();
+    let mut different = sorted.to_vec();
+    different.dedup();
+    if different.len() <= VALUES {
+        return different;
     }
     let last = (sorted.len() - 1) as f64;
     let [low, high] = [0.02, 0.98].map(|p| sorted[(p * last).round() as usize]);
@@ -228,7 +229,10 @@ mod tests {
 
     #[test]
     fn grids_stay_within_the_data() {
-        assert_eq!(grid(&[1.0, 3.0, 7.0]), [1.0, 3.0, 7.0]);
+        assert_eq!(grid(&[1.0, 3.0, 3.0, 7.0]), [1.0, 3.0, 7.0]);
+        // A value that many rows have is not left out.
+        let zeros = [vec![0.0; 50], (50..100).map(f64::from).collect()].concat();
+        assert!(grid(&zeros)[0].abs() < 1e-12);
         let many: Vec<f64> = (0..=100).map(f64::from).collect();
         let grid = grid(&many);
         assert_eq!((grid.len(), grid[0], grid[VALUES - 1]), (VALUES, 2.0, 98.0));

@@ -5,7 +5,6 @@ use super::latent;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::regression::RegressionConditional;
-use super::spec::Moves;
 use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
 use crate::model::residual::Residual;
 use crate::model::selection::Jump;
@@ -72,7 +71,7 @@ fn regression<'p>(
             count if count > size => format!("hyperparameters {}", group[0].targets.start + 1),
             _ => "hyperparameters".into(),
         };
-        let kernel = hyperparameter_kernel(&posterior.moves, slots.len());
+        let kernel = hyperparameter_kernel(posterior, slots.len());
         updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
     }
     if posterior.keeps_latents() {
@@ -83,12 +82,15 @@ fn regression<'p>(
 }
 
 /// The kernel of `dim` log hyperparameters.
-pub(super) fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel> {
+pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<dyn Kernel> {
+    let moves = &posterior.moves;
     let metric = MetricKind::Dense;
     if moves.kernel == KernelChoice::Nuts {
         return Box::new(Nuts::new(dim, NutsOptions { metric, ..NutsOptions::default() }));
     }
-    let guesses = moves.kernel == KernelChoice::Auto && dim <= GUESSED;
+    // Where inputs may leave, one distribution does not fit all sets.
+    let one_set = posterior.selection.is_none();
+    let guesses = moves.kernel == KernelChoice::Auto && dim <= GUESSED && one_set;
     let usual = if guesses { STEPS_BESIDE_GUESSES } else { STEPS };
     let options = HmcOptions {
         leapfrog_steps: moves.leapfrog_steps.unwrap_or(usual),

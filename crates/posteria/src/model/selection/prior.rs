@@ -262,7 +262,7 @@ mod tests {
     fn draws_have_the_probability_of_their_set() {
         let mut stream = Seed(3).stream(Purpose::Data, [1, 0]);
         for prior in all(3) {
-            let mut counts = vec![0; 8];
+            let mut counts = [0; 8];
             let mut present = [false; 3];
             for _ in 0..20_000 {
                 prior.draw(&mut present, &mut stream);

@@ -113,7 +113,7 @@ impl SelectionSpec {
                 let (Some(first), Some(last)) = (first, last) else {
                     return refuse("sizes", 0.0, "weights of which one is positive");
                 };
-                if weights[first..=last].iter().any(|weight| *weight == 0.0) {
+                if weights[first..=last].contains(&0.0) {
                     let must_be = "weights without a gap: proposals change the number by one";
                     return refuse("sizes", 0.0, must_be);
                 }

@@ -30,7 +30,7 @@ impl<'p> LatentSet<'p> {
         there.factorize(sites)?;
         there.factorize_prior()?;
         self.latents.copy_from_slice(&self.z);
-        there.transform_noise(sites, &mut self.latents, &mut self.noise, true);
+        there.transform_noise(sites, &mut self.latents, &self.noise, true);
         let evidence = there.log_evidence(sites);
         Ok(evidence + shared.log_ratio(&self.latents)?)
     }

@@ -1,7 +1,6 @@
 //! Choose the updates of latents and hyperparameters, and where they begin.
 
 use super::super::posterior::GpPosterior;
-use super::super::spec::Moves;
 use super::elliptical::LatentPrior;
 use super::input_sets::{LatentSet, PriorSet};
 use super::noise::HyperparameterUpdate;
@@ -71,7 +70,7 @@ pub(in crate::model::gp) fn updates(
     updates.push(latents);
     let dim = posterior.processes[0].hyperparameters.slots.len();
     if dim > 0 {
-        let kernel = hyperparameter_kernel(&posterior.moves, dim);
+        let kernel = hyperparameter_kernel(posterior, dim);
         let moves: Box<dyn Update + '_> = Box::new(HyperparameterUpdate::new(shared, kernel));
         let times = if choice == LatentsChoice::Auto && dim > FEW { 2 } else { 1 };
         updates.push(Box::new(Repeated::new("hyperparameters", times, vec![moves])));
@@ -80,13 +79,16 @@ pub(in crate::model::gp) fn updates(
 }
 
 /// The kernel of `dim` log hyperparameters at fixed noise.
-fn hyperparameter_kernel(moves: &Moves, dim: usize) -> Box<dyn Kernel> {
+fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<dyn Kernel> {
+    let moves = &posterior.moves;
     if moves.latents != LatentsChoice::Auto {
         // Nothing to tune, and the scale of the density given noise varies with the noise.
         return Box::new(Slice::new(&vec![SLICE_WIDTH; dim]));
     }
     let widths = vec![WIDTH; dim];
-    if dim <= GUESSED && moves.kernel == KernelChoice::Auto {
+    // Where inputs may leave, one distribution does not fit all sets.
+    let one_set = posterior.selection.is_none();
+    if dim <= GUESSED && moves.kernel == KernelChoice::Auto && one_set {
         let guess = FittedStudentT::new(&widths).walk_share_if_poor(POOR_WALK_SHARE);
         return Box::new(MetropolisHastings::new(guess));
     }

@@ -128,7 +128,7 @@ pub enum Command {
 /// Take a tour, or repeat a published demonstration.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  posteria demo                 \
-    fits a linear model to built-in data in posteria-demo/\n  posteria demo --list\n  \
+    the whole way on built-in data, in posteria-demo/\n  posteria demo --list\n  \
     posteria demo samplers --json\n  posteria demo two-class-mlp\n  \
     posteria demo noise-sensitivity --tables 100")]
 pub struct Demo {
@@ -147,7 +147,7 @@ pub struct Demo {
     pub tables: Option<u16>,
 
     /// Next to no draws: a test that everything runs
-    #[arg(long, hide = true, requires = "name")]
+    #[arg(long, hide = true)]
     pub quick: bool,
 }
 

@@ -271,7 +271,7 @@ mod tests {
         assert!(refusal("posteria fit d.csv --out r").contains("--target"));
         assert!(refusal("posteria fit d.csv --target y").contains("--out"));
         let said = refusal("posteria fit d.csv --target y --out r --chains 2 --chain 3");
-        assert!(said.contains("chain in [sampling]"), "{said}");
+        assert!(said.contains("only_chain = 3 in [sampling]"), "{said}");
         assert!(job("posteria fit d.csv --target y --inference mcmc --dry-run").is_ok());
     }
 }

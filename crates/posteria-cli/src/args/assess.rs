@@ -18,7 +18,7 @@ const FOLDS: &str = "K-fold cross-validation";
 /// min(1 - 1/log10(S), 0.7) for S draws, bad above it; such rows are left out by fits of their own.
 /// m_eff is the effective number of draws that carry the estimate of a row. With --log-lik the same
 /// from anyone's log likelihoods.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "\
 Examples:
   posteria assess runs/houses
@@ -90,7 +90,7 @@ pub struct Compare {
 }
 
 /// How rows are predicted, and what that is worth.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct How {
     /// How every row is predicted [default: loo]
     #[arg(long, value_enum, value_name = "METHOD")]

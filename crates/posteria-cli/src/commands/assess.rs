@@ -4,9 +4,11 @@ mod log_lik;
 mod report;
 mod rows;
 
+use std::path::Path;
+
 use posteria::assess::{Bootstrap, PointwiseUtilities, bayesian_bootstrap};
 
-use self::report::Report;
+pub use self::report::Report;
 use super::Context;
 use crate::args;
 use crate::assessment::{Assessing, Plan, Subject};
@@ -24,6 +26,14 @@ pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
         }
         return log_lik::run(arguments, context);
     };
+    let report = find(path, arguments, context)?;
+    context.output.result(&report, || report.render())?;
+    report.warnings().iter().for_each(|warning| context.output.warning(warning));
+    context.judge(report.doubts())
+}
+
+/// Assesses the run in `path`, and keeps what was found in its folder.
+pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<Report> {
     let interrupt = Interrupt::listen().running()?;
     let subject = Subject::open(path)?;
     let plan = Plan::new(&arguments.how, &subject, context)?;
@@ -44,9 +54,7 @@ pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
     }
     let report = Report::new(&subject, &plan, (&assessed, &expected), subgroups)?;
     report.keep(&subject)?;
-    context.output.result(&report, || report.render())?;
-    report.warnings().iter().for_each(|warning| context.output.warning(warning));
-    context.judge(report.doubts())
+    Ok(report)
 }
 
 /// Rows with the same value in a column.

@@ -16,6 +16,14 @@ use crate::text::{self, decimals_for, fixed};
 
 /// Runs `posteria compare`.
 pub fn run(arguments: &args::Compare, context: &Context) -> Result<()> {
+    let report = find(arguments, context)?;
+    context.output.result(&report, || report.render())?;
+    report.warnings.iter().for_each(|warning| context.output.warning(warning));
+    context.judge(report.warnings.len())
+}
+
+/// Compares the runs.
+pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     let interrupt = Interrupt::listen().running()?;
     let subjects = arguments.runs.iter().map(|path| Subject::open(path));
     let subjects = subjects.collect::<Result<Vec<_>>>()?;
@@ -49,10 +57,7 @@ pub fn run(arguments: &args::Compare, context: &Context) -> Result<()> {
         cautions.extend(assessed.cautions.into_iter().map(|caution| (index, caution)));
         found.push(assessed.utilities);
     }
-    let report = Report::new(arguments, &names, &plans[0], &found, cautions)?;
-    context.output.result(&report, || report.render())?;
-    report.warnings.iter().for_each(|warning| context.output.warning(warning));
-    context.judge(report.warnings.len())
+    Report::new(arguments, &names, &plans[0], &found, cautions)
 }
 
 /// Refuses runs that are not of the same rows and targets.
@@ -92,14 +97,16 @@ fn same_rows(first: &Subject, other: &Subject) -> Result<()> {
     }
 }
 
+/// Which model predicts better.
 #[derive(Serialize)]
-struct Report {
+pub struct Report {
     models: Vec<String>,
     method: &'static str,
     /// The utility behind `p_better`.
     utility: String,
     table: Vec<Row>,
-    p_better: Vec<Vec<f64>>,
+    /// P(the model of the row is better than that of the column).
+    pub p_better: Vec<Vec<f64>>,
     /// The same for every utility that was asked for.
     utilities: Vec<Utility>,
     pseudo_bma: Vec<f64>,
@@ -207,7 +214,8 @@ impl Report {
         })
     }
 
-    fn render(&self) -> String {
+    /// The comparison as text.
+    pub fn render(&self) -> String {
         let mut table = Table::new(&["", "elpd", "se", "elpd_diff", "dse", "weight"]);
         for row in &self.table {
             let decimals = decimals_for(row.se, 2);

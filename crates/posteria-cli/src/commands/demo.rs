@@ -244,7 +244,7 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
     if arguments.list {
         return list(context);
     }
-    let Some(name) = &arguments.name else { return tour::run(context) };
+    let Some(name) = &arguments.name else { return tour::run(arguments.quick, context) };
     let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
         return Err(Failure::bad_input(format!(

@@ -166,7 +166,7 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         *value = flag.unwrap_or(*value);
     }
     sampling.seed = seed.unwrap_or(sampling.seed);
-    sampling.chain = flags.chain.map(|n| n.get()).or(sampling.chain);
+    sampling.only_chain = flags.chain.map(|n| n.get()).or(sampling.only_chain);
     if let Some((index, count)) = flags.fold {
         let scheme = FoldScheme::new(count, sampling.seed);
         spec.data.fold = Some(FoldSpec { index, scheme });

@@ -25,7 +25,7 @@ pub struct SamplingSpec {
     pub seed: u64,
     /// The only one of the chains that runs, from 1; all of them if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub chain: Option<usize>,
+    pub only_chain: Option<usize>,
     /// How the posterior is found; by Markov chains if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inference: Option<InferenceChoice>,
@@ -93,7 +93,7 @@ impl Default for SamplingSpec {
             draws: 1000,
             thin: 1,
             seed: 1,
-            chain: None,
+            only_chain: None,
             inference: None,
             kernel: None,
             leapfrog_steps: None,
@@ -186,9 +186,9 @@ impl SamplingSpec {
                 return Err(SpecError::out_of_range("sampling", key, 0.0, "at least 1"));
             }
         }
-        if let Some(chain) = self.chain.filter(|chain| !(1..=self.chains).contains(chain)) {
+        if let Some(chain) = self.only_chain.filter(|chain| !(1..=self.chains).contains(chain)) {
             let wanted = "from 1 to the number of chains";
-            return Err(SpecError::out_of_range("sampling", "chain", chain as f64, wanted));
+            return Err(SpecError::out_of_range("sampling", "only_chain", chain as f64, wanted));
         }
         if self.inference() != InferenceChoice::Mcmc {
             self.refuse_chains()?;
@@ -204,7 +204,7 @@ impl SamplingSpec {
             plan.warmup.insert(0, first);
         }
         let plan = Plan { thin: self.thin, ..plan };
-        Ok(match self.chain {
+        Ok(match self.only_chain {
             None => plan,
             Some(chain) => Plan { chains: 1, first_chain: chain - 1, ..plan },
         })
@@ -217,7 +217,7 @@ impl SamplingSpec {
         let one = !matches!(inference, InferenceChoice::Laplace | InferenceChoice::Variational);
         let asked = [
             ("chains", one && self.chains != 1),
-            ("chain", one && self.chain.is_some()),
+            ("only_chain", one && self.only_chain.is_some()),
             ("draws", inference == InferenceChoice::Map && self.draws != 1),
             ("warmup", self.warmup != 0),
             ("thin", self.thin != 1),

@@ -9,6 +9,10 @@ use posteria::random::Seed;
 /// Times that the draws are weighted anew: their variance is then known to a sixth.
 const REPLICATES: usize = 20;
 
+/// The same for utilities that look at the whole distribution each time, which takes long: the
+/// variance, mostly a small part of all, is then known to a third.
+const SLOW_REPLICATES: usize = 5;
+
 /// What is to be known about every row that one fit predicts.
 pub struct Questions<'a> {
     utilities: &'a [Box<dyn Utility>],
@@ -23,7 +27,7 @@ pub struct Questions<'a> {
 pub struct Answers {
     /// The value of every utility.
     pub values: Vec<f64>,
-    /// The same for every weighting of the draws.
+    /// For every utility, the same for every weighting of the draws.
     pub replicates: Vec<Vec<f64>>,
     /// The probability of a smaller target, of every real target; none for classes.
     pub transforms: Vec<f64>,
@@ -58,29 +62,20 @@ impl<'a> Questions<'a> {
             None => table.predictive(index),
         };
         let of_draws = OfDraws::new((table, index), observed, log_weights);
-        let mut sum = vec![0.0; table.draws()];
-        let replicate = |weights: &Vec<f64>| {
+        let mut replicates = vec![Vec::with_capacity(REPLICATES); self.utilities.len()];
+        for (number, weights) in self.weightings.iter().enumerate() {
             of_draws.average(weights, |averages| {
-                let quick = self.utilities.iter().map(|it| it.of_averages(averages, observed));
-                let mut weighted = None;
-                quick
-                    .zip(self.utilities)
-                    .map(|(value, utility)| {
-                        value.unwrap_or_else(|| {
-                            let sum = weighted.get_or_insert_with(|| {
-                                let own = |draw: usize| log_weights.map_or(0.0, |logs| logs[draw]);
-                                let each = weights.iter().enumerate();
-                                let each = each.map(|(draw, weight)| weight.ln() + own(draw));
-                                sum.iter_mut().zip(each).for_each(|(sum, each)| *sum = each);
-                                sum.clone()
-                            });
-                            utility.evaluate(&table.weighted(index, sum), observed)
-                        })
-                    })
-                    .collect::<Vec<f64>>()
-            })
-        };
-        let replicates = self.weightings.iter().map(replicate).collect();
+                let mut weighted: Option<Vec<f64>> = None;
+                for (utility, values) in self.utilities.iter().zip(&mut replicates) {
+                    if let Some(value) = utility.of_averages(averages, observed) {
+                        values.push(value);
+                    } else if number < SLOW_REPLICATES {
+                        let logs = weighted.get_or_insert_with(|| logs(weights, log_weights));
+                        values.push(utility.evaluate(&table.weighted(index, logs), observed));
+                    }
+                }
+            });
+        }
         let classes = predictive.family().classes();
         let mut probabilities = vec![0.0; classes];
         let mut transforms = Vec::new();
@@ -93,6 +88,12 @@ impl<'a> Questions<'a> {
         let values = self.utilities.iter().map(|it| it.evaluate(&predictive, observed)).collect();
         Answers { values, replicates, transforms, probabilities }
     }
+}
+
+/// Logarithms of weights, plus those of importance weights if there are any.
+fn logs(weights: &[f64], own: Option<&[f64]>) -> Vec<f64> {
+    let each = weights.iter().enumerate();
+    each.map(|(draw, weight)| weight.ln() + own.map_or(0.0, |own| own[draw])).collect()
 }
 
 /// What every draw says about a row, and how much it counts.

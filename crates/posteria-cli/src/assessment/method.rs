@@ -298,8 +298,8 @@ impl Assessing<'_> {
                 let bias = BiasTerms::new(utility.summary(), at_all, folds.collect());
                 Terms { values, bias: Some(bias) }
             };
-            let replicates = training.first().map_or(0, |row| row.replicates.len());
-            let replicate = |number: usize| terms(&|row| row.replicates[number][index]);
+            let replicates = training.first().map_or(0, |row| row.replicates[index].len());
+            let replicate = |number: usize| terms(&|row| row.replicates[index][number]);
             let draw_replicates = (0..replicates).map(replicate).collect();
             let evaluation = Evaluation { terms: terms(&value), draw_replicates };
             PointwiseUtilities::new(&**utility, evaluation)
@@ -321,9 +321,9 @@ impl Assessing<'_> {
     fn assessed(&self, answers: Vec<Answers>, cautions: Vec<Caution>) -> Assessed {
         let utilities = self.utilities.iter().enumerate().map(|(index, utility)| {
             let values = answers.iter().map(|row| row.values[index]).collect::<Vec<f64>>();
-            let replicates = answers.first().map_or(0, |row| row.replicates.len());
+            let replicates = answers.first().map_or(0, |row| row.replicates[index].len());
             let replicate = |number: usize| {
-                let rows = answers.iter().map(|row| row.replicates[number][index]);
+                let rows = answers.iter().map(|row| row.replicates[index][number]);
                 Terms::from(rows.collect::<Vec<f64>>())
             };
             let draw_replicates = (0..replicates).map(replicate).collect();

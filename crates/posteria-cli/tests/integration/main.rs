@@ -10,6 +10,8 @@ mod networks;
 mod processes;
 // One fold or one chain of a larger job.
 mod units;
+// Every command of the guide and the README.
+mod guide;
 // Killed, interrupted, locked, damaged runs.
 mod interruption;
 // Summaries, diagnostics, exports of finished and of running runs.
@@ -20,6 +22,8 @@ mod predict;
 mod decisions;
 // Predictions of Gaussian processes: formulas, residuals, threads.
 mod predict_processes;
+// Expected utilities of runs, and comparisons.
+mod assess_runs;
 // Leave-one-out from anyone's log likelihoods.
 mod assess;
 // Reports: contract, verdicts, refusals, names from hostile tables.

@@ -29,7 +29,7 @@ const MARK_TEXT: &str = "posteria demo made this folder and replaces it when it 
 /// Hidden units of the networks.
 const HIDDEN: usize = 8;
 /// Sweeps of warm-up, and draws, of every chain; next to none in a test.
-const EFFORT: [usize; 2] = [400, 30];
+const EFFORT: [usize; 2] = [300, 30];
 /// Places at which the curves are compared with the truth.
 const GRID: usize = 101;
 
@@ -85,8 +85,8 @@ pub fn run(quick: bool, context: &Context) -> Result<()> {
         summary::show_posterior(&draws, &summary::About::default(), false, context)?;
     }
     let shown: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-    say(&format!("\n7. posteria compare {} --utility elpd mae", shown.join(" ")));
-    let utility = vec!["elpd".to_string(), "mae".to_string()];
+    say(&format!("\n7. posteria compare {} --utility elpd rmse", shown.join(" ")));
+    let utility = vec!["elpd".to_string(), "rmse".to_string()];
     let how = How { utility: utility.clone(), ..How::default() };
     let compared = compare::find(&Compare { runs: runs.clone(), how, difference: None }, &aside)?;
     if !context.output.json {

@@ -57,8 +57,8 @@ pub struct Assess {
     #[arg(long, value_name = "FILE")]
     pub pointwise: Option<PathBuf>,
 
-    /// With --log-lik: relative efficiency of the draws, effective size over number [default: that
-    /// of the likelihoods; 1 for one chain]
+    /// With --log-lik: relative efficiency of the draws, effective size over number [default: 1, as
+    /// for independent draws]
     #[arg(long, value_name = "R", value_parser = positive, requires = "log_lik")]
     pub relative_efficiency: Option<f64>,
 }

@@ -3,7 +3,7 @@
 use posteria::assess::utility::Utility;
 use posteria::assess::{
     BiasTerms, Evaluation, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
-    Smoothing, Terms, leave_one_out,
+    RelativeEfficiency, Smoothing, Terms, leave_one_out,
 };
 use posteria::caution::Caution;
 use posteria::data::{FoldBy, FoldScheme};
@@ -152,7 +152,8 @@ impl Assessing<'_> {
         refits: usize,
     ) -> Result<Assessed> {
         let likelihoods = LogLikelihoods::of(&subject.draws).bad_input()?;
-        let options = LeaveOneOutOptions { smoothing, ..LeaveOneOutOptions::default() };
+        let relative_efficiency = RelativeEfficiency::Given(subject.relative_efficiency());
+        let options = LeaveOneOutOptions { smoothing, relative_efficiency };
         let threads = self.context.threads;
         let mut loo = leave_one_out(&likelihoods, &options, threads).running()?;
         let efficiencies = likelihoods.efficiencies(options.relative_efficiency, threads);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use posteria::data::{Cell, Table};
+use posteria::diagnose::mean_effective_size;
 use posteria::draws::Draws;
 use posteria::fit::ChainMemory;
 use posteria::model::spec::Spec;
@@ -64,6 +65,24 @@ impl Subject {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.observed.len()
+    }
+
+    /// Effective number of draws over their number: the mean over all variables, as ArviZ has it
+    /// for the length of tails; 1 for one chain.
+    pub fn relative_efficiency(&self) -> f64 {
+        let draws = &self.draws;
+        if draws.chains < 2 {
+            return 1.0;
+        }
+        let total = (draws.chains * draws.draws) as f64;
+        let efficiency = |component: usize| {
+            let size = mean_effective_size(&draws.component(component)) / total;
+            // What does not move is known exactly.
+            if size.is_finite() { size } else { 1.0 }
+        };
+        let length = draws.layout.len();
+        let mean = (0..length).map(efficiency).sum::<f64>() / length as f64;
+        if mean > 0.0 { mean } else { 1.0 }
     }
 
     /// What its folds are made of.

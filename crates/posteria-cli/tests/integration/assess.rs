@@ -53,9 +53,9 @@ fn the_numbers_are_those_of_arviz() {
     place.write("several.csv", table(&several, true));
     let json = place.call("assess --log-lik several.csv --pointwise rows.csv --json").json();
     assert_eq!(json["method"], "loo");
-    assert_close(&json["elpd_loo"], &several["loo"]["elpd"]);
-    assert_close(&json["se"], &several["loo"]["se"]);
-    assert_close(&json["p_loo"], &several["loo"]["p"]);
+    assert_close(&json["elpd_loo"], &several["loo_independent"]["elpd"]);
+    assert_close(&json["se"], &several["loo_independent"]["se"]);
+    assert_close(&json["p_loo"], &several["loo_independent"]["p"]);
     assert_close(&json["waic"], &several["waic"]["elpd"]);
     assert_close(&json["p_waic"], &several["waic"]["p"]);
     assert_close(&json["se_waic"], &several["waic"]["se"]);
@@ -71,7 +71,7 @@ fn the_numbers_are_those_of_arviz() {
     assert_eq!(lines[0][..2], ["row", "elpd_loo"]);
     assert_eq!(lines.len(), 8);
     for (line, there) in
-        lines[1..].iter().zip(several["loo"]["pointwise"].as_array().expect("rows"))
+        lines[1..].iter().zip(several["loo_independent"]["pointwise"].as_array().expect("rows"))
     {
         let elpd: f64 = line[1].parse().expect("a number");
         assert_close(&elpd.into(), there);

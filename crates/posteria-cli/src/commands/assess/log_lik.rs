@@ -31,8 +31,8 @@ pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
     let efficiency = arguments.relative_efficiency;
     let options = LeaveOneOutOptions {
         smoothing: Smoothing::Pareto,
-        relative_efficiency: efficiency
-            .map_or(RelativeEfficiency::Pooled, RelativeEfficiency::Given),
+        // As R's loo and ArviZ have it where nothing but this matrix is known.
+        relative_efficiency: RelativeEfficiency::Given(efficiency.unwrap_or(1.0)),
     };
     let loo = leave_one_out(&log_likelihoods, &options, context.threads).bad_input()?;
     let waic = waic(&log_likelihoods);

@@ -23,6 +23,9 @@ pub struct Assessment {
     utilities: Vec<KeptUtility>,
     #[serde(default)]
     pointwise: Vec<KeptRow>,
+    /// Rows that were left out by fits of their own, from 1.
+    #[serde(default)]
+    refitted: Vec<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -124,7 +127,11 @@ impl Assessment {
     pub fn weights(&self, draws: usize) -> Option<WeightReliability> {
         let shapes: Option<Vec<f64>> = self.pointwise.iter().map(|row| row.pareto_k).collect();
         let sizes: Option<Vec<f64>> = self.pointwise.iter().map(|row| row.m_eff).collect();
-        let (pareto_shapes, effective_sizes) = (shapes?, sizes?);
+        let (mut pareto_shapes, mut effective_sizes) = (shapes?, sizes?);
+        // The weights of these rows were not used: nothing is to be feared from them.
+        for row in self.refitted.iter().filter(|row| (1..=self.pointwise.len()).contains(row)) {
+            (pareto_shapes[row - 1], effective_sizes[row - 1]) = (f64::NAN, f64::NAN);
+        }
         let any = !pareto_shapes.is_empty();
         any.then_some(WeightReliability { pareto_shapes, effective_sizes, draws })
     }

@@ -58,11 +58,16 @@ fn posterior(spec: &str, data: &Dataset) -> Box<dyn Posterior> {
 
 const TWO: NonZero<usize> = NonZero::new(2).expect("not zero");
 
-/// The model given all rows with the ends of its chains, and given four fifths of them.
-fn both(
-    spec: &str,
-    data: &Dataset,
-) -> (Box<dyn Posterior>, Vec<ChainMemory>, Box<dyn Posterior>, Vec<usize>) {
+/// A model given all rows with the ends of its chains, and given some of them.
+struct Both {
+    whole: Box<dyn Posterior>,
+    memories: Vec<ChainMemory>,
+    part: Box<dyn Posterior>,
+    kept: Vec<usize>,
+}
+
+/// The model given all rows, and given four fifths of them.
+fn both(spec: &str, data: &Dataset) -> Both {
     let whole = posterior(spec, data);
     let plan = Plan::new(2, 200, 20);
     let draws = InMemory::new(&*whole, &plan);
@@ -70,11 +75,11 @@ fn both(
     run(&*whole, &plan, Seed(5), &[None, None], TWO, &ends).expect("a run");
     let kept: Vec<usize> = (0..data.rows()).filter(|row| row % 5 != 2).collect();
     let part = posterior(spec, &data.select(&kept));
-    (whole, ends.memories(), part, kept)
+    Both { whole, memories: ends.memories(), part, kept }
 }
 
 fn warm_draws(spec: &str, data: &Dataset, plan: &Plan) -> Option<(Box<dyn Posterior>, Draws)> {
-    let (whole, memories, part, kept) = both(spec, data);
+    let Both { whole, memories, part, kept } = both(spec, data);
     let warm = warm_start((&*whole, &memories), (&*part, &kept), plan, Seed(9))?;
     assert!(warm.plan.warmup_iterations() < plan.warmup_iterations());
     let starts: Vec<Option<ChainMemory>> = warm.memories.iter().cloned().map(Some).collect();
@@ -131,7 +136,7 @@ fn what_kernels_have_learned_is_used_where_it_fits() {
     ] {
         assert_eq!(warm_draws(spec, data, &plan).is_some(), fits, "{spec}");
     }
-    let (whole, memories, part, kept) = both("", &real);
+    let Both { whole, memories, part, kept } = both("", &real);
     let warm = |memories: &[ChainMemory], kept: &[usize]| {
         warm_start((&*whole, memories), (&*part, kept), &plan, Seed(1)).is_some()
     };

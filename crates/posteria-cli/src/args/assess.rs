@@ -90,7 +90,7 @@ pub struct Compare {
 }
 
 /// How rows are predicted, and what that is worth.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct How {
     /// How every row is predicted [default: loo]
     #[arg(long, value_enum, value_name = "METHOD")]

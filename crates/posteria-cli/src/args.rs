@@ -14,7 +14,7 @@ pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, S
 pub use predict::{By, DecisionRule, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
-pub use select::Select;
+pub use select::{Choice, Select};
 
 use std::num::NonZero;
 

@@ -1,26 +1,40 @@
 //! Parse the options of `select`.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::Args;
 use posteria::model::spec::InclusionPriorSpec;
 
-use super::Fit;
+use super::{Fit, How};
+
+const CHOICE: &str = "Choice of a set";
 
 const EXAMPLES: &str = "\
 Examples:
   posteria select houses.csv --target price --model mlp --out runs/selection
   posteria select houses.csv --target price --model gp --set-prior beta-binomial:5,10 --out runs/gp
   posteria select houses.csv --target price --always area --json
-  posteria select --spec model.toml --out runs/selection
-  posteria select runs/selection                      reports on a run that samples input sets
+  posteria select houses.csv --target price --utility rmse --tolerance 0.5 --out runs/selection
+  posteria select --spec model.toml --no-choice --out runs/selection
+  posteria select runs/selection                      reports on a run that samples input sets, and
+                                                      goes on with its choice
 
 docs/spec.md tells of [selection], which has every prior and proposal.";
 
-/// Sample which inputs are in the model, and tell how probable every input and set is.
+/// Find the inputs that a model needs: how probable every input and set is, and which set suffices.
 ///
 /// Takes the options of `fit`. DATA may also be the folder of a run that was fitted with a
 /// [selection] section. Without --out the run folder is named after the data.
+///
+/// First it is sampled which inputs are in the model. Then sets are chosen from: the k most probable
+/// inputs, for k = 1, 2, …, and the most probable sets. The model with each of them alone, and with all
+/// inputs, is fitted to all rows and to the training rows of every fold, into the folder `sets` of the run.
+/// Chosen is the smallest set that predicts as well as all inputs do: the probability that all inputs are
+/// better is less than 0.95, or with --tolerance D the probability that they are better by more than D is
+/// less than 0.05. What was fitted is kept: after Ctrl-C `posteria select RUN` goes on.
+///
+/// The utility of the chosen set is a little optimistic, since the same rows chose it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Select {
@@ -38,6 +52,80 @@ pub struct Select {
     /// Inputs that are in every set
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = "Input sets")]
     pub always: Vec<String>,
+
+    /// The choice of a set.
+    #[command(flatten)]
+    pub choice: Choice,
+}
+
+/// How a set is chosen.
+#[derive(Debug, Clone, Args)]
+pub struct Choice {
+    /// Choose no set by its predictions; name the inputs that are more probable than not
+    #[arg(long, help_heading = CHOICE)]
+    pub no_choice: bool,
+
+    /// What predictions are worth [default: elpd]
+    #[arg(long, value_name = "U", help_heading = CHOICE)]
+    pub utility: Option<String>,
+
+    /// Smaller values of a formula are better
+    #[arg(long, help_heading = CHOICE)]
+    pub smaller_is_better: bool,
+
+    /// How much worse than all inputs a set may be, in the unit of the utility (of elpd: per row)
+    ///
+    /// Without it sets count as good as all inputs until the difference is beyond doubt.
+    #[arg(long, value_name = "D", value_parser = tolerance, help_heading = CHOICE)]
+    pub tolerance: Option<f64>,
+
+    /// Probability of error that is allowed [default: 0.05]
+    #[arg(long, value_name = "P", value_parser = level, help_heading = CHOICE)]
+    pub level: Option<f64>,
+
+    /// Most inputs of sets of the k most probable ones [default: 12]
+    #[arg(long, value_name = "K", help_heading = CHOICE)]
+    pub largest: Option<NonZero<usize>>,
+
+    /// Number of most probable sets besides these [default: 3]
+    #[arg(long, value_name = "N", help_heading = CHOICE)]
+    pub sets: Option<usize>,
+
+    /// Number of folds [default: 10]
+    #[arg(long, value_name = "K", help_heading = CHOICE)]
+    pub folds: Option<NonZero<usize>>,
+
+    /// Draws of every chain of a set and of its folds [default: 250, or fewer if the run has fewer]
+    #[arg(long, value_name = "N", help_heading = CHOICE)]
+    pub fold_draws: Option<NonZero<usize>>,
+}
+
+impl Choice {
+    /// How sets are assessed, with chains of so many draws.
+    pub fn how(&self, draws: NonZero<usize>) -> How {
+        How {
+            method: Some(super::AssessMethod::Kfold),
+            utility: vec![self.utility.clone().unwrap_or_else(|| "elpd".into())],
+            smaller_is_better: self.smaller_is_better,
+            folds: self.folds,
+            fold_draws: Some(draws),
+            ..How::default()
+        }
+    }
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value >= 0.0 && f64::is_finite(value) => Ok(value),
+        _ => Err("a number from 0 on is needed".into()),
+    }
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && value <= 0.5 => Ok(value),
+        _ => Err("a probability above 0 and at most 0.5 is needed".into()),
+    }
 }
 
 impl Select {

@@ -98,6 +98,11 @@ const ENTRIES: &[Entry] = &[
         run: selection::process,
     },
     Entry {
+        name: "input-selection-concrete-like",
+        title: "which of 27 inputs that are much alike suffice to predict as well as all",
+        run: selection::concrete::run,
+    },
+    Entry {
         name: "robot-arm",
         title: "a network and a Gaussian process learn where the hand of a robot arm is",
         run: processes::robot_arm::run,

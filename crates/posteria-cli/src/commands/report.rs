@@ -6,6 +6,7 @@ mod kept;
 mod part;
 mod posterior;
 mod predictions;
+mod selection;
 mod verdict;
 
 use std::fs;

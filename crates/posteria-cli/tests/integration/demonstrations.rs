@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::posteria::Place;
 
 /// In the order of the list.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "surface-mlp",
     "two-class-mlp",
     "three-class-mlp",
@@ -17,6 +17,7 @@ pub const NAMES: [&str; 14] = [
     "outliers-gp",
     "input-selection-mlp",
     "input-selection-gp",
+    "input-selection-concrete-like",
     "robot-arm",
     "line",
     "linear-inputs",
@@ -26,7 +27,7 @@ pub const NAMES: [&str; 14] = [
 pub const MODES: [&str; 3] = ["evidence-sinusoid", "neuron-laplace", "tempered"];
 
 /// What every demonstration must put beside its own figures: part of a quantity, published.
-const PUBLISHED: [(&str, &[(&str, f64)]); 14] = [
+const PUBLISHED: [(&str, &[(&str, f64)]); 15] = [
     ("surface-mlp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
     ("two-class-mlp", &[("test accuracy", 0.90)]),
     ("three-class-mlp", &[("test accuracy", 0.87), ("test error", 0.14)]),
@@ -68,6 +69,14 @@ const PUBLISHED: [(&str, &[(&str, f64)]); 14] = [
     (
         "input-selection-gp",
         &[("probability of x2", 1.0), ("probability of x3", 0.04), ("probability of x4", 0.05)],
+    ),
+    (
+        "input-selection-concrete-like",
+        &[
+            ("inputs more probable than not", 9.0),
+            ("nine inputs are better than eight", 0.9),
+            ("inputs that were chosen", 9.0),
+        ],
     ),
     (
         "robot-arm",

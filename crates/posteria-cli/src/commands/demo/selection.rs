@@ -1,5 +1,7 @@
 //! Sample which inputs are in a model, beside published probabilities.
 
+pub mod concrete;
+
 use posteria::data::recipes::{three_class, two_class};
 use posteria::data::{Column, Table, Task};
 use posteria::model::spec::{

@@ -71,7 +71,7 @@ struct KeptRung {
 }
 
 /// Reads a file of a run folder, if it is there.
-fn read<T: for<'de> Deserialize<'de>>(
+pub fn read<T: for<'de> Deserialize<'de>>(
     folder: &Path,
     name: &str,
     command: &str,
@@ -89,7 +89,7 @@ fn read<T: for<'de> Deserialize<'de>>(
 }
 
 /// What is not finite is kept as null.
-fn number(value: Option<f64>) -> f64 {
+pub fn number(value: Option<f64>) -> f64 {
     value.unwrap_or(f64::NAN)
 }
 

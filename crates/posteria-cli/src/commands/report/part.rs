@@ -7,12 +7,13 @@ use posteria::caution::Caution;
 use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
 use posteria::model::spec::{InferenceChoice, Spec};
-use posteria_report::sections::{Doubt, Evidence, Model, WeightReliability};
+use posteria_report::sections::{Doubt, Evidence, Model, Selection, WeightReliability};
 use posteria_report::{Level, Part};
 use posteria_store::Run;
 
 use super::super::{Context, foreign};
 use super::kept::{self, Assessment};
+use super::selection::selection;
 use super::{data, posterior, predictions, verdict};
 use crate::approximation;
 use crate::failure::{Classify, Failure, Result};
@@ -49,6 +50,7 @@ pub fn gather(
     let assessment = Assessment::read(folder)?;
     let weights = assessment.as_ref().and_then(|it| it.weights(draws.chains * draws.draws));
     let evidence = kept::evidence(folder)?;
+    let selection = selection(folder, &draws, &spec)?;
     let mut doubts = doubts(&run, &spec)?;
     doubts.extend(weights.iter().flat_map(WeightReliability::doubts));
     doubts.extend(evidence.iter().flat_map(Evidence::doubts));
@@ -71,6 +73,7 @@ pub fn gather(
     }
     let sections = assessment.iter().map(|it| it.utilities().section());
     let sections = sections.chain(weights.iter().map(WeightReliability::section));
+    let sections = sections.chain(selection.iter().map(Selection::section));
     sections.chain(evidence.iter().map(Evidence::section)).for_each(|section| part.push(section));
     Ok((part, assessment))
 }

@@ -5,6 +5,7 @@
 //! a class probability), so that a fit can be compared with it. Draw training and test rows one
 //! after the other from one stream, or from streams of their own.
 
+pub mod concrete_like;
 pub mod line;
 pub mod linear_inputs;
 pub mod noise_sensitivity;
@@ -59,7 +60,9 @@ mod tests {
     #[test]
     fn tables_are_functions_of_the_stream() {
         type Draw = fn(usize, &mut Stream) -> Table;
-        let recipes: [(Draw, &[&str]); 12] = [
+        let with_target = [&concrete_like::NAMES[..], &["y"]].concat();
+        let recipes: [(Draw, &[&str]); 13] = [
+            (concrete_like::draw, &with_target),
             (line::draw, &["x", "y"]),
             (
                 linear_inputs::draw,

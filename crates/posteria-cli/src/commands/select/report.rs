@@ -1,0 +1,209 @@
+//! Tell what is known about inputs and sets, and keep it.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use posteria::model::spec::Spec;
+use posteria::select::Visits;
+use serde::Serialize;
+
+use super::choice::{Choice, Utility};
+use super::joined;
+use crate::failure::{Classify, Result};
+use crate::file::write_whole;
+use crate::output::{Table, heading};
+use crate::text;
+
+/// Name of the file of a run folder that keeps it.
+const FILE: &str = "selection.json";
+/// Posterior probability from which on a size is shown.
+const SHOWN: f64 = 5e-4;
+
+/// What is known about inputs and sets.
+#[derive(Serialize)]
+pub struct Report {
+    run: String,
+    model: &'static str,
+    inputs: Vec<Input>,
+    sizes: Vec<Size>,
+    models: Vec<Set>,
+    /// Inputs that are in every set.
+    always: Vec<String>,
+    /// Inputs to go on with, besides those.
+    chosen: Vec<String>,
+    /// How they were chosen.
+    chosen_by: String,
+    /// What predictions by sets are worth.
+    #[serde(flatten)]
+    choice: Option<Choice>,
+    /// Different sets that were visited.
+    visited: usize,
+    jump_rate: f64,
+    between_model_r_hat: f64,
+    ks_p: f64,
+    chi_square_p: f64,
+    autocorrelation_time: f64,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Input {
+    name: String,
+    probability: f64,
+    sd: f64,
+    prior: f64,
+}
+
+#[derive(Serialize)]
+struct Size {
+    k: usize,
+    probability: f64,
+    sd: f64,
+    prior: f64,
+}
+
+#[derive(Serialize)]
+struct Set {
+    inputs: Vec<String>,
+    probability: f64,
+    sd: f64,
+}
+
+impl Report {
+    /// What the draws of the run in `path` say.
+    pub fn new(path: &Path, spec: &Spec, found: &Visits, warnings: Vec<String>) -> Self {
+        let inputs = found.inputs.iter().map(|input| Input {
+            name: input.name.clone(),
+            probability: input.probability,
+            sd: input.sd,
+            prior: input.prior,
+        });
+        let sizes = found.sizes.iter().map(|size| Size {
+            k: size.k,
+            probability: size.probability,
+            sd: size.sd,
+            prior: size.prior,
+        });
+        let models = found.sets.iter().map(|set| Set {
+            inputs: set.inputs.clone(),
+            probability: set.probability,
+            sd: set.sd,
+        });
+        Report {
+            run: path.display().to_string(),
+            model: spec.model.kind.name(),
+            inputs: inputs.collect(),
+            sizes: sizes.collect(),
+            models: models.collect(),
+            always: spec
+                .selection
+                .as_ref()
+                .and_then(|selection| selection.always.clone())
+                .unwrap_or_default(),
+            chosen: found.median_model().into_iter().map(Into::into).collect(),
+            chosen_by: "median probability model: inputs more probable than not".into(),
+            choice: None,
+            visited: found.visited,
+            jump_rate: found.jump_rate,
+            between_model_r_hat: found.between.r_hat,
+            ks_p: found.between.ks_p,
+            chi_square_p: found.between.chi_square_p,
+            autocorrelation_time: found.between.autocorrelation_time,
+            warnings,
+        }
+    }
+
+    /// With a set that was chosen by its predictions.
+    pub fn choose(&mut self, mut choice: Choice) {
+        self.chosen.clone_from(&choice.chosen);
+        self.chosen_by.clone_from(&choice.chosen_by);
+        self.warnings.append(&mut choice.warnings);
+        self.choice = Some(choice);
+    }
+
+    /// What to be careful about.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Keeps it in the run folder, for a page about the run.
+    pub fn keep(&self, run: &Path) -> Result<()> {
+        let path = run.join(FILE);
+        write_whole(&path, |writer| {
+            serde_json::to_writer(&mut *writer, self)
+                .map_err(Into::into)
+                .and_then(|()| writer.write_all(b"\n"))
+                .map_err(|error: std::io::Error| {
+                    anyhow!("cannot write {}: {error}", path.display())
+                })
+                .running()
+        })
+    }
+
+    /// The report as text.
+    pub fn render(&self) -> String {
+        let share = |p: f64| text::fixed(p, 3);
+        let mut all = heading("inputs");
+        let mut table = Table::new(&["input", "probability", "sd", "prior"]);
+        for input in &self.inputs {
+            let name = text::printable(&input.name).into_owned();
+            table.row([name, share(input.probability), share(input.sd), share(input.prior)]);
+        }
+        all.push_str(&table.render());
+        all.push_str(&heading("numbers of inputs"));
+        let mut table = Table::new(&["inputs", "probability", "sd", "prior"]);
+        for size in self.sizes.iter().filter(|size| size.probability > SHOWN) {
+            let k = size.k.to_string();
+            table.row([k, share(size.probability), share(size.sd), share(size.prior)]);
+        }
+        all.push_str(&table.render());
+        all.push_str(&heading("most probable sets"));
+        let mut table = Table::new(&["set", "probability", "sd"]);
+        for set in &self.models {
+            table.row([joined(&set.inputs), share(set.probability), share(set.sd)]);
+        }
+        all.push_str(&table.render());
+        if let Some(choice) = &self.choice {
+            all.push_str(&render_choice(choice));
+        }
+        all.push_str(&format!(
+            "\n{} visited, another one in {} % of draws; between chains R-hat {}, Kolmogorov-Smirnov p \
+             {}\nchosen: {} ({})\n{}{}",
+            text::count(self.visited, "set"),
+            text::fixed(100.0 * self.jump_rate, 0),
+            text::fixed(self.between_model_r_hat, 3),
+            text::fixed(self.ks_p, 2),
+            joined(&self.chosen),
+            self.chosen_by,
+            match self.always.is_empty() {
+                true => String::new(),
+                false => format!("always in: {}\n", joined(&self.always)),
+            },
+            self.choice.as_ref().map_or(String::new(), |choice| format!("{}\n", choice.note)),
+        ));
+        all
+    }
+}
+
+/// What predictions by sets are worth.
+fn render_choice(choice: &Choice) -> String {
+    let smallest = choice.utilities.iter().map(|it| it.utility.sd).chain([choice.full.sd]);
+    let decimals = text::decimals_for(smallest.fold(f64::INFINITY, f64::min), 2);
+    let cells = |it: &Utility| [it.mean, it.sd, it.q05, it.q95].map(|x| text::fixed(x, decimals));
+    let mut all = heading(&format!("{} by {}-fold cross-validation", choice.utility, choice.folds));
+    let mut table =
+        Table::new(&["inputs", "mean", "sd", "q05", "q95", "P(all better)", "as good", "set"]);
+    for it in &choice.utilities {
+        let k = it.k.to_string();
+        let set = match it.most_probable_inputs {
+            true => "the most probable".into(),
+            false => joined(&it.inputs),
+        };
+        let good = if it.as_good { "yes" } else { "no" };
+        let p = text::fixed(it.p_full_better, 3);
+        table.row([k].into_iter().chain(cells(&it.utility)).chain([p, good.into(), set]));
+    }
+    table.row(["all".into()].into_iter().chain(cells(&choice.full)));
+    all.push_str(&table.render());
+    all
+}

@@ -1,0 +1,174 @@
+//! Fit a model to sets of its inputs, each in a run folder of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use posteria::data::InputColumn;
+use posteria::diagnose::{SummaryOptions, summarize};
+use posteria::model::selection::Candidates;
+use posteria::model::spec::Spec;
+use posteria_store::RunFolder;
+
+use super::super::Context;
+use super::joined;
+use crate::approximation::find;
+use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::prepare::prepare;
+use crate::sampling::{begin, open, options, sample, store_failure};
+use crate::text;
+
+/// Sets of the inputs of a run.
+pub struct Sets<'a> {
+    run: &'a Path,
+    /// The model with all inputs and without jumps.
+    spec: Spec,
+    table: PathBuf,
+    candidates: &'a Candidates,
+    /// The columns of the table, and the inputs that each became.
+    columns: Vec<(String, std::ops::Range<usize>)>,
+}
+
+impl<'a> Sets<'a> {
+    /// Those of the run in `path`, to be fitted by chains of so many draws.
+    pub fn new(
+        (path, spec): (&'a Path, &Spec),
+        candidates: &'a Candidates,
+        draws: usize,
+    ) -> Result<Self> {
+        let shown = path.display();
+        let kept = open(path)?.training_data().map_err(store_failure)?;
+        let table = spec.data.path.as_ref().map(PathBuf::from);
+        let (Some(kept), Some(table)) = (kept, table) else {
+            return Err(Failure::bad_input(format!(
+                "{shown} does not say what its data are; use --no-choice"
+            )));
+        };
+        if !table.exists() {
+            return Err(Failure::bad_input(format!(
+                "the data of {shown}, {}, are not there any more; put the file back, or use \
+                 --no-choice",
+                table.display()
+            )));
+        }
+        let mut spec = spec.clone();
+        spec.selection = None;
+        spec.data.test = None;
+        spec.sampling.draws = draws;
+        let columns = kept.encoder.input_columns();
+        let columns = columns.into_iter().map(|it| (column_name(&it), it.inputs));
+        Ok(Sets { run: path, spec, table, candidates, columns: columns.collect() })
+    }
+
+    /// The names of the candidates of a set.
+    pub fn names(&self, set: &[bool]) -> Vec<String> {
+        let names = self.candidates.names().iter().zip(set);
+        names.filter(|(_, is_in)| **is_in).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// A set in words.
+    pub fn words(&self, set: &[bool]) -> String {
+        joined(&self.names(set))
+    }
+
+    /// Whether anything is left to predict from.
+    pub fn has_columns(&self, set: &[bool]) -> bool {
+        !self.columns_of(set).is_empty()
+    }
+
+    /// The columns of the table that a set needs, with those that are always in.
+    fn columns_of(&self, set: &[bool]) -> Vec<String> {
+        let mut is_in = vec![true; self.candidates.inputs()];
+        for (candidate, present) in set.iter().enumerate() {
+            self.candidates.members(candidate).iter().for_each(|input| is_in[*input] = *present);
+        }
+        let needed =
+            self.columns.iter().filter(|(_, inputs)| is_in[inputs.clone()].contains(&true));
+        needed.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The specification of the model with a set alone. An input that is not measured cannot tell
+    /// which residual scale a row has.
+    fn spec_of(&self, set: &[bool]) -> Spec {
+        let mut spec = self.spec.clone();
+        let columns = self.columns_of(set);
+        if let Some(residual) = &mut spec.residual
+            && let Some(by) = &mut residual.by
+        {
+            let column = |name: &str| name.split_once('[').map_or(name, |it| it.0).to_string();
+            by.retain(|name| columns.contains(name) || columns.contains(&column(name)));
+            if by.is_empty() {
+                (residual.by, residual.top_dof) = (None, None);
+            }
+        }
+        spec.data.inputs = Some(columns);
+        spec
+    }
+
+    /// The folder of a set: named by its candidates, four in every digit, since names of columns
+    /// may be no names of files.
+    fn folder(&self, set: &[bool]) -> PathBuf {
+        let digit = |four: &[bool]| {
+            let bits = four.iter().enumerate().map(|(bit, is_in)| u32::from(*is_in) << bit);
+            format!("{:x}", bits.sum::<u32>())
+        };
+        self.run.join("sets").join(format!("set-{}", set.chunks(4).map(digit).collect::<String>()))
+    }
+
+    /// Fits a set as far as that has not been done before; tells where, and its largest R-hat.
+    pub fn fit(
+        &self,
+        set: &[bool],
+        interrupt: &Interrupt,
+        context: &Context,
+    ) -> Result<(PathBuf, f64)> {
+        let path = self.folder(set);
+        let draws = self.spec.sampling.draws;
+        let begun = path.exists();
+        let complete = begun && open(&path)?.chain_draws().iter().all(|done| *done >= draws);
+        if !complete {
+            let all = self.run.join("sets");
+            fs::create_dir_all(&all)
+                .map_err(|error| anyhow!("cannot create {}: {error}", all.display()))
+                .bad_input()?;
+            let prepared = prepare(self.spec_of(set), &self.table)?;
+            let found = find(&prepared, context)?;
+            let found = found.as_ref();
+            let writer = match begun {
+                true => {
+                    RunFolder::resume(&path, draws, options(interrupt)).map_err(store_failure)?
+                }
+                false => begin((&prepared, &prepared.plan), found, &path, interrupt)?,
+            };
+            let sampled =
+                sample((&prepared, found), &prepared.plan, (&path, writer), interrupt, context);
+            sampled.map_err(|failure| self.go_on(failure))?;
+        }
+        let drawn = open(&path)?.draws_of_variables().running()?;
+        Ok((path, summarize(&drawn, &SummaryOptions::default()).max_r_hat()))
+    }
+
+    /// After a signal: how to go on.
+    pub fn go_on(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Interrupted { signal, .. } => {
+                let run = text::printable(&self.run.display().to_string()).into_owned();
+                let advice = format!(
+                    "sets that were fitted are kept in {run}; go on with posteria select {run} and \
+                     the same options of the choice"
+                );
+                Failure::Interrupted { signal, advice }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The name of a column in the table, not that of its indicator.
+fn column_name(column: &InputColumn) -> String {
+    let indicator = (!column.is_number && column.inputs.len() == 1).then(|| {
+        column.name.strip_suffix(']').and_then(|name| name.split_once('[')).map(|(name, _)| name)
+    });
+    indicator.flatten().unwrap_or(&column.name).to_string()
+}

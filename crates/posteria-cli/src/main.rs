@@ -5,6 +5,7 @@ mod approximation;
 mod args;
 mod assessment;
 mod commands;
+mod decide;
 mod failure;
 mod file;
 mod fitted;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::DecisionRule;
+
 const FOLDS: &str = "K-fold cross-validation";
 
 /// Find out how well new rows will be predicted, and how sure that is.
@@ -26,6 +28,7 @@ Examples:
   posteria assess runs/houses --method kfold --folds 10
   posteria assess runs/patients --method kfold --group hospital
   posteria assess runs/houses --utility 'expr: if(y > q(0.95), 10, sd)' --smaller-is-better
+  posteria assess runs/patients --cost costs.csv          what deciding by the model will cost
   posteria assess runs/houses --by district
   posteria assess --log-lik loglik.csv
   posteria assess --log-lik output_1.csv output_2.csv   CmdStan files with log_lik
@@ -104,6 +107,29 @@ pub struct How {
     #[arg(long)]
     pub smaller_is_better: bool,
 
+    /// Add the utility cost: what actions chosen by the predictions will cost
+    ///
+    /// A table (action,CLASS,CLASS… then a line per action with its cost for each true class;
+    /// actions may be classes or anything else, such as "ask"), or a formula over the target y and the
+    /// action a: 'abs(y - a)', 'if(a == y, 0, if(y == "sick", 100, 10))'. For every row the
+    /// action is chosen by its prediction without the row, and pays its cost at the target.
+    #[arg(long, value_name = "FILE|FORMULA", allow_hyphen_values = true)]
+    pub cost: Option<String>,
+
+    /// The actions that a cost formula chooses from, numbers or words [default: the classes]
+    #[arg(
+        long,
+        value_name = "A,A…",
+        value_delimiter = ',',
+        requires = "cost",
+        allow_hyphen_values = true
+    )]
+    pub actions: Vec<String>,
+
+    /// How an action is chosen by its costs
+    #[arg(long, value_enum, value_name = "RULE", requires = "cost", default_value = "expected")]
+    pub rule: DecisionRule,
+
     /// Column that says how much each row counts, for a future other than these rows
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
@@ -153,6 +179,7 @@ impl How {
             ("--method", self.method.is_some()),
             ("--utility", !self.utility.is_empty()),
             ("--smaller-is-better", self.smaller_is_better),
+            ("--cost", self.cost.is_some()),
             ("--weights", self.weights.is_some()),
             ("--replicates", self.replicates.is_some()),
             ("--smoothing", self.smoothing.is_some()),

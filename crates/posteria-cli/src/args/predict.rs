@@ -94,7 +94,7 @@ pub struct Predict {
     /// A table (action,CLASS,CLASS… then a line per action with its cost for each true class;
     /// actions may be classes or anything else, such as "ask"), or a formula over the target y and the
     /// action a: 'abs(y - a)', 'if(a == y, 0, if(y == "sick", 100, 10))'. Adds action and
-    /// expected_cost to every row, and over all rows whose target is known the mean cost of the actions.
+    /// expected_cost (with --rule minimax worst_cost too) to every row, and over all rows whose target is known the mean cost of the actions.
     #[arg(long, value_name = "FILE|FORMULA", allow_hyphen_values = true)]
     pub cost: Option<String>,
 
@@ -145,7 +145,7 @@ pub enum DecisionRule {
     /// The least expected cost
     Expected,
     /// The least of the greatest costs that may come: classes of a probability below 0.01, and numbers
-    /// outside the central 99 % interval, do not count; adds worst_cost
+    /// outside the central 99 % interval, do not count
     Minimax,
 }
 

@@ -1,5 +1,6 @@
 //! Say what is meant by the options of an assessment.
 
+use posteria::assess::decision::ActionCost;
 use posteria::assess::utility::Utility;
 use posteria::assess::{Better, Bootstrap, Smoothing, TargetFacts, UtilityError, parse_utility};
 use posteria::data::{FoldBy, FoldScheme, Targets};
@@ -7,6 +8,7 @@ use posteria::data::{FoldBy, FoldScheme, Targets};
 use super::{Method, Subject};
 use crate::args::{AssessMethod, How, Smoothed};
 use crate::commands::Context;
+use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
 
 /// Folds unless it is said otherwise [Vehtari 2001, §3.2.3: between 8 and 16].
@@ -44,10 +46,15 @@ impl Plan {
         };
         let shows_first = asked.contains(&"elpd");
         let names = std::iter::once("elpd").chain(asked.into_iter().filter(|name| *name != "elpd"));
-        let utilities = names
+        let mut utilities = names
             .map(|name| parse_utility(name, &targets, formulas))
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(refused)?;
+        if let Some(Decide { costs, rule }) =
+            Decide::new(how.cost.as_deref(), &how.actions, how.rule, &targets)?
+        {
+            utilities.push(Box::new(ActionCost::new(costs, rule)));
+        }
         let method = method(how, context)?;
         let groups = match (&method, &how.group) {
             (_, Some(column)) => {

@@ -1,6 +1,5 @@
 //! Predict the targets of new rows.
 
-mod decide;
 mod effects;
 mod functions;
 mod report;
@@ -11,12 +10,12 @@ use posteria::assess::TargetFacts;
 use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::model::spec::{ModelKind, Spec};
 
-use self::decide::Decide;
 use self::report::Report;
 use self::rows::{Asked, linearised_rows, predict_rows};
 use super::{Context, foreign};
 use crate::approximation;
 use crate::args;
+use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
@@ -47,7 +46,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let Fitted { encoder, dataset, posterior } =
         fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
-    let decide = Decide::new(arguments, &TargetFacts::of(&dataset))?;
+    let args::Predict { cost, actions, rule, .. } = arguments;
+    let decide = Decide::new(cost.as_deref(), actions, *rule, &TargetFacts::of(&dataset))?;
     let asked = Asked { quantiles, decide: decide.as_ref() };
     let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
     if draws.draws == 0 {

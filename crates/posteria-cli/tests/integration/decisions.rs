@@ -109,3 +109,49 @@ fn costs_that_cannot_be_used_are_refused() {
     let refused = place.call("predict run data.csv --cost costs.csv");
     refused.assert_refused("yse", &["costs.csv:1:3", "did you mean \"yes\"?"]);
 }
+
+#[test]
+fn the_cost_of_deciding_is_a_utility() {
+    let place = with_run("class");
+    place.write("costs.csv", "action,yes,no\nno,10,0\nyes,0,1\nask,0.6,0.5\n");
+    let call = "assess run --cost costs.csv --refit 0 --pointwise rows.csv --json";
+    let json = place.call(call).json();
+    let cost = |json: &Value| {
+        let all = json["utilities"].as_array().expect("utilities");
+        all.iter().find(|it| it["name"] == "cost").expect("the cost").clone()
+    };
+    let found = cost(&json);
+    assert_eq!(found["better"], "lower");
+    // Every row pays the cost of one of the actions, and their mean is the expectation.
+    let rows = fs::read_to_string(place.path("rows.csv")).expect("written");
+    let mut lines = rows.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let column = header.iter().position(|name| *name == "cost").expect("a column");
+    let costs: Vec<f64> = lines.map(|line| line[column].parse().expect("a number")).collect();
+    assert_eq!(costs.len(), 40);
+    for value in &costs {
+        let of_table = [0.0, 10.0, 1.0, 0.6, 0.5].iter().any(|cost| (cost - value).abs() < 1e-12);
+        assert!(of_table, "{value}");
+    }
+    let mean = costs.iter().sum::<f64>() / 40.0;
+    let (low, high) = (number(&found["q05"]), number(&found["q95"]));
+    assert!(low < mean && mean < high, "{found} {mean}");
+    // Asking every time costs 0.5 to 0.6: a choice by the model must not cost more on average.
+    assert!(mean < 0.6, "{mean}");
+    // A rule that looks at the worst that may come pays for it.
+    let careful = cost(&place.call("assess run --cost costs.csv --rule minimax --json").json());
+    assert!(number(&careful["mean"]) >= number(&found["mean"]) - 1e-9, "{careful} {found}");
+    place.call("assess run --cost costs.csv").assert_says(&["cost"]);
+
+    let place = with_run("y");
+    let json = place.call("assess run --cost abs(y-a) --actions -1,0,1,2 --json").json();
+    assert!(number(&cost(&json)["mean"]) > 0.0);
+    for (rest, words) in [
+        ("--cost abs(y-b) --actions 1", vec!["unknown name `b`"]),
+        ("--cost abs(y-a)", vec!["needs the actions", "--actions"]),
+        ("--cost costs.csv", vec!["costs.csv", "cannot be read"]),
+    ] {
+        place.call(&format!("assess run {rest}")).assert_refused(rest, &words);
+    }
+    assert_eq!(place.call("assess run --actions 1,2").code, 2);
+}

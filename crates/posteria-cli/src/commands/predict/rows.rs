@@ -5,8 +5,8 @@ use posteria::assess::decision::Decision;
 use posteria::data::EncodedRows;
 use posteria::predict::Predictive;
 
-use super::decide::Decide;
 use crate::args::Quantile;
+use crate::decide::Decide;
 use crate::failure::Result;
 use crate::work::Work;
 

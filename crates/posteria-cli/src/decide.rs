@@ -6,7 +6,7 @@ use std::path::Path;
 use posteria::assess::TargetFacts;
 use posteria::assess::decision::{CostError, Costs, Rule};
 
-use crate::args::{self, DecisionRule};
+use crate::args::DecisionRule;
 use crate::failure::{Classify, Failure, Result};
 
 /// Endings of a name that is meant as a file, also if it is not there.
@@ -23,14 +23,19 @@ pub struct Decide {
 
 impl Decide {
     /// What `--cost`, `--actions` and `--rule` ask for.
-    pub fn new(arguments: &args::Predict, targets: &TargetFacts) -> Result<Option<Self>> {
-        let Some(given) = &arguments.cost else { return Ok(None) };
+    pub fn new(
+        cost: Option<&str>,
+        actions: &[String],
+        rule: DecisionRule,
+        targets: &TargetFacts,
+    ) -> Result<Option<Self>> {
+        let Some(given) = cost else { return Ok(None) };
         let path = Path::new(given);
         let ending = path.extension().and_then(|ending| ending.to_str());
         let is_file = path.is_file() || ending.is_some_and(|ending| ENDINGS.contains(&ending));
         let costs = match is_file {
             true => {
-                if !arguments.actions.is_empty() {
+                if !actions.is_empty() {
                     return Err(Failure::bad_input(
                         "the actions are the lines of the table of costs; omit --actions",
                     ));
@@ -43,11 +48,11 @@ impl Decide {
             }
             false => {
                 let actions: Vec<String> =
-                    arguments.actions.iter().map(|action| action.trim().to_string()).collect();
+                    actions.iter().map(|action| action.trim().to_string()).collect();
                 Costs::from_formula(given, targets, &actions).map_err(refused)?
             }
         };
-        let rule = match arguments.rule {
+        let rule = match rule {
             DecisionRule::Expected => Rule::Expected,
             DecisionRule::Minimax => Rule::MINIMAX,
         };

@@ -5,6 +5,8 @@
 //! a class probability), so that a fit can be compared with it. Draw training and test rows one
 //! after the other from one stream, or from streams of their own.
 
+pub mod additives;
+pub mod images;
 pub mod line;
 pub mod linear_inputs;
 pub mod noise_sensitivity;
@@ -59,7 +61,12 @@ mod tests {
     #[test]
     fn tables_are_functions_of_the_stream() {
         type Draw = fn(usize, &mut Stream) -> Table;
-        let recipes: [(Draw, &[&str]); 12] = [
+        let recipes: [(Draw, &[&str]); 14] = [
+            (additives::draw, &["x1", "x2", "a", "b", "y"]),
+            (
+                images::draw,
+                &["lighting1", "lighting2", "lighting3", "lighting4", "x1", "x2", "class", "image"],
+            ),
             (line::draw, &["x", "y"]),
             (
                 linear_inputs::draw,

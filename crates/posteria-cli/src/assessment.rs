@@ -6,6 +6,7 @@ mod method;
 mod plan;
 mod subject;
 
+pub use evaluate::{Answers, Questions};
 pub use information::{Information, information};
 pub use method::{Assessed, Assessing, Method};
 pub use plan::Plan;

@@ -140,9 +140,10 @@ pub enum By {
 }
 
 /// How an action is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 pub enum DecisionRule {
     /// The least expected cost
+    #[default]
     Expected,
     /// The least of the greatest costs that may come: classes of a probability below 0.01, and numbers
     /// outside the central 99 % interval, do not count

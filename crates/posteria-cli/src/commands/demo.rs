@@ -1,5 +1,6 @@
 //! Take a tour, or repeat a published demonstration beside its figures.
 
+mod assess;
 mod cost;
 mod estimate;
 mod evidence;
@@ -106,6 +107,26 @@ const ENTRIES: &[Entry] = &[
         name: "robot-arm",
         title: "a network and a Gaussian process learn where the hand of a robot arm is",
         run: processes::robot_arm::run,
+    },
+    Entry {
+        name: "robot-arm-assess",
+        title: "how well they know it: leave-one-out and ten folds beside the truth",
+        run: assess::robot_arm::run,
+    },
+    Entry {
+        name: "residual-models",
+        title: "four residual models compared in pairs, by three utilities",
+        run: assess::residual_models::run,
+    },
+    Entry {
+        name: "grouped-data",
+        title: "rows that come in groups must be left out in groups",
+        run: assess::grouped_data::run,
+    },
+    Entry {
+        name: "lindley",
+        title: "a vague prior turns the Bayes factor around, and cross-validation not",
+        run: assess::lindley::run,
     },
     Entry {
         name: "line",

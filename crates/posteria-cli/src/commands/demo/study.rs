@@ -1,6 +1,7 @@
 //! Fit models to simulated tables, with progress, and predict from the draws.
 
 use std::num::NonZero;
+use std::ops::Range;
 
 use posteria::data::{Column, Encoder, Missing, Roles, Table, Task};
 use posteria::diagnose::r_hat;
@@ -8,7 +9,7 @@ use posteria::draws::Draws;
 use posteria::fit::{self, InMemory, Recorder};
 use posteria::model::Posterior;
 use posteria::model::spec::Spec;
-use posteria::predict::PredictiveTable;
+use posteria::predict::{PredictiveTable, Predictor};
 use posteria::random::Seed;
 use posteria::sample::Plan;
 
@@ -57,7 +58,8 @@ impl Study {
         let outcome = sample(&*posterior, plan, context.seed(), context.threads, &progress);
         progress.finish();
         outcome?;
-        Ok(Fitted { encoder, posterior, draws: kept.into_draws(), step: 1 })
+        let (draws, rows) = (kept.into_draws(), table.rows());
+        Ok(Fitted { encoder, posterior, draws, rows, step: 1 })
     }
 
     /// Trains a committee of so many members, where the specification asks for one, on this
@@ -68,7 +70,7 @@ impl Study {
             unreachable!("the specification asks for a committee")
         };
         let draws = fit::fit_committee(network, members, seed, NonZero::<usize>::MIN).running()?;
-        Ok(Fitted { encoder, posterior, draws, step: 1 })
+        Ok(Fitted { encoder, posterior, draws, rows: table.rows(), step: 1 })
     }
 
     /// Samples the model given `table` on this thread alone, one of many.
@@ -76,7 +78,8 @@ impl Study {
         let (encoder, posterior) = self.condition(table)?;
         let kept = InMemory::new(&*posterior, plan);
         sample(&*posterior, plan, seed, NonZero::<usize>::MIN, &kept)?;
-        Ok(Fitted { encoder, posterior, draws: kept.into_draws(), step: 1 })
+        let (draws, rows) = (kept.into_draws(), table.rows());
+        Ok(Fitted { encoder, posterior, draws, rows, step: 1 })
     }
 }
 
@@ -92,11 +95,17 @@ fn sample(
     Ok(())
 }
 
+/// Evaluates draws at rows of the fit.
+type Evaluate =
+    fn(&mut dyn Predictor, (&Draws, Range<usize>), (usize, Range<usize>)) -> PredictiveTable;
+
 /// A model with its draws.
 pub struct Fitted {
     encoder: Encoder,
     posterior: Conditioned,
     draws: Draws,
+    /// Rows of the fit.
+    rows: usize,
     /// Predictions are from one draw of so many.
     step: usize,
 }
@@ -125,6 +134,23 @@ impl Fitted {
         let draws = self.some_draws();
         let all = 0..draws.chains * draws.draws;
         Ok(PredictiveTable::new(&mut *predictor, &draws, all, &rows.inputs))
+    }
+
+    /// The predictive distribution of every row of the fit, by all draws.
+    pub fn at_training_rows(&self) -> PredictiveTable {
+        self.of_rows(PredictiveTable::at_training_rows)
+    }
+
+    /// As [`Fitted::at_training_rows`], for every row given the other rows as far as a draw leaves
+    /// that open.
+    pub fn leaving_one_out(&self) -> PredictiveTable {
+        self.of_rows(PredictiveTable::leave_one_out)
+    }
+
+    fn of_rows(&self, evaluate: Evaluate) -> PredictiveTable {
+        let mut predictor = self.posterior.predictor().expect("the models here predict");
+        let all = 0..self.draws.chains * self.draws.draws;
+        evaluate(&mut *predictor, (&self.draws, all), (self.rows, 0..self.rows))
     }
 
     /// The posterior mean of the output at every row of `table`; of a real target.

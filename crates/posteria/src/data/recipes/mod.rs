@@ -5,7 +5,9 @@
 //! a class probability), so that a fit can be compared with it. Draw training and test rows one
 //! after the other from one stream, or from streams of their own.
 
+pub mod additives;
 pub mod concrete_like;
+pub mod images;
 pub mod line;
 pub mod linear_inputs;
 pub mod noise_sensitivity;
@@ -61,8 +63,13 @@ mod tests {
     fn tables_are_functions_of_the_stream() {
         type Draw = fn(usize, &mut Stream) -> Table;
         let with_target = [&concrete_like::NAMES[..], &["y"]].concat();
-        let recipes: [(Draw, &[&str]); 13] = [
+        let recipes: [(Draw, &[&str]); 15] = [
             (concrete_like::draw, &with_target),
+            (additives::draw, &["x1", "x2", "a", "b", "y"]),
+            (
+                images::draw,
+                &["lighting1", "lighting2", "lighting3", "lighting4", "x1", "x2", "class", "image"],
+            ),
             (line::draw, &["x", "y"]),
             (
                 linear_inputs::draw,

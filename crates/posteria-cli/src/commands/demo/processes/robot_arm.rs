@@ -3,6 +3,7 @@
 use posteria::data::recipes::robot_arm::{NOISE_SD, TRAINING_ROWS, draw, position};
 use posteria::data::{Table, Task};
 use posteria::model::spec::{ModelKind, Processes, ResidualSharing, ResidualSpec, Spec};
+use posteria::predict::PredictiveTable;
 use posteria::random::Purpose;
 
 use super::estimate::Estimate;
@@ -11,7 +12,8 @@ use crate::failure::Result;
 
 /// Rows without noise: the expected error of a new row is known from them and the noise.
 const TEST_ROWS: usize = 1000;
-const TARGETS: [&str; 2] = ["y1", "y2"];
+/// The two coordinates of the hand.
+pub const TARGETS: [&str; 2] = ["y1", "y2"];
 /// Hidden units of the published network.
 const HIDDEN: usize = 8;
 
@@ -41,7 +43,8 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     Ok(settings.conclude("robot-arm", results, WORDS.into(), r_hat))
 }
 
-fn spec(kind: ModelKind) -> Spec {
+/// The published models.
+pub fn spec(kind: ModelKind) -> Spec {
     let mut spec = Spec::default();
     spec.model.kind = kind;
     match kind {
@@ -54,17 +57,8 @@ fn spec(kind: ModelKind) -> Spec {
 }
 
 fn figures(label: &str, fitted: &Fitted, test: &Table) -> Result<Vec<Quantity>> {
-    let predictions = fitted.predict(test)?;
-    let places = numbers(test, "x1").iter().zip(numbers(test, "x2"));
-    let truth: Vec<[f64; 2]> = places.map(|(x1, x2)| position(*x1, *x2)).collect();
-    let found = [0, 1].map(|target| outputs(&predictions, target));
-    // The mean over both targets.
-    let square = |row: usize| {
-        let of = |target: usize| (found[target][row] - truth[row][target]).powi(2);
-        0.5 * (of(0) + of(1))
-    };
-    let squares: Vec<f64> = (0..test.rows()).map(square).collect();
-    let expected: Vec<f64> = squares.iter().map(|square| square + NOISE_SD.powi(2)).collect();
+    let expected = expected_squares(&fitted.predict(test)?, test);
+    let squares: Vec<f64> = expected.iter().map(|square| square - NOISE_SD.powi(2)).collect();
     let rows = test.rows();
     Ok(vec![
         Quantity::of(
@@ -83,4 +77,17 @@ fn figures(label: &str, fitted: &Fitted, test: &Table) -> Result<Vec<Quantity>> 
             Estimate::of_draws(&fitted.values("residual_scale", 0)),
         ),
     ])
+}
+
+/// The expected squared error of new rows at the places of `test`, the mean over both targets: how
+/// far the predictions are from the truth, and the noise.
+pub fn expected_squares(predictions: &PredictiveTable, test: &Table) -> Vec<f64> {
+    let places = numbers(test, "x1").iter().zip(numbers(test, "x2"));
+    let truth: Vec<[f64; 2]> = places.map(|(x1, x2)| position(*x1, *x2)).collect();
+    let found = [0, 1].map(|target| outputs(predictions, target));
+    let square = |row: usize| {
+        let of = |target: usize| (found[target][row] - truth[row][target]).powi(2);
+        0.5 * (of(0) + of(1)) + NOISE_SD.powi(2)
+    };
+    (0..test.rows()).map(square).collect()
 }

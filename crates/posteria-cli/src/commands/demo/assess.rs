@@ -1,0 +1,28 @@
+//! Show what expected utilities tell, and what they need.
+
+mod assessor;
+pub mod grouped_data;
+pub mod lindley;
+pub mod residual_models;
+pub mod robot_arm;
+
+use posteria::assess::utility::Utility;
+use posteria::assess::{Better, TargetFacts, UtilityError, parse_utility};
+
+use self::assessor::Assessor;
+use super::estimate::Estimate;
+use super::study::{Fitted, Study, numbers};
+use super::{Demonstration, Quantity, Settings, mean_and_sd};
+use crate::failure::{Failure, Result};
+
+/// The utilities of these names.
+fn utilities(names: &[&str], targets: &TargetFacts) -> Result<Vec<Box<dyn Utility>>> {
+    let parse = |name: &&str| parse_utility(name, targets, Better::Higher);
+    let utilities = names.iter().map(parse).collect::<std::result::Result<_, UtilityError>>();
+    utilities.map_err(|error| Failure::bad_input(error.to_string()))
+}
+
+/// Something without a published figure.
+fn unpublished(quantity: impl Into<String>, here: f64, sd: Option<f64>) -> Quantity {
+    Quantity { quantity: quantity.into(), published: None, here, sd }
+}

@@ -29,17 +29,17 @@ fn a_selection_keeps_its_contract_and_can_be_told_again() {
     let inputs = json["inputs"].as_array().expect("inputs");
     let names: Vec<&str> = inputs.iter().map(|input| input["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["a", "b", "c", "colour"], "indicators of one column are one");
-    let probability = |index: usize| inputs[index]["probability"].as_f64().unwrap();
+    let probability = |index: usize| inputs[index]["probability"].as_f64().expect("a number");
     assert!(probability(0) > 0.99 && probability(3) > 0.99, "{json}");
     assert!(probability(1) < 0.5 && probability(2) < 0.5, "{json}");
-    assert!(inputs.iter().all(|input| input["sd"].as_f64().unwrap() > 0.0));
+    assert!(inputs.iter().all(|input| input["sd"].as_f64().expect("a number") > 0.0));
     assert_eq!(json["sizes"].as_array().unwrap().len(), 5);
     let best = &json["models"][0];
     assert_eq!(best["inputs"], serde_json::json!(["a", "colour"]));
     assert_eq!(json["chosen"], serde_json::json!(["a", "colour"]));
     assert!(json["chosen_by"].as_str().unwrap().contains("median probability"));
-    assert!(json["between_model_r_hat"].as_f64().unwrap() < 1.1);
-    assert!(json["ks_p"].as_f64().unwrap() > 0.001);
+    assert!(json["between_model_r_hat"].as_f64().expect("a number") < 1.1);
+    assert!(json["ks_p"].as_f64().expect("a number") > 0.001);
     // The run is one like any other, and tells the same again.
     let again = place.call("select run --no-choice --json").json();
     assert_eq!(again["inputs"], json["inputs"]);
@@ -49,7 +49,7 @@ fn a_selection_keeps_its_contract_and_can_be_told_again() {
     assert_eq!(repeated.code, 0, "{}", repeated.stderr);
     assert_same_files(&place.files("run/draws.zarr"), &place.files("again/draws.zarr"));
     let predicted = place.call("predict run table.csv --json").json();
-    assert!(predicted["rmse"].as_f64().unwrap() < 0.25, "{}", predicted["rmse"]);
+    assert!(predicted["rmse"].as_f64().expect("a number") < 0.25, "{}", predicted["rmse"]);
     place.call("select run --no-choice").assert_says(&[
         "input probability sd prior",
         "colour",
@@ -115,9 +115,9 @@ fn a_run_folder_is_named_after_the_data() {
 /// k, inputs, mean, as good.
 fn utilities(json: &Value) -> Vec<(u64, Value, f64, bool)> {
     let each = json["utilities"].as_array().expect("utilities").iter().map(|it| {
-        assert!(it["sd"].as_f64().unwrap() > 0.0 && it["p_full_better"].is_number(), "{it}");
-        assert!(it["q05"].as_f64().unwrap() < it["q95"].as_f64().unwrap(), "{it}");
-        let mean = it["mean"].as_f64().unwrap();
+        assert!(it["sd"].as_f64().expect("a number") > 0.0 && it["p_full_better"].is_number(), "{it}");
+        assert!(it["q05"].as_f64().expect("a number") < it["q95"].as_f64().expect("a number"), "{it}");
+        let mean = it["mean"].as_f64().expect("a number");
         (it["k"].as_u64().unwrap(), it["inputs"].clone(), mean, it["as_good"].as_bool().unwrap())
     });
     each.collect()
@@ -139,7 +139,7 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     let [one, two] = [0, 1].map(|index| &all[index]);
     assert!(!one.3 && two.3 && two.2 > one.2 + 0.1, "{all:?}");
     // All four are the full model.
-    let full = json["full"]["mean"].as_f64().unwrap();
+    let full = json["full"]["mean"].as_f64().expect("a number");
     let last = all.last().unwrap();
     assert!(last.0 == 4 && (last.2 - full).abs() < 1e-12 && last.3);
     // The sets are runs without jumps, and are used again.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::posteria::Place;
 
 /// In the order of the list.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 19] = [
     "surface-mlp",
     "two-class-mlp",
     "three-class-mlp",
@@ -19,6 +19,10 @@ pub const NAMES: [&str; 15] = [
     "input-selection-gp",
     "input-selection-concrete-like",
     "robot-arm",
+    "robot-arm-assess",
+    "residual-models",
+    "grouped-data",
+    "lindley",
     "line",
     "linear-inputs",
 ];
@@ -134,6 +138,42 @@ fn every_demonstration_runs_and_prints_what_was_published() {
         }
     }
     assert_eq!(place.names(), [] as [&str; 0], "no file is left behind");
+}
+
+#[test]
+fn assessments_run_and_lindleys_paradox_is_seen() {
+    let place = Place::new();
+    let found = |name: &str| {
+        let json = place.call(&format!("demo {name} --quick --json --quiet --threads 2")).json();
+        assert_eq!(json["name"], name);
+        results(&json)
+    };
+    let here = |results: &[(String, Option<f64>, f64)], part: &str| {
+        let with = results.iter().find(|(name, ..)| name.contains(part));
+        with.unwrap_or_else(|| panic!("{part} is missing")).2
+    };
+    let lindley = found("lindley");
+    for width in ["1e0", "1e10", "1e30"] {
+        let name = format!("n = 100, τ = {width}: probability of M2, cross-validation");
+        assert!(here(&lindley, &name) > 0.95, "{width}");
+    }
+    assert!(here(&lindley, "n = 100, τ = 1e0: probability of M2, Bayes factor") > 0.95);
+    assert!(here(&lindley, "n = 100, τ = 1e30: probability of M2, Bayes factor") < 0.5);
+    let models = found("residual-models");
+    let (.., published, share) = models
+        .iter()
+        .find(|(name, ..)| name == "likelihood: probability that in.dep. t is better than N")
+        .expect("the pair");
+    assert!((published.expect("published") - 1.0).abs() < 1e-9);
+    assert!((0.0..=1.0).contains(share));
+    let arm = found("robot-arm-assess");
+    let errors = arm.iter().filter(|(name, ..)| name.ends_with("expected RMSE"));
+    // The noise of 0.05 is the least that is possible, but for chance in so few rows.
+    assert_eq!(errors.map(|(.., rmse)| assert!(*rmse > 0.02, "{rmse}")).count(), 6);
+    let grouped = found("grouped-data");
+    for part in ["true error rate", "leave-one-out", "random folds", "folds of images"] {
+        assert!((0.0..=1.0).contains(&here(&grouped, part)), "{part}");
+    }
 }
 
 #[test]

@@ -27,23 +27,24 @@ fn a_selection_keeps_its_contract_and_can_be_told_again() {
     let select = "select table.csv --target y --model linear --chains 2 --warmup 100 --draws 400";
     let json = place.call(&format!("{select} --no-choice --out run --json")).json();
     let inputs = json["inputs"].as_array().expect("inputs");
-    let names: Vec<&str> = inputs.iter().map(|input| input["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        inputs.iter().map(|input| input["name"].as_str().expect("there")).collect();
     assert_eq!(names, ["a", "b", "c", "colour"], "indicators of one column are one");
     let probability = |index: usize| inputs[index]["probability"].as_f64().expect("a number");
     assert!(probability(0) > 0.99 && probability(3) > 0.99, "{json}");
     assert!(probability(1) < 0.5 && probability(2) < 0.5, "{json}");
     assert!(inputs.iter().all(|input| input["sd"].as_f64().expect("a number") > 0.0));
-    assert_eq!(json["sizes"].as_array().unwrap().len(), 5);
+    assert_eq!(json["sizes"].as_array().expect("there").len(), 5);
     let best = &json["models"][0];
     assert_eq!(best["inputs"], serde_json::json!(["a", "colour"]));
     assert_eq!(json["chosen"], serde_json::json!(["a", "colour"]));
-    assert!(json["chosen_by"].as_str().unwrap().contains("median probability"));
+    assert!(json["chosen_by"].as_str().expect("there").contains("median probability"));
     assert!(json["between_model_r_hat"].as_f64().expect("a number") < 1.1);
     assert!(json["ks_p"].as_f64().expect("a number") > 0.001);
     // The run is one like any other, and tells the same again.
     let again = place.call("select run --no-choice --json").json();
     assert_eq!(again["inputs"], json["inputs"]);
-    let spec = fs::read_to_string(place.path("run/spec.toml")).unwrap();
+    let spec = fs::read_to_string(place.path("run/spec.toml")).expect("there");
     assert!(spec.contains("[selection]") && spec.contains("uniform-models"), "{spec}");
     let repeated = place.call("fit --spec run/spec.toml --out again --quiet");
     assert_eq!(repeated.code, 0, "{}", repeated.stderr);
@@ -65,7 +66,7 @@ fn networks_and_processes_select_and_resume_bit_for_bit() {
             "select table.csv --target y --no-choice --model {model} {flags} --chains 2 --warmup 20"
         );
         let whole = place.call(&format!("{select} --draws 12 --out {model} --json"));
-        assert_eq!(whole.json()["inputs"].as_array().unwrap().len(), 4);
+        assert_eq!(whole.json()["inputs"].as_array().expect("there").len(), 4);
         let part = place.call(&format!("{select} --draws 5 --out {model}-part --quiet"));
         assert_eq!(part.code, 0, "{}", part.stderr);
         assert_eq!(place.call(&format!("resume {model}-part --draws 12 --quiet")).code, 0);
@@ -115,10 +116,21 @@ fn a_run_folder_is_named_after_the_data() {
 /// k, inputs, mean, as good.
 fn utilities(json: &Value) -> Vec<(u64, Value, f64, bool)> {
     let each = json["utilities"].as_array().expect("utilities").iter().map(|it| {
-        assert!(it["sd"].as_f64().expect("a number") > 0.0 && it["p_full_better"].is_number(), "{it}");
-        assert!(it["q05"].as_f64().expect("a number") < it["q95"].as_f64().expect("a number"), "{it}");
+        assert!(
+            it["sd"].as_f64().expect("a number") > 0.0 && it["p_full_better"].is_number(),
+            "{it}"
+        );
+        assert!(
+            it["q05"].as_f64().expect("a number") < it["q95"].as_f64().expect("a number"),
+            "{it}"
+        );
         let mean = it["mean"].as_f64().expect("a number");
-        (it["k"].as_u64().unwrap(), it["inputs"].clone(), mean, it["as_good"].as_bool().unwrap())
+        (
+            it["k"].as_u64().expect("a count"),
+            it["inputs"].clone(),
+            mean,
+            it["as_good"].as_bool().expect("a verdict"),
+        )
     });
     each.collect()
 }
@@ -130,9 +142,9 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
                   --folds 4 --out run --json";
     let json = place.call(select).json();
     assert_eq!(json["chosen"], json!(["a", "colour"]), "{json}");
-    assert!(json["chosen_by"].as_str().unwrap().contains("below 0.95"), "{json}");
+    assert!(json["chosen_by"].as_str().expect("there").contains("below 0.95"), "{json}");
     assert_eq!((&json["utility"], &json["folds"]), (&json!("elpd"), &json!(4)));
-    assert!(json["note"].as_str().unwrap().contains("optimistic"));
+    assert!(json["note"].as_str().expect("there").contains("optimistic"));
     let all = utilities(&json);
     let ranked: Vec<u64> = all.iter().map(|it| it.0).collect();
     assert!(ranked.is_sorted() && [1, 2, 3, 4].iter().all(|k| ranked.contains(k)), "{ranked:?}");
@@ -140,14 +152,15 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     assert!(!one.3 && two.3 && two.2 > one.2 + 0.1, "{all:?}");
     // All four are the full model.
     let full = json["full"]["mean"].as_f64().expect("a number");
-    let last = all.last().unwrap();
+    let last = all.last().expect("there");
     assert!(last.0 == 4 && (last.2 - full).abs() < 1e-12 && last.3);
     // The sets are runs without jumps, and are used again.
     let files = place.files("run/sets");
-    let sets = fs::read_dir(place.path("run/sets")).unwrap().count();
+    let sets = fs::read_dir(place.path("run/sets")).expect("there").count();
     assert!((4..=7).contains(&sets), "{sets}");
     let kept: Value =
-        serde_json::from_slice(&fs::read(place.path("run/selection.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(place.path("run/selection.json")).expect("there"))
+            .expect("there");
     assert_eq!(kept, json);
     let again = place.call("select run --folds 4 --json").json();
     for key in ["inputs", "models", "utilities", "full", "chosen", "chosen_by"] {
@@ -156,8 +169,8 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     assert_same_files(&files, &place.files("run/sets"));
     // Who forgives much is content with less.
     let lenient = place.call("select run --folds 4 --tolerance 5 --json").json();
-    assert_eq!(lenient["chosen"].as_array().unwrap().len(), 1, "{lenient}");
-    assert!(lenient["chosen_by"].as_str().unwrap().contains("better by more than 5"));
+    assert_eq!(lenient["chosen"].as_array().expect("there").len(), 1, "{lenient}");
+    assert!(lenient["chosen_by"].as_str().expect("there").contains("better by more than 5"));
     place.call("select run --folds 4 --utility rmse --sets 0 --largest 2").assert_says(&[
         "rmse by 4-fold",
         "P(all better)",
@@ -166,15 +179,15 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     ]);
     let page = place.call("report run --out page.html --quiet");
     assert_eq!(page.code, 0, "{}", page.stderr);
-    let page = fs::read_to_string(place.path("page.html")).unwrap();
+    let page = fs::read_to_string(place.path("page.html")).expect("there");
     for words in
         ["Selection of inputs", "Inputs that suffice: a, colour", "How many inputs suffice"]
     {
         assert!(page.contains(words), "{words}");
     }
-    fs::remove_file(place.path("run/selection.json")).unwrap();
+    fs::remove_file(place.path("run/selection.json")).expect("there");
     assert_eq!(place.call("report run --out draws.html --quiet").code, 0);
-    let page = fs::read_to_string(place.path("draws.html")).unwrap();
+    let page = fs::read_to_string(place.path("draws.html")).expect("there");
     assert!(page.contains("Which inputs are in the model"));
     assert!(!page.contains("How many inputs suffice"));
 }
@@ -187,10 +200,10 @@ fn inputs_that_are_always_in_are_in_every_set_and_bad_choices_are_refused() {
     let json = place.call(&format!("{select} --json")).json();
     assert_eq!(json["always"], json!(["b"]));
     assert_eq!(json["chosen"], json!(["a", "colour"]), "{json}");
-    let specs = fs::read_dir(place.path("run/sets")).unwrap().map(|set| {
-        let text = fs::read_to_string(set.unwrap().path().join("spec.toml")).unwrap();
+    let specs = fs::read_dir(place.path("run/sets")).expect("there").map(|set| {
+        let text = fs::read_to_string(set.expect("there").path().join("spec.toml")).expect("there");
         assert!(!text.contains("[selection]"), "{text}");
-        text.lines().find(|line| line.starts_with("inputs")).unwrap().to_string()
+        text.lines().find(|line| line.starts_with("inputs")).expect("there").to_string()
     });
     let specs: Vec<String> = specs.collect();
     assert!(specs.iter().all(|line| line.contains("\"b\"")), "{specs:?}");
@@ -202,7 +215,7 @@ fn inputs_that_are_always_in_are_in_every_set_and_bad_choices_are_refused() {
         assert_eq!(place.call(&format!("select run {flags}")).code, 2, "{flags}");
     }
     // Other sets would have other rows.
-    let table = fs::read_to_string(place.path("table.csv")).unwrap();
+    let table = fs::read_to_string(place.path("table.csv")).expect("there");
     let holes: Vec<String> = table
         .lines()
         .enumerate()

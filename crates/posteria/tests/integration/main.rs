@@ -55,6 +55,9 @@ mod tempered;
 /// Independent draws from an approximation.
 mod independent;
 
+/// Rows left out by weights and by folds.
+mod cross_validation;
+
 /// Linear models through the whole of a fit.
 mod calibration;
 

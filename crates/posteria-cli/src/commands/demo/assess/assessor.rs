@@ -73,7 +73,7 @@ impl Assessor<'_> {
         let held_out = of_row.iter().enumerate().map(|(row, fold)| by_fold[*fold][row].clone());
         let held_out: Vec<Answers> = held_out.collect();
         let pointwise = self.pointwise(&held_out, |(index, of)| {
-            let values = |rows: &[Answers]| rows.iter().map(|row| of(row)).collect();
+            let values = |rows: &[Answers]| rows.iter().map(of).collect();
             let sizes = by_fold.iter().enumerate();
             let sizes = sizes.map(|(fold, rows)| (folds.held_out(fold).len(), values(rows)));
             let summary = self.utilities[index].summary();
@@ -106,18 +106,19 @@ impl Assessor<'_> {
         answers: &[Answers],
         bias: impl Fn((usize, &dyn Fn(&Answers) -> f64)) -> Option<BiasTerms>,
     ) -> Vec<PointwiseUtilities> {
-        let replicates = answers.first().map_or(0, |row| row.replicates.len());
-        let of_utility = |(index, utility): (usize, &Box<dyn Utility>)| {
+        let of_utility = |index: usize| {
+            let utility = &*self.utilities[index];
+            let replicates = answers.first().map_or(0, |row| row.replicates[index].len());
             let terms = |of: &dyn Fn(&Answers) -> f64| Terms {
                 values: answers.iter().map(of).collect(),
                 bias: bias((index, of)),
             };
             let draw_replicates =
-                (0..replicates).map(|number| terms(&|row| row.replicates[number][index])).collect();
+                (0..replicates).map(|number| terms(&|row| row.replicates[index][number])).collect();
             let terms = terms(&|row| row.values[index]);
-            PointwiseUtilities::new(&**utility, Evaluation { terms, draw_replicates })
+            PointwiseUtilities::new(utility, Evaluation { terms, draw_replicates })
         };
-        self.utilities.iter().enumerate().map(of_utility).collect()
+        (0..self.utilities.len()).map(of_utility).collect()
     }
 }
 

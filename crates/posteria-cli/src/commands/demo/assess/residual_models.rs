@@ -107,11 +107,11 @@ fn figures(utility: &str, compared: &Comparison, published: &[[f64; 4]; 4]) -> V
     for (row, (label, expected)) in compared.models.iter().zip(&compared.expected).enumerate() {
         let name = format!("{label}: expected {utility}");
         all.push(unpublished(name, expected.mean(), Some(expected.sd())));
-        for column in 0..row {
-            let other = &compared.models[column];
+        let others = compared.models[..row].iter().zip(&published[row]);
+        for (column, (other, published)) in others.enumerate() {
             all.push(Quantity {
                 quantity: format!("{utility}: probability that {label} is better than {other}"),
-                published: Some(published[row][column]),
+                published: Some(*published),
                 here: compared.probability_better[row][column],
                 sd: None,
             });

@@ -67,8 +67,8 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
             let of = fitted.draws().chains * fitted.draws().draws;
             results.push(unpublished(format!("{label}: {which} m_eff, of {of} draws"), size, None));
         }
-        let worst = format!("{label}: largest Pareto k (at most {:.2})", loo.shapes.limit);
-        results.push(unpublished(worst, loo.shapes.max, None));
+        let bad = format!("{label}: rows whose Pareto k is bad, above {:.2}", loo.shapes.limit);
+        results.push(unpublished(bad, loo.shapes.bad as f64, None));
     }
     for (how, of) in [
         ("leave-one-out", (|it| &it.by_loo) as fn(&Found) -> &PointwiseUtilities),

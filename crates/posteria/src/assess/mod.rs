@@ -3,7 +3,7 @@
 //!
 //! From the log likelihood of every row under every draw ([`LogLikelihoods`]), whoever made it:
 //! [`importance_weights`] turn draws of the posterior into draws of the posterior without a row,
-//! [`leave_one_out`] adds up what they predict, [`match_moments`] mends rows whose weights fail, and
+//! [`leave_one_out()`] adds up what they predict, [`match_moments`] mends rows whose weights fail, and
 //! [`compare_elpds`] puts models side by side.
 //!
 //! For any [`Utility`]: [`PointwiseUtilities`] hold what the predictions of rows that were left out

@@ -3,8 +3,8 @@
 //! A [`Ladder`] run samples prior × likelihood^β at all inverse temperatures β from 0 to 1 at
 //! once, with exchanges of states between neighbours, in several independent ladders. Its
 //! [`Energies`] (log likelihoods U at every rung) are all that [`path_sampling`],
-//! [`stepping_stone`] and [`bridge`] need; the tuned kernels it leaves are what single sweeps in
-//! both directions and [`annealed_importance`] use. [`importance`], [`warp_bridge`] and
+//! [`stepping_stone()`] and [`bridge()`] need; the tuned kernels it leaves are what single sweeps in
+//! both directions and [`annealed_importance`] use. [`importance()`], [`warp_bridge`] and
 //! [`harmonic_mean`] work from densities of states. Closed forms are told by
 //! [`Posterior::exact_log_evidence`](crate::model::Posterior::exact_log_evidence).
 //!

@@ -10,12 +10,12 @@ const WIDEST: f64 = 1.0;
 /// Ratio of the errors of the corrected trapezoid rule at twice the step and at the step, less 1.
 const RICHARDSON: f64 = 15.0;
 
-/// Path sampling (thermodynamic integration) log Z = ∫₀¹ E_θ[U] dθ [Fabricius 1999, eq. 5.21;
+/// Path sampling (thermodynamic integration) log Z = ∫₀¹ E_θ\[U\] dθ [Fabricius 1999, eq. 5.21;
 /// Gelman & Meng 1998] by the trapezoid rule, with its second-order correction
-/// -h²/12 (Var_{k+1} U - Var_k U) since dE_θ[U]/dθ = Var_θ U [Friel et al. 2014].
+/// -h²/12 (Var_{k+1} U - Var_k U) since dE_θ\[U\]/dθ = Var_θ U [Friel et al. 2014].
 ///
 /// Where the standard deviation of U is large against 1/h, at the prior end as a rule, the mean
-/// is not to be had, or does not exist; such intervals are bridged ([`super::bridge`]).
+/// is not to be had, or does not exist; such intervals are bridged ([`super::bridge()`]).
 ///
 /// The error holds that of the draws and of the discretisation: a fifteenth of the difference
 /// to every second rung, the rule being of fourth order.

@@ -3,7 +3,7 @@
 //! What an action costs depends on what the target turns out to be: a [`Costs`] holds a matrix of
 //! actions × classes, or a formula over the target `y` and the action `a`. Under the predictive
 //! distribution every action has an expected cost, and [`Costs::decide`] finds the action by a
-//! [`Rule`] [Fabricius 1999, §3.2]. As a [`Utility`](super::Utility), [`ActionCost`] tells what
+//! [`Rule`] [Fabricius 1999, §3.2]. As a [`Utility`], [`ActionCost`] tells what
 //! deciding by the model will cost.
 
 mod costs;

@@ -181,7 +181,7 @@ impl InclusionPrior {
 }
 
 /// The shapes (a, b) of the beta-binomial prior of `candidates` inputs whose number k has this mean
-/// and variance: with m = E[k]/K and c = Var[k] / (K m (1 - m)), a + b = (K - c) / (c - 1).
+/// and variance: with m = E\[k\]/K and c = Var\[k\] / (K m (1 - m)), a + b = (K - c) / (c - 1).
 ///
 /// `None` if there is none: the variance must lie between the binomial's, K m (1 - m), and
 /// K² m (1 - m).

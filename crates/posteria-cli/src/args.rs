@@ -11,7 +11,7 @@ mod select;
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use evidence::{Evidence, EvidenceMethod, Proposal, ScheduleKind, Sensitivity};
 pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
-pub use predict::{By, DecisionRule, Predict, Quantile};
+pub use predict::{By, Choosing, DecisionRule, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
 pub use select::{Choice, Select};

@@ -4,10 +4,12 @@ mod evaluate;
 mod information;
 mod method;
 mod plan;
+mod pointwise;
 mod subject;
 
 pub use evaluate::{Answers, Questions};
 pub use information::{Information, information};
 pub use method::{Assessed, Assessing, Method};
 pub use plan::Plan;
+pub use pointwise::{Divided, pointwise};
 pub use subject::Subject;

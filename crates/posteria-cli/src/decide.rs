@@ -6,7 +6,7 @@ use std::path::Path;
 use posteria::assess::TargetFacts;
 use posteria::assess::decision::{CostError, Costs, Rule};
 
-use crate::args::DecisionRule;
+use crate::args::{Choosing, DecisionRule};
 use crate::failure::{Classify, Failure, Result};
 
 /// Endings of a name that is meant as a file, also if it is not there.
@@ -25,11 +25,11 @@ impl Decide {
     /// What `--cost`, `--actions` and `--rule` ask for.
     pub fn new(
         cost: Option<&str>,
-        actions: &[String],
-        rule: DecisionRule,
+        choosing: &Choosing,
         targets: &TargetFacts,
     ) -> Result<Option<Self>> {
         let Some(given) = cost else { return Ok(None) };
+        let Choosing { actions, rule } = choosing;
         let path = Path::new(given);
         let ending = path.extension().and_then(|ending| ending.to_str());
         let is_file = path.is_file() || ending.is_some_and(|ending| ENDINGS.contains(&ending));

@@ -6,8 +6,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::anyhow;
+use serde::Serialize;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Classify as _, Failure, Result};
 
 /// Writes `content` into a new file beside `path`, which then takes its place at once.
 pub fn write_whole(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
@@ -33,6 +34,17 @@ pub fn write_whole(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<(
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Writes a value as a line of JSON, as [`write_whole`] does.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    write_whole(path, |writer| {
+        serde_json::to_writer(&mut *writer, value)
+            .map_err(io::Error::from)
+            .and_then(|()| writer.write_all(b"\n"))
+            .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))
+            .running()
+    })
 }
 
 fn fill(

@@ -7,13 +7,14 @@ use std::num::NonZero;
 use std::path::Path;
 use std::time::Instant;
 
+use anyhow::Context as _;
 use posteria::approximate::Independent;
 use posteria::caution::Caution;
 use posteria::data::Task;
 use posteria::diagnose::{Summary, SummaryOptions, divergences, summarize};
 use posteria::draws::Draws;
 use posteria::fit::{self, ChainMemory, FitError, Outcome, Recorder};
-use posteria::model::spec::InferenceChoice;
+use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::{
     Axis, NewRun, Pointwise, Run, RunFolder, RunWriter, StoreError, TrainingArrays, WriteOptions,
@@ -252,6 +253,13 @@ impl FitReport {
 /// Opens a run folder for reading.
 pub fn open(path: &Path) -> Result<Run> {
     Run::open(path).map_err(store_failure)
+}
+
+/// The specification of the run in a folder.
+pub fn spec_of((path, run): (&Path, &Run)) -> Result<Spec> {
+    Spec::from_toml(run.spec())
+        .with_context(|| format!("{}", path.join("spec.toml").display()))
+        .bad_input()
 }
 
 /// An error about a run folder that was given: bad input, unless the system itself failed.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::DecisionRule;
+use super::Choosing;
 
 const FOLDS: &str = "K-fold cross-validation";
 
@@ -116,19 +116,9 @@ pub struct How {
     #[arg(long, value_name = "FILE|FORMULA", allow_hyphen_values = true)]
     pub cost: Option<String>,
 
-    /// The actions that a cost formula chooses from, numbers or words [default: the classes]
-    #[arg(
-        long,
-        value_name = "A,A…",
-        value_delimiter = ',',
-        requires = "cost",
-        allow_hyphen_values = true
-    )]
-    pub actions: Vec<String>,
-
-    /// How an action is chosen by its costs
-    #[arg(long, value_enum, value_name = "RULE", requires = "cost", default_value = "expected")]
-    pub rule: DecisionRule,
+    /// How actions are chosen by what they cost
+    #[command(flatten)]
+    pub choosing: Choosing,
 
     /// Column that says how much each row counts, for a future other than these rows
     #[arg(long, value_name = "COL")]

@@ -98,19 +98,9 @@ pub struct Predict {
     #[arg(long, value_name = "FILE|FORMULA", allow_hyphen_values = true)]
     pub cost: Option<String>,
 
-    /// The actions that a cost formula chooses from, numbers or words [default: the classes]
-    #[arg(
-        long,
-        value_name = "A,A…",
-        value_delimiter = ',',
-        requires = "cost",
-        allow_hyphen_values = true
-    )]
-    pub actions: Vec<String>,
-
-    /// How an action is chosen by its costs
-    #[arg(long, value_enum, value_name = "RULE", requires = "cost", default_value = "expected")]
-    pub rule: DecisionRule,
+    /// How actions are chosen by what they cost
+    #[command(flatten)]
+    pub choosing: Choosing,
 
     /// The table of the fit, for a run folder that does not hold its data
     #[arg(long, value_name = "FILE")]
@@ -137,6 +127,24 @@ pub enum By {
     /// The network linear about its mean weights (--inference laplace or variational; not for
     /// more than two classes)
     Linearised,
+}
+
+/// How actions are chosen by what they cost, beside an option `cost`.
+#[derive(Debug, Default, Args)]
+pub struct Choosing {
+    /// The actions that a cost formula chooses from, numbers or words [default: the classes]
+    #[arg(
+        long,
+        value_name = "A,A…",
+        value_delimiter = ',',
+        requires = "cost",
+        allow_hyphen_values = true
+    )]
+    pub actions: Vec<String>,
+
+    /// How an action is chosen by its costs
+    #[arg(long, value_enum, value_name = "RULE", requires = "cost", default_value = "expected")]
+    pub rule: DecisionRule,
 }
 
 /// How an action is chosen.

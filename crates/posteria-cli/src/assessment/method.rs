@@ -2,8 +2,8 @@
 
 use posteria::assess::utility::Utility;
 use posteria::assess::{
-    BiasTerms, Evaluation, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
-    RelativeEfficiency, Smoothing, Terms, leave_one_out,
+    LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities, RelativeEfficiency,
+    Smoothing, leave_one_out,
 };
 use posteria::caution::Caution;
 use posteria::data::{FoldBy, FoldScheme};
@@ -14,6 +14,7 @@ use posteria::random::Purpose;
 
 use super::Subject;
 use super::evaluate::{Answers, Questions};
+use super::pointwise::{Divided, pointwise};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
@@ -279,40 +280,13 @@ impl Assessing<'_> {
                 questions.ask(row, (table, index), None)
             })?);
         }
-        let mut fold_of = vec![0; subject.rows()];
-        for fold in 0..count {
-            division.folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold);
-        }
-        let sizes: Vec<usize> =
-            (0..count).map(|fold| division.folds.held_out(fold).len()).collect();
-        let evaluations = self.utilities.iter().enumerate().map(|(index, utility)| {
-            let value = |answers: &Answers| answers.values[index];
-            let terms = |of: &dyn Fn(&Answers) -> f64| {
-                let values = fold_of
-                    .iter()
-                    .enumerate()
-                    .map(|(row, fold)| of(&by_fold[*fold][row]))
-                    .collect();
-                let at_all = training.iter().map(of).collect();
-                let folds = by_fold.iter().zip(&sizes);
-                let folds = folds.map(|(rows, size)| (*size, rows.iter().map(of).collect()));
-                let bias = BiasTerms::new(utility.summary(), at_all, folds.collect());
-                Terms { values, bias: Some(bias) }
-            };
-            let replicates = training.first().map_or(0, |row| row.replicates[index].len());
-            let replicate = |number: usize| terms(&|row| row.replicates[index][number]);
-            let draw_replicates = (0..replicates).map(replicate).collect();
-            let evaluation = Evaluation { terms: terms(&value), draw_replicates };
-            PointwiseUtilities::new(&**utility, evaluation)
-        });
-        let utilities = evaluations.collect();
-        let answers = fold_of.iter().enumerate().map(|(row, fold)| by_fold[*fold][row].clone());
+        let divided = Divided::new(self.utilities, training, (&division.folds, &by_fold));
         Ok(Assessed {
-            utilities,
-            answers: answers.collect(),
+            utilities: divided.utilities,
+            answers: divided.answers,
             loo: None,
             refitted: Vec::new(),
-            folds: Some(fold_of),
+            folds: Some(divided.fold_of),
             training: Some(training.iter().map(|row| row.values[0]).sum()),
             cautions: Vec::new(),
         })
@@ -320,18 +294,7 @@ impl Assessing<'_> {
 
     /// The utilities of answers that need no correction.
     fn assessed(&self, answers: Vec<Answers>, cautions: Vec<Caution>) -> Assessed {
-        let utilities = self.utilities.iter().enumerate().map(|(index, utility)| {
-            let values = answers.iter().map(|row| row.values[index]).collect::<Vec<f64>>();
-            let replicates = answers.first().map_or(0, |row| row.replicates[index].len());
-            let replicate = |number: usize| {
-                let rows = answers.iter().map(|row| row.replicates[index][number]);
-                Terms::from(rows.collect::<Vec<f64>>())
-            };
-            let draw_replicates = (0..replicates).map(replicate).collect();
-            let evaluation = Evaluation { terms: Terms::from(values), draw_replicates };
-            PointwiseUtilities::new(&**utility, evaluation)
-        });
-        let utilities = utilities.collect();
+        let utilities = pointwise(self.utilities, &answers, |_, _| None);
         Assessed {
             utilities,
             answers,

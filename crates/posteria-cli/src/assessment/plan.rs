@@ -51,7 +51,7 @@ impl Plan {
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(refused)?;
         if let Some(Decide { costs, rule }) =
-            Decide::new(how.cost.as_deref(), &how.actions, how.rule, &targets)?
+            Decide::new(how.cost.as_deref(), &how.choosing, &targets)?
         {
             utilities.push(Box::new(ActionCost::new(costs, rule)));
         }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use posteria::data::{Cell, Table};
 use posteria::diagnose::mean_effective_size;
 use posteria::draws::Draws;
@@ -14,7 +13,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
 use crate::folds::Whole;
 use crate::prepare::read_table;
-use crate::sampling::{open, store_failure};
+use crate::sampling::{open, spec_of, store_failure};
 
 /// A run that is to be assessed.
 pub struct Subject {
@@ -36,9 +35,7 @@ impl Subject {
     pub fn open(path: &Path) -> Result<Self> {
         let run: Run = open(path)?;
         let shown = path.display();
-        let spec = Spec::from_toml(run.spec())
-            .with_context(|| format!("{}", path.join("spec.toml").display()))
-            .bad_input()?;
+        let spec = spec_of((path, &run))?;
         if spec.model.kind.is_unsupervised() {
             let kind = spec.model.kind.name();
             return Err(Failure::bad_input(format!(

@@ -6,7 +6,10 @@ mod rows;
 
 use std::path::Path;
 
-use posteria::assess::{Bootstrap, PointwiseUtilities, bayesian_bootstrap};
+use posteria::assess::{
+    Bootstrap, LeaveOneOut, PointwiseUtilities, ShapeCounts, bayesian_bootstrap,
+};
+use serde::Serialize;
 
 pub use self::report::Report;
 use super::Context;
@@ -55,6 +58,36 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
     let report = Report::new(&subject, &plan, (&assessed, &expected), subgroups)?;
     report.keep(&subject)?;
     Ok(report)
+}
+
+/// How many rows have importance weights that can be trusted, as JSON has it.
+#[derive(Serialize)]
+struct Shapes {
+    good: usize,
+    ok: usize,
+    bad: usize,
+    max: f64,
+    limit: f64,
+}
+
+impl Shapes {
+    fn of(loo: &LeaveOneOut) -> Self {
+        let ShapeCounts { limit, good, ok, bad, max } = loo.shapes;
+        Shapes { good, ok, bad, max, limit }
+    }
+}
+
+/// Effective numbers of weighted draws, as JSON has them.
+#[derive(Serialize)]
+struct Sizes {
+    min: f64,
+    q10: f64,
+}
+
+impl Sizes {
+    fn of(loo: &LeaveOneOut) -> Self {
+        Sizes { min: loo.min_effective_size, q10: loo.q10_effective_size }
+    }
 }
 
 /// Rows with the same value in a column.

@@ -1,9 +1,8 @@
 //! Sample the posterior of a model, or continue to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use posteria::model::spec::{InferenceChoice, Spec};
+use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
 use posteria_store::RunFolder;
 
@@ -14,26 +13,35 @@ use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::prepare::{Prepared, prepare};
-use crate::sampling::{FitReport, begin, open, options, sample, store_failure};
+use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
 use crate::words::Words;
 use crate::{size, text};
 
 /// Runs `posteria fit`.
 pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
-    let job = FitJob::new(flags, context.seed)?;
+    let Some((out, report)) = sampled(FitJob::new(flags, context.seed)?, context)? else {
+        return Ok(());
+    };
+    report.print(context)?;
+    context.output.message(&format!("next: posteria summary {}", out.display()));
+    Ok(())
+}
+
+/// Says in words what is asked for and samples it: the run folder, and what it holds. `None` for a
+/// dry run, which says more in words and samples nothing.
+pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitReport)>> {
     let prepared = prepare(job.spec, &job.data)?;
     size::check(&prepared, &prepared.plan, context)?;
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
         prepared.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
         let words = words.with_prior_functions(&prepared);
-        return context.output.result(&words, || words.render());
+        context.output.result(&words, || words.render())?;
+        return Ok(None);
     };
     context.output.message(words.render().trim_end());
     let report = run(&prepared, &out, context)?;
-    report.print(context)?;
-    context.output.message(&format!("next: posteria summary {}", out.display()));
-    Ok(())
+    Ok(Some((out, report)))
 }
 
 /// Samples what was prepared into a new run folder.
@@ -53,9 +61,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     }
     let path = &arguments.run;
     let run = open(path)?;
-    let spec = Spec::from_toml(run.spec())
-        .with_context(|| format!("{}", path.join("spec.toml").display()))
-        .bad_input()?;
+    let spec = spec_of((path, &run))?;
     let asked = run.extent();
     let present = run.chain_draws();
     let wanted = arguments.draws.map_or(asked.draws, |draws| draws.get());

@@ -5,7 +5,6 @@ mod functions;
 mod report;
 mod rows;
 
-use anyhow::Context as _;
 use posteria::assess::TargetFacts;
 use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::model::spec::{ModelKind, Spec};
@@ -20,7 +19,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
 use crate::prepare::read_table;
-use crate::sampling::open;
+use crate::sampling::{open, spec_of};
 use crate::work::{Work, spread_evenly};
 
 /// Runs `posteria predict`.
@@ -34,9 +33,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let interrupt = Interrupt::listen().running()?;
     let run = open(&arguments.run)?;
-    let spec = Spec::from_toml(run.spec())
-        .with_context(|| format!("{}", arguments.run.join("spec.toml").display()))
-        .bad_input()?;
+    let spec = spec_of((&arguments.run, &run))?;
     let flag = if arguments.effects { "--effects" } else { "--draws-out" };
     if spec.model.kind.is_unsupervised() && (arguments.effects || arguments.draws_out.is_some()) {
         let kind = spec.model.kind.name();
@@ -46,8 +43,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let Fitted { encoder, dataset, posterior } =
         fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
-    let args::Predict { cost, actions, rule, .. } = arguments;
-    let decide = Decide::new(cost.as_deref(), actions, *rule, &TargetFacts::of(&dataset))?;
+    let args::Predict { cost, choosing, .. } = arguments;
+    let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(&dataset))?;
     let asked = Asked { quantiles, decide: decide.as_ref() };
     let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
     if draws.draws == 0 {

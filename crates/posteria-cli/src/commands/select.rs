@@ -6,10 +6,9 @@ mod sets;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use posteria::draws::Draws;
 use posteria::model::selection::{Candidates, INCLUSION};
-use posteria::model::spec::{SelectionSpec, Spec};
+use posteria::model::spec::SelectionSpec;
 use posteria::select::{Visits, visits};
 
 use self::choice::choose;
@@ -19,10 +18,8 @@ use super::{Context, fit};
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::job::FitJob;
-use crate::prepare::prepare;
-use crate::sampling::open;
-use crate::words::Words;
-use crate::{size, text};
+use crate::sampling::{open, spec_of};
+use crate::text;
 
 /// Runs `posteria select`.
 pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
@@ -42,16 +39,7 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
         selection.always = Some(arguments.always.clone());
     }
     job.spec.check().bad_input()?;
-    let prepared = prepare(job.spec, &job.data)?;
-    size::check(&prepared, &prepared.plan, context)?;
-    let words = Words::new(&prepared);
-    let Some(out) = job.out else {
-        prepared.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
-        let words = words.with_prior_functions(&prepared);
-        return context.output.result(&words, || words.render());
-    };
-    context.output.message(words.render().trim_end());
-    let fitted = fit::run(&prepared, &out, context)?;
+    let Some((out, fitted)) = fit::sampled(job, context)? else { return Ok(()) };
     report(&out, fitted.warnings(), &arguments.choice, context)
 }
 
@@ -66,9 +54,7 @@ fn free_folder(file: Option<&Path>) -> PathBuf {
 /// Tells what the draws of a run say about inputs and sets, and chooses one.
 fn report(path: &Path, warnings: &[String], asked: &args::Choice, context: &Context) -> Result<()> {
     let run = open(path)?;
-    let spec = Spec::from_toml(run.spec())
-        .with_context(|| format!("{}", path.join("spec.toml").display()))
-        .bad_input()?;
+    let spec = spec_of((path, &run))?;
     let Some(selection) = &spec.selection else {
         return Err(Failure::bad_input(format!(
             "{} samples no input sets: its specification has no [selection]; run posteria select on \

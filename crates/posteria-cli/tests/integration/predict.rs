@@ -8,17 +8,19 @@ use serde_json::Value;
 
 use crate::posteria::{Outcome, Place, signal};
 
-const QUICK: &str = "--chains 2 --warmup 100 --draws 200 -q";
+/// Two short chains.
+pub const QUICK: &str = "--chains 2 --warmup 100 --draws 200 -q";
 
 /// A place with `data.csv` and a run of its target `y` on `a` and `b`.
-fn with_run() -> Place {
+pub fn with_run() -> Place {
     let place = Place::with_data(40);
     let fit = format!("fit data.csv --target y --inputs a b {QUICK} --out run");
     assert_eq!(place.call(&fit).code, 0);
     place
 }
 
-fn number(value: &Value) -> f64 {
+/// A JSON number.
+pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 

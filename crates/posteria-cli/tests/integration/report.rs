@@ -3,16 +3,7 @@
 use std::fs;
 
 use crate::posteria::Place;
-
-const QUICK: &str = "--chains 2 --warmup 100 --draws 200 -q";
-
-/// A place with `data.csv` and a run of its target `y` on `a` and `b`.
-fn with_run() -> Place {
-    let place = Place::with_data(40);
-    let fit = format!("fit data.csv --target y --inputs a b {QUICK} --out run");
-    assert_eq!(place.call(&fit).code, 0);
-    place
-}
+use crate::predict::{QUICK, with_run};
 
 fn page(place: &Place, name: &str) -> String {
     fs::read_to_string(place.path(name)).expect("a page")

@@ -7,24 +7,13 @@ use std::num::NonZero;
 use serde_json::Value;
 
 use super::*;
+use crate::diagnose::reference::{number, numbers};
 
 /// Relative, and absolute for values near 0: the same formula in another order of rounding.
 const EXACT: f64 = 1e-8;
 
 /// Of weights by ArviZ's optimiser, which stops early.
 const OPTIMISED: f64 = 1e-4;
-
-fn number(value: &Value) -> f64 {
-    match value {
-        Value::Null => f64::NAN,
-        Value::String(text) => text.parse().expect("a number spelled out"),
-        other => other.as_f64().expect("a number"),
-    }
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().expect("a list").iter().map(number).collect()
-}
 
 fn close(here: f64, there: f64, tolerance: f64) -> bool {
     here.to_bits() == there.to_bits() || (here - there).abs() <= tolerance * there.abs().max(1.0)

@@ -19,7 +19,7 @@ mod multivariate;
 mod potential_scale_reduction;
 mod rank;
 #[cfg(test)]
-mod reference;
+pub(crate) mod reference;
 mod summary;
 
 pub use autocorrelation_time::{Truncation, autocorrelation_time};

@@ -9,7 +9,8 @@ use super::*;
 /// Relative, and absolute for values near 0: the same formula in another order of rounding.
 const EXACT: f64 = 1e-8;
 
-fn number(value: &Value) -> f64 {
+/// A stored number; those that JSON does not have are spelled out, and NaN is null.
+pub(crate) fn number(value: &Value) -> f64 {
     match value {
         Value::Null => f64::NAN,
         Value::String(text) => text.parse().expect("a number spelled out"),
@@ -17,7 +18,8 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
+/// A stored list of numbers.
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().expect("a list").iter().map(number).collect()
 }
 

@@ -12,6 +12,7 @@ use posteria::draws::Draws;
 use serde::Serialize;
 
 use super::super::{Context, foreign};
+use super::{Shapes, Sizes};
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
@@ -116,24 +117,8 @@ struct Assessment {
     warnings: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Shapes {
-    good: usize,
-    ok: usize,
-    bad: usize,
-    max: f64,
-    limit: f64,
-}
-
-#[derive(Serialize)]
-struct Sizes {
-    min: f64,
-    q10: f64,
-}
-
 impl Assessment {
     fn new(matrix: &Matrix, loo: &LeaveOneOut, waic: &Waic) -> Self {
-        let ShapeCounts { limit, good, ok, bad, max } = loo.shapes;
         Assessment {
             method: "loo",
             chains: matrix.chains,
@@ -142,8 +127,8 @@ impl Assessment {
             elpd_loo: loo.elpd,
             se: loo.se,
             p_loo: loo.p_loo,
-            pareto_k: Shapes { good, ok, bad, max, limit },
-            m_eff: Sizes { min: loo.min_effective_size, q10: loo.q10_effective_size },
+            pareto_k: Shapes::of(loo),
+            m_eff: Sizes::of(loo),
             r_eff: loo.relative_efficiency,
             waic: waic.elpd,
             se_waic: waic.se,

@@ -1,15 +1,14 @@
 //! Say how well new rows will be predicted.
 
-use anyhow::anyhow;
 use posteria::assess::calibration::{Calibration, CalibrationRecord};
-use posteria::assess::{Better, Components, ExpectedUtility, NormalApproximation, ShapeCounts};
+use posteria::assess::{Better, Components, ExpectedUtility, NormalApproximation};
 use posteria::caution::Caution;
 use serde::Serialize;
 
-use super::Subgroup;
+use super::{Shapes, Sizes, Subgroup};
 use crate::assessment::{Assessed, Information, Method, Plan, Subject, information};
 use crate::failure::{Classify, Result};
-use crate::file::write_whole;
+use crate::file::write_json;
 use crate::output::{Table, heading};
 use crate::text::{self, decimals_for, fixed, short};
 
@@ -91,21 +90,6 @@ struct SubgroupUtility {
     sd: f64,
 }
 
-#[derive(Serialize)]
-struct Shapes {
-    good: usize,
-    ok: usize,
-    bad: usize,
-    max: f64,
-    limit: f64,
-}
-
-#[derive(Serialize)]
-struct Sizes {
-    min: f64,
-    q10: f64,
-}
-
 /// What the kept assessment says about a row.
 #[derive(Serialize)]
 struct PointwiseRow {
@@ -154,11 +138,8 @@ impl Report {
             se: loo.map_or(se, |loo| loo.se),
             p_loo: loo.map(|loo| loo.p_loo),
             p_kfold: assessed.training.map(|training| training - sum),
-            pareto_k: loo.map(|loo| {
-                let ShapeCounts { limit, good, ok, bad, max } = loo.shapes;
-                Shapes { good, ok, bad, max, limit }
-            }),
-            m_eff: loo.map(|it| Sizes { min: it.min_effective_size, q10: it.q10_effective_size }),
+            pareto_k: loo.map(Shapes::of),
+            m_eff: loo.map(Sizes::of),
             refitted: assessed.refitted.iter().map(|row| row + 1).collect(),
             dic: -2.0 * dic.dic,
             p_dic: dic.p_dic,
@@ -193,16 +174,7 @@ impl Report {
             value["utilities"][slot]["replicates"] =
                 serde_json::to_value(&utility.replicates).running()?;
         }
-        let path = subject.path.join(FILE);
-        write_whole(&path, |writer| {
-            serde_json::to_writer(&mut *writer, &value)
-                .map_err(Into::into)
-                .and_then(|()| writer.write_all(b"\n"))
-                .map_err(|error: std::io::Error| {
-                    anyhow!("cannot write {}: {error}", path.display())
-                })
-                .running()
-        })
+        write_json(&subject.path.join(FILE), &value)
     }
 
     /// The report as text.

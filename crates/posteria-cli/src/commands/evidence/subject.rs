@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use posteria::data::{Dataset, Targets};
 use posteria::model::gp::{GaussianProcess, GpPosterior};
 use posteria::model::linear::{Linear, LinearPosterior};
@@ -13,7 +12,7 @@ use posteria::model::{Posterior, VariationalFindings};
 use crate::failure::{Classify, Failure, Result};
 use crate::job::{beside, read_spec};
 use crate::prepare::{Conditioned, kernel, prepare};
-use crate::sampling::open;
+use crate::sampling::{open, spec_of};
 
 /// A model conditioned on data.
 pub enum Model {
@@ -83,9 +82,7 @@ impl Subject {
         let name = path.display().to_string();
         let (mut spec, folder) = if path.is_dir() {
             let run = open(path)?;
-            let spec = Spec::from_toml(run.spec())
-                .with_context(|| format!("{}", path.join("spec.toml").display()))
-                .bad_input()?;
+            let spec = spec_of((path, &run))?;
             (spec, Some(path.to_path_buf()))
         } else {
             (read_spec(path)?, None)

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use posteria::caution::Caution;
 use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
@@ -20,7 +19,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted};
 use crate::interrupt::Interrupt;
 use crate::prepare::Prepared;
-use crate::sampling::{open, store_failure};
+use crate::sampling::{open, spec_of, store_failure};
 use crate::text;
 use crate::words::Words;
 
@@ -31,9 +30,7 @@ pub fn gather(
     interrupt: &Interrupt,
 ) -> Result<(Part, Option<Assessment>)> {
     let run = open(folder)?;
-    let spec = Spec::from_toml(run.spec())
-        .with_context(|| format!("{}", folder.join("spec.toml").display()))
-        .bad_input()?;
+    let spec = spec_of((folder, &run))?;
     let draws = foreign::draws_of(&run, context)?;
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(

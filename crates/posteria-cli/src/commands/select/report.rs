@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
 use posteria::model::spec::Spec;
 use posteria::select::Visits;
 use serde::Serialize;
 
 use super::choice::{Choice, Utility};
 use super::joined;
-use crate::failure::{Classify, Result};
-use crate::file::write_whole;
+use crate::failure::Result;
+use crate::file::write_json;
 use crate::output::{Table, heading};
 use crate::text;
 
@@ -128,16 +127,7 @@ impl Report {
 
     /// Keeps it in the run folder, for a page about the run.
     pub fn keep(&self, run: &Path) -> Result<()> {
-        let path = run.join(FILE);
-        write_whole(&path, |writer| {
-            serde_json::to_writer(&mut *writer, self)
-                .map_err(Into::into)
-                .and_then(|()| writer.write_all(b"\n"))
-                .map_err(|error: std::io::Error| {
-                    anyhow!("cannot write {}: {error}", path.display())
-                })
-                .running()
-        })
+        write_json(&run.join(FILE), self)
     }
 
     /// The report as text.

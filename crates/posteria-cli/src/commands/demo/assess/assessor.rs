@@ -2,8 +2,7 @@
 
 use posteria::assess::utility::Utility;
 use posteria::assess::{
-    BiasTerms, Evaluation, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
-    Terms, leave_one_out,
+    LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities, leave_one_out,
 };
 use posteria::data::{Column, Folds, Table};
 use posteria::fit::run_jobs;
@@ -12,7 +11,7 @@ use posteria::random::Seed;
 use posteria::sample::Plan;
 
 use super::{Fitted, Settings, Study, numbers};
-use crate::assessment::{Answers, Questions};
+use crate::assessment::{Answers, Divided, Questions, pointwise};
 use crate::failure::{Classify, Result};
 
 /// Values the predictions of a model of one table.
@@ -27,7 +26,7 @@ impl Assessor<'_> {
     /// The utilities of every row given all rows, the row itself among them.
     pub fn training(&self, fitted: &Fitted) -> Result<Vec<PointwiseUtilities>> {
         let answers = self.answers(fitted, &fitted.at_training_rows(), 0, None)?;
-        Ok(self.pointwise(&answers, |_| None))
+        Ok(pointwise(self.utilities, &answers, |_, _| None))
     }
 
     /// The utilities of every row by importance sampling, and what that says about itself.
@@ -43,7 +42,7 @@ impl Assessor<'_> {
         let weights = (0..self.table.rows()).map(weights).collect::<Result<Vec<_>>>()?;
         let logs: Vec<&[f64]> = weights.iter().map(|weights| &weights.log_weights[..]).collect();
         let answers = self.answers(fitted, &fitted.leaving_one_out(), 0, Some(&logs))?;
-        Ok((self.pointwise(&answers, |_| None), loo))
+        Ok((pointwise(self.utilities, &answers, |_, _| None), loo))
     }
 
     /// The utilities of every row by fits without its fold, corrected for their size; and the
@@ -66,20 +65,8 @@ impl Assessor<'_> {
         });
         let (by_fold, r_hats): (Vec<_>, Vec<f64>) =
             each.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let mut of_row = vec![0; self.table.rows()];
-        for fold in 0..folds.count() {
-            folds.held_out(fold).iter().for_each(|row| of_row[*row] = fold);
-        }
-        let held_out = of_row.iter().enumerate().map(|(row, fold)| by_fold[*fold][row].clone());
-        let held_out: Vec<Answers> = held_out.collect();
-        let pointwise = self.pointwise(&held_out, |(index, of)| {
-            let values = |rows: &[Answers]| rows.iter().map(of).collect();
-            let sizes = by_fold.iter().enumerate();
-            let sizes = sizes.map(|(fold, rows)| (folds.held_out(fold).len(), values(rows)));
-            let summary = self.utilities[index].summary();
-            Some(BiasTerms::new(summary, values(&training), sizes.collect()))
-        });
-        Ok((pointwise, r_hats.into_iter().fold(f64::NAN, f64::max)))
+        let divided = Divided::new(self.utilities, &training, (folds, &by_fold));
+        Ok((divided.utilities, r_hats.into_iter().fold(f64::NAN, f64::max)))
     }
 
     fn answers(
@@ -98,27 +85,6 @@ impl Assessor<'_> {
         let ask =
             |row: usize| questions.ask(row, (predictions, row), log_weights.map(|logs| logs[row]));
         Ok((0..self.table.rows()).map(ask).collect())
-    }
-
-    /// Each utility of these answers, with a correction for bias by the value that is looked at.
-    fn pointwise(
-        &self,
-        answers: &[Answers],
-        bias: impl Fn((usize, &dyn Fn(&Answers) -> f64)) -> Option<BiasTerms>,
-    ) -> Vec<PointwiseUtilities> {
-        let of_utility = |index: usize| {
-            let utility = &*self.utilities[index];
-            let replicates = answers.first().map_or(0, |row| row.replicates[index].len());
-            let terms = |of: &dyn Fn(&Answers) -> f64| Terms {
-                values: answers.iter().map(of).collect(),
-                bias: bias((index, of)),
-            };
-            let draw_replicates =
-                (0..replicates).map(|number| terms(&|row| row.replicates[index][number])).collect();
-            let terms = terms(&|row| row.values[index]);
-            PointwiseUtilities::new(utility, Evaluation { terms, draw_replicates })
-        };
-        (0..self.utilities.len()).map(of_utility).collect()
     }
 }
 

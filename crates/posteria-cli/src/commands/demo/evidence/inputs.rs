@@ -1,14 +1,11 @@
 //! Find the evidence of nine linear models by path sampling [Fabricius 1999, §6.2.4, figure 6.6].
 
-use posteria::data::recipes::linear_inputs::{NAMES, TRAINING_ROWS, draw};
-use posteria::data::{Dataset, Roles, Table};
-use posteria::model::linear::{Linear, LinearPosterior};
-use posteria::model::spec::Spec;
+use posteria::data::recipes::linear_inputs::{TRAINING_ROWS, draw};
 use posteria::random::Purpose;
 
+use super::super::linear::inputs::posterior;
 use super::{Demonstration, Quantity, Settings, conclude, estimate, quantity};
-use crate::failure::{Classify, Result};
-use crate::prepare::kernel;
+use crate::failure::Result;
 
 /// Models with the first 1, …, 9 inputs.
 const MODELS: usize = 9;
@@ -24,6 +21,10 @@ posterior and back, which is what was published: from four inputs on the likelih
 temperature, where enough rows are seen to fit the weights, and single chains lag behind.
 ";
 
+/// Vague independent priors.
+const SPEC: &str = "[model]\nintercept = false\n[prior.weights]\nfamily = 'independent'\nshape = 0.25\n\
+     rate_scale = 1600.0\n[residual]\nprecision = { shape = 0.5, scale = 200.0 }";
+
 /// Runs the demonstration.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
     let mut stream = settings.context.seed().stream(Purpose::Data, [42, 0]);
@@ -33,7 +34,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let models = if settings.quick { 2 } else { MODELS };
     for inputs in 1..=models {
         settings.context.output.message(&format!("{inputs} of {models} inputs"));
-        let posterior = posterior(&table, inputs)?;
+        let posterior = posterior(SPEC, &table, inputs)?;
         let exact = posterior.log_evidence().unwrap_or(f64::NAN);
         let found = estimate(&posterior, EFFORT, settings)?;
         doubts += usize::from(!found.path.usable);
@@ -57,20 +58,4 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         });
     }
     Ok(conclude("evidence-linear", results, WORDS, doubts))
-}
-
-fn posterior(table: &Table, inputs: usize) -> Result<LinearPosterior> {
-    let spec = Spec::from_toml(
-        "[model]\nintercept = false\n[prior.weights]\nfamily = 'independent'\nshape = 0.25\n\
-         rate_scale = 1600.0\n[residual]\nprecision = { shape = 0.5, scale = 200.0 }",
-    )
-    .running()?;
-    let roles = Roles {
-        targets: vec!["y".into()],
-        inputs: Some(NAMES[..inputs].iter().map(ToString::to_string).collect()),
-        standardize: false,
-        ..Roles::default()
-    };
-    let (data, _) = Dataset::new(table, &roles).running()?;
-    Linear::new(&spec).running()?.condition(&data, kernel()).running()
 }

@@ -200,8 +200,9 @@ fn text() -> String {
     )
 }
 
-fn posterior(table: &Table, inputs: usize) -> Result<LinearPosterior> {
-    let spec = Spec::from_toml(&text()).running()?;
+/// The model that a text specifies, given the first inputs of `table` as they are.
+pub fn posterior(text: &str, table: &Table, inputs: usize) -> Result<LinearPosterior> {
+    let spec = Spec::from_toml(text).running()?;
     let roles = Roles {
         targets: vec!["y".into()],
         inputs: Some(NAMES[..inputs].iter().map(ToString::to_string).collect()),
@@ -214,7 +215,7 @@ fn posterior(table: &Table, inputs: usize) -> Result<LinearPosterior> {
 
 /// Log evidence with independent scales.
 fn independent(table: &Table, inputs: usize) -> Result<f64> {
-    Ok(posterior(table, inputs)?.log_evidence().unwrap_or(f64::NAN))
+    Ok(posterior(&text(), table, inputs)?.log_evidence().unwrap_or(f64::NAN))
 }
 
 /// Compares chains on the first table, with all inputs, with the exact answer; gives the R-hat.
@@ -225,7 +226,7 @@ fn by_chain(settings: &Settings, results: &mut Vec<Quantity>) -> Result<f64> {
     let predictions = fitted.predict(&test)?;
     let sampled =
         average((0..test.rows()).map(|row| predictions.predictive(row).log_density(&[new[row]])));
-    let exact = posterior(&training, INPUTS)?.by_quadrature();
+    let exact = posterior(&text(), &training, INPUTS)?.by_quadrature();
     let at = columns(&test, INPUTS);
     let density = |row: usize| {
         let row_of: Vec<f64> = (0..INPUTS).map(|k| at[(row, k)]).collect();

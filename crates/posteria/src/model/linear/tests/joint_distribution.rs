@@ -81,13 +81,7 @@ fn geweke(
         row
     });
     assert_eq!(marginal.0.len(), successive.0.len());
-    for (index, (a, b)) in marginal.0.iter().zip(&successive.0).enumerate() {
-        let count = a.len() as f64;
-        let mean = a.iter().sum::<f64>() / count;
-        let variance = a.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let z = z_score(b, mean, (variance / count).sqrt());
-        assert!(z.abs() < FAR, "function {index} is {z} errors off");
-    }
+    successive.assert_means_of(&marginal, "joint distribution");
 }
 
 #[test]

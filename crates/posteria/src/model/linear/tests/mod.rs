@@ -104,6 +104,17 @@ impl Table {
         Table(columns)
     }
 
+    /// The means of these rows, which depend on each other, are those of independent ones.
+    fn assert_means_of(&self, independent: &Table, what: &str) {
+        for (index, (a, b)) in independent.0.iter().zip(&self.0).enumerate() {
+            let count = a.len() as f64;
+            let mean = a.iter().sum::<f64>() / count;
+            let variance = a.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
+            let z = z_score(b, mean, (variance / count).sqrt());
+            assert!(z.abs() < FAR, "{what}: function {index} is {z} errors off");
+        }
+    }
+
     fn assert_means(&self, expected: &[f64], what: &str) {
         assert_eq!(self.0.len(), expected.len());
         for (index, (column, expected)) in self.0.iter().zip(expected).enumerate() {

@@ -142,13 +142,7 @@ fn the_joint_distribution_is_kept_by_every_residual_model() {
             posterior.sweep(1.0).pass(&mut state, &mut noise);
             functions(kind, &state)
         });
-        for (index, (a, b)) in marginal.0.iter().zip(&successive.0).enumerate() {
-            let count = a.len() as f64;
-            let mean = a.iter().sum::<f64>() / count;
-            let variance = a.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
-            let z = z_score(b, mean, (variance / count).sqrt());
-            assert!(z.abs() < FAR, "{text}: function {index} is {z} errors off");
-        }
+        successive.assert_means_of(&marginal, &text);
     }
 }
 

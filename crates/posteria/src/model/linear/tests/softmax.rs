@@ -124,13 +124,7 @@ fn the_joint_distribution_is_kept_and_the_prior_returned() {
         posterior.sweep(1.0).pass(&mut state, &mut noise);
         functions(&state)
     });
-    for (index, (a, b)) in marginal.0.iter().zip(&successive.0).enumerate() {
-        let count = a.len() as f64;
-        let mean = a.iter().sum::<f64>() / count;
-        let variance = a.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let z = z_score(b, mean, (variance / count).sqrt());
-        assert!(z.abs() < FAR, "function {index} is {z} errors off");
-    }
+    successive.assert_means_of(&marginal, "softmax");
     let posterior = model.condition(&classes(x.clone(), vec![0, 1, 2, 0, 0]), nuts()).unwrap();
     let mut sweep = posterior.sweep(0.0);
     let table = Table::collect(5000, || {

@@ -83,24 +83,66 @@ pub(crate) fn tanh<T: Scalar, const N: usize>(values: &mut [T]) {
     });
 }
 
-/// tanh of a panel; two neighbouring columns share their divisions: a/b and c/d from 1/(bd).
+/// tanh of a panel; up to four neighbouring columns share their divisions.
 #[inline(always)]
 pub(crate) fn tanh_columns<T: Scalar, const N: usize>(panel: &mut [T], rows: usize) {
-    let mut pairs = panel.chunks_exact_mut(2 * rows);
+    let mut fours = panel.chunks_exact_mut(4 * rows);
+    for four in &mut fours {
+        let (left, right) = four.split_at_mut(2 * rows);
+        let ((a, b), (c, d)) = (left.split_at_mut(rows), right.split_at_mut(rows));
+        let (a, b) = (a.as_chunks_mut::<N>().0, b.as_chunks_mut::<N>().0);
+        let (c, d) = (c.as_chunks_mut::<N>().0, d.as_chunks_mut::<N>().0);
+        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+            tanh_four(a, b, c, d);
+        }
+    }
+    let mut pairs = fours.into_remainder().chunks_exact_mut(2 * rows);
     for pair in &mut pairs {
         let (left, right) = pair.split_at_mut(rows);
         let (left, right) = (left.as_chunks_mut::<N>().0, right.as_chunks_mut::<N>().0);
         for (left, right) in left.iter_mut().zip(right) {
-            let (mut a, mut b) = (*left, *right);
-            for lane in 0..N {
-                let (a_numerator, a_denominator) = tanh_ratio(a[lane]);
-                let (b_numerator, b_denominator) = tanh_ratio(b[lane]);
-                let inverse = T::ONE / (a_denominator * b_denominator);
-                a[lane] = a_numerator * (inverse * b_denominator);
-                b[lane] = b_numerator * (inverse * a_denominator);
-            }
-            (*left, *right) = (a, b);
+            tanh_two(left, right);
         }
     }
     tanh::<T, N>(pairs.into_remainder());
+}
+
+/// tanh of two blocks of lanes with one division: a/b and c/d from 1/(bd).
+#[inline(always)]
+fn tanh_two<T: Scalar, const N: usize>(left: &mut [T; N], right: &mut [T; N]) {
+    let (mut a, mut b) = (*left, *right);
+    for lane in 0..N {
+        let (a_numerator, a_denominator) = tanh_ratio(a[lane]);
+        let (b_numerator, b_denominator) = tanh_ratio(b[lane]);
+        let inverse = T::ONE / (a_denominator * b_denominator);
+        a[lane] = a_numerator * (inverse * b_denominator);
+        b[lane] = b_numerator * (inverse * a_denominator);
+    }
+    (*left, *right) = (a, b);
+}
+
+/// The same of four blocks. The product of four denominators is below e^164 (single precision:
+/// e^77), far from overflow.
+#[inline(always)]
+fn tanh_four<T: Scalar, const N: usize>(
+    first: &mut [T; N],
+    second: &mut [T; N],
+    third: &mut [T; N],
+    fourth: &mut [T; N],
+) {
+    let (mut a, mut b, mut c, mut d) = (*first, *second, *third, *fourth);
+    for lane in 0..N {
+        let (a_numerator, a_denominator) = tanh_ratio(a[lane]);
+        let (b_numerator, b_denominator) = tanh_ratio(b[lane]);
+        let (c_numerator, c_denominator) = tanh_ratio(c[lane]);
+        let (d_numerator, d_denominator) = tanh_ratio(d[lane]);
+        let (left, right) = (a_denominator * b_denominator, c_denominator * d_denominator);
+        let inverse = T::ONE / (left * right);
+        let (left, right) = (inverse * right, inverse * left);
+        a[lane] = a_numerator * (left * b_denominator);
+        b[lane] = b_numerator * (left * a_denominator);
+        c[lane] = c_numerator * (right * d_denominator);
+        d[lane] = d_numerator * (right * c_denominator);
+    }
+    (*first, *second, *third, *fourth) = (a, b, c, d);
 }

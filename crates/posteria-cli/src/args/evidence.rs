@@ -96,6 +96,8 @@ pub enum EvidenceMethod {
     Exact,
     /// Harmonic mean of likelihoods: to compare with published values only
     Harmonic,
+    /// Reciprocal importance sampling: to compare with published values only
+    Reciprocal,
     /// One sorted sweep over drawn temperatures, as first published
     Sweep,
 }
@@ -113,6 +115,7 @@ impl EvidenceMethod {
             EvidenceMethod::Laplace => Method::Laplace,
             EvidenceMethod::Exact => Method::Exact,
             EvidenceMethod::Harmonic => Method::Harmonic,
+            EvidenceMethod::Reciprocal => Method::Reciprocal,
             EvidenceMethod::Sweep => Method::Sweep,
         }
     }

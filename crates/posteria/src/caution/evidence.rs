@@ -54,6 +54,13 @@ pub enum EvidenceDoubt {
         /// Number of draws.
         draws: usize,
     },
+    /// The mean weight does not settle.
+    HeavyWeights {
+        /// Pareto shape of the largest weights.
+        shape: f64,
+        /// The largest shape that can be trusted.
+        limit: f64,
+    },
     /// The error is large.
     Imprecise {
         /// Standard error in nats.
@@ -61,6 +68,8 @@ pub enum EvidenceDoubt {
     },
     /// The variance of the harmonic mean is infinite as a rule.
     HarmonicMean,
+    /// Draws of the posterior alone decide, about one mode.
+    ReciprocalImportance,
     /// Scales are put at their best values: their prior does not count.
     ScalesNotIntegrated,
     /// A normal approximation at one mode.
@@ -121,6 +130,12 @@ impl fmt::Display for EvidenceDoubt {
                 "{draws} weighted draws are worth only {effective_size:.1}: a few weights decide, and \
                  the error may be far larger than it looks; use --method path or bridge"
             ),
+            EvidenceDoubt::HeavyWeights { shape, limit } => write!(
+                f,
+                "the largest weights have a Pareto shape of {shape:.2}, above {limit:.2}: their mean \
+                 does not settle, and the error may be far larger than it looks; use --method path or \
+                 bridge"
+            ),
             EvidenceDoubt::Imprecise { error } => {
                 write!(f, "the standard error is {error:.1} nats; draw longer (--draws)")
             }
@@ -128,6 +143,11 @@ impl fmt::Display for EvidenceDoubt {
                 f,
                 "the harmonic mean has infinite variance as a rule and is too high in practice, \
                  whatever its error says; use --method path or bridge"
+            ),
+            EvidenceDoubt::ReciprocalImportance => write!(
+                f,
+                "reciprocal importance sampling sees only where draws of the posterior are: other \
+                 modes do not count, whatever its error says; use --method path or bridge"
             ),
             EvidenceDoubt::ScalesNotIntegrated => write!(
                 f,

@@ -30,6 +30,8 @@ pub enum Method {
     Exact,
     /// The harmonic mean of likelihoods.
     Harmonic,
+    /// Reciprocal importance sampling.
+    Reciprocal,
     /// A variational lower bound.
     Bound,
 }
@@ -48,6 +50,7 @@ impl Method {
             Method::Laplace => "laplace",
             Method::Exact => "exact",
             Method::Harmonic => "harmonic",
+            Method::Reciprocal => "reciprocal",
             Method::Bound => "bound",
         }
     }

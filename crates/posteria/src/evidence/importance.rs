@@ -5,6 +5,7 @@ use std::num::NonZero;
 use super::estimate::{LogEvidence, Method};
 use super::replica::Energy;
 use crate::approximate::Approximation;
+use crate::assess::{ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit};
 use crate::caution::{Caution, EvidenceDoubt};
 use crate::density::special::log_sum_exp;
 use crate::fit::run_jobs;
@@ -62,7 +63,9 @@ pub fn importance_from_prior(
 }
 
 /// The logarithm of the mean of independent weights, with its standard error √(1/S - 1/N): S is
-/// the effective number (Σ w)² / Σ w² of the N draws. Not usable where S is below 50.
+/// the effective number (Σ w)² / Σ w² of the N draws. Not usable where S is below 50, or where the
+/// largest weights have a tail so heavy that their mean does not settle: a Pareto shape above
+/// [`pareto_shape_limit`] [Vehtari et al. 2024].
 pub fn summarize_weights(method: Method, log_weights: &[f64]) -> LogEvidence {
     let usable = |weight: &f64| if weight.is_nan() { f64::NEG_INFINITY } else { *weight };
     let log_weights: Vec<f64> = log_weights.iter().map(usable).collect();
@@ -71,9 +74,18 @@ pub fn summarize_weights(method: Method, log_weights: &[f64]) -> LogEvidence {
     let effective_size = (2.0 * total - log_sum_exp(&doubled)).exp();
     let error = (effective_size.recip() - count.recip()).max(0.0).sqrt();
     let found = LogEvidence::new(method, total - count.ln(), error);
-    if effective_size >= FEWEST {
-        return found;
-    }
     let draws = log_weights.len();
-    found.doubted(Caution::Evidence(EvidenceDoubt::FewWeights { effective_size, draws }))
+    if effective_size.is_nan() || effective_size < FEWEST {
+        let doubt = EvidenceDoubt::FewWeights { effective_size, draws };
+        return found.doubted(Caution::Evidence(doubt));
+    }
+    let limit = pareto_shape_limit(draws);
+    match importance_weights(&log_weights, Smoothing::Plain, 1.0) {
+        Ok(weights) if weights.pareto_shape <= limit => found,
+        Ok(ImportanceWeights { pareto_shape: shape, .. }) => {
+            found.doubted(Caution::Evidence(EvidenceDoubt::HeavyWeights { shape, limit }))
+        }
+        // No weight at all: the value is not finite, and not usable as it is.
+        Err(_) => found,
+    }
 }

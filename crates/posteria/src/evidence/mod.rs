@@ -4,8 +4,8 @@
 //! once, with exchanges of states between neighbours, in several independent ladders. Its
 //! [`Energies`] (log likelihoods U at every rung) are all that [`path_sampling`],
 //! [`stepping_stone()`] and [`bridge()`] need; the tuned kernels it leaves are what single sweeps in
-//! both directions and [`annealed_importance`] use. [`importance()`], [`warp_bridge`] and
-//! [`harmonic_mean`] work from densities of states. Closed forms are told by
+//! both directions and [`annealed_importance`] use. [`importance()`], [`warp_bridge`],
+//! [`reciprocal_importance`] and [`harmonic_mean`] work from densities of states. Closed forms are told by
 //! [`Posterior::exact_log_evidence`](crate::model::Posterior::exact_log_evidence).
 //!
 //! Every prior of a specification is proper, so every evidence exists; a density of one's own must
@@ -26,6 +26,7 @@ mod memory;
 mod path;
 mod probabilities;
 mod proposal;
+mod reciprocal;
 mod replica;
 mod schedule;
 mod single_sweep;
@@ -49,6 +50,7 @@ pub use memory::LadderMemory;
 pub use path::path_sampling;
 pub use probabilities::{ModelEvidence, ModelProbabilities, model_probabilities};
 pub use proposal::MultivariateT;
+pub use reciprocal::reciprocal_importance;
 pub use schedule::{Schedule, ScheduleError};
 pub use single_sweep::{SingleSweep, single_sweep};
 pub use stepping_stone::stepping_stone;

@@ -71,7 +71,7 @@ impl<'p> Rung<'p> {
         let mover = if independent {
             Mover::Prior
         } else {
-            Mover::Chain { refresh: posterior.refresh(beta), sweep: posterior.sweep(beta) }
+            Mover::Chain { refresh: posterior.refresh(beta), sweep: posterior.short_sweep(beta) }
         };
         Rung { beta, mover, state, energy: f64::NEG_INFINITY }
     }

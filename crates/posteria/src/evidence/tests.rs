@@ -99,6 +99,10 @@ fn every_method_finds_the_evidence_of_a_conjugate_model() {
     let sweep = SingleSweep { k: 0.8, temperatures: 400, sweeps: 1, down: false };
     assert_close(&single_sweep(&ladder, &sweep, &Silent).unwrap(), exact);
     assert!(!harmonic_mean(energies).usable);
+    // One mode, and near normal: right, but never called so.
+    let reciprocal = reciprocal_importance(&ladder).unwrap();
+    assert!(!reciprocal.usable && reciprocal.standard_error < 0.15, "{reciprocal:?}");
+    assert_close(&reciprocal, exact);
     // So few draws of the prior are near the posterior that the mean weight is not to be trusted.
     assert!(!importance_from_prior(&posterior, 2000, Seed(1), TWO).unwrap().usable);
 }
@@ -299,10 +303,10 @@ fn methods_agree_about_a_network() {
                 [prior.output_bias]\nfixed = 1.0\n[residual]\nscale = 0.3\nscale_dof = 4.0";
     let spec = Spec::from_toml(text).unwrap();
     let posterior = Mlp::new(&spec).unwrap().condition(&data, None).unwrap();
-    let ladder = run(&posterior, 4, 60, 3);
+    let ladder = run(&posterior, 4, 200, 3);
     let path = path_sampling(ladder.energies());
     let bridged = bridge(ladder.energies(), Bridging::Optimal);
-    let annealed = annealed_importance(&ladder, 60, 2, &Silent).unwrap();
+    let annealed = annealed_importance(&ladder, 60, 10, &Silent).unwrap();
     for (one, other) in [(&path, &annealed), (&bridged, &annealed)] {
         let error = one.standard_error.hypot(other.standard_error);
         assert!(error < 1.0 && (one.value - other.value).abs() < 4.0 * error, "{one:?} {other:?}");

@@ -56,6 +56,12 @@ pub trait Posterior: Send + Sync {
     /// owns its buffers.
     fn sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p>;
 
+    /// A pass that does no more than is worth an exchange of states, for one of many temperatures
+    /// that are sampled together: exchanges carry a state farther than long trajectories do.
+    fn short_sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
+        self.sweep(inverse_temperature)
+    }
+
     /// What turns a state into a draw. Built once per chain; owns its buffers.
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p>;
 

@@ -5,8 +5,8 @@ use posteria::caution::{Caution, EvidenceDoubt};
 use posteria::evidence::{
     Bridging, Directions, Ladder, LadderError, LadderOptions, LogEvidence, Method, MultivariateT,
     RungSummary, Schedule, SingleSweep, annealed_importance, both_directions, bridge, disagreement,
-    harmonic_mean, importance, importance_from_prior, judge, laplace, path_sampling, single_sweep,
-    stepping_stone, warp_bridge,
+    harmonic_mean, importance, importance_from_prior, judge, laplace, path_sampling,
+    reciprocal_importance, single_sweep, stepping_stone, warp_bridge,
 };
 use posteria::fit::fit_evidence;
 use posteria::model::spec::ModelKind;
@@ -20,8 +20,10 @@ use super::watch::Watch;
 use crate::args::{self, EvidenceMethod, Proposal, ScheduleKind};
 use crate::failure::{Classify, Failure, Result};
 
-/// Steps of annealing in place of every interval of the ladder.
+/// Steps of annealing in place of every interval of the ladder, and those of networks, whose
+/// sweeps are short.
 const PARTS: usize = 8;
+const NETWORK_PARTS: usize = 40;
 /// Temperatures of a single sweep, as first published, and sweeps at each.
 const SWEEP: (usize, usize) = (1000, 3);
 /// Starting points of a search for modes.
@@ -105,7 +107,7 @@ pub fn find_for(
     }
     let threads = context.threads;
     let fitted = |method: &EvidenceMethod| {
-        *method == EvidenceMethod::Warp
+        matches!(method, EvidenceMethod::Warp | EvidenceMethod::Reciprocal)
             || (*method == EvidenceMethod::Importance && arguments.proposal == Proposal::Fitted)
     };
     let on_ladder = |method: &EvidenceMethod| {
@@ -160,9 +162,14 @@ pub fn find_for(
             EvidenceMethod::Bridge => judged(bridge(on().energies(), Bridging::Optimal)),
             EvidenceMethod::Harmonic => harmonic_mean(on().energies()),
             EvidenceMethod::Warp => warp_bridge(on()).map_err(|error| failure(name, error))?,
+            EvidenceMethod::Reciprocal => {
+                reciprocal_importance(on()).map_err(|error| failure(name, error))?
+            }
             EvidenceMethod::Annealed => {
                 let particles = arguments.particles.get();
-                let found = annealed_importance(on(), particles, PARTS, watch);
+                let is_network = matches!(model, Model::Network(_));
+                let parts = if is_network { NETWORK_PARTS } else { PARTS };
+                let found = annealed_importance(on(), particles, parts, watch);
                 found.map_err(|error| failure(name, error))?
             }
             EvidenceMethod::Sweep => {
@@ -192,7 +199,7 @@ pub fn find_for(
 /// How the ladders of a model run, unless it is said otherwise.
 pub fn options(model: &Model, arguments: &args::Evidence) -> LadderOptions {
     let (ladders, draws) = match model {
-        Model::Network(_) => (4, 150),
+        Model::Network(_) => (4, 900),
         Model::Process(_) => (8, 300),
         _ => (8, 1000),
     };

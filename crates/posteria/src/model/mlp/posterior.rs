@@ -191,6 +191,10 @@ impl Posterior for MlpPosterior {
         sweep::sweep(self, inverse_temperature)
     }
 
+    fn short_sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
+        sweep::short_sweep(self, inverse_temperature)
+    }
+
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
         Box::new(MlpEvaluator::new(self))
     }

@@ -42,7 +42,7 @@ const COLLAPSED_STEPS: usize = 12;
 const FEWEST_STEPS: usize = 4;
 /// Most leapfrog steps that warm-up may find.
 const MOST_STEPS: usize = 400;
-/// The same with hotter replicas: these carry a state far, so that many exchanges between short
+/// The same with other temperatures: these carry a state far, so that many exchanges between short
 /// trajectories are worth more than long ones.
 const MOST_STEPS_OF_REPLICAS: usize = 24;
 /// What a value costs of a gradient, with the output weights integrated out.
@@ -60,9 +60,28 @@ const WALK_WIDTH: f64 = 0.3;
 /// Inverse temperature of the hottest replica.
 const HOTTEST: f64 = 0.15;
 
+/// How far a round over all blocks carries a state.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// Trajectories of the weights given their scales.
+    centred: usize,
+    /// Most leapfrog steps of a trajectory with the output weights integrated out.
+    most_steps: usize,
+}
+
+/// Far enough alone.
+const FAR: Reach = Reach { centred: CENTRED, most_steps: MOST_STEPS };
+/// As far as is worth an exchange with another temperature.
+const NEAR: Reach = Reach { centred: 1, most_steps: MOST_STEPS_OF_REPLICAS };
+
+/// One round that does as much as is worth an exchange with another temperature.
+pub(super) fn short_sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
+    Sweep::new(plain(posterior, beta, NEAR))
+}
+
 /// One pass over all blocks of the state, with hotter replicas if they are asked for.
 pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
-    let mut updates = plain(posterior, beta);
+    let mut updates = plain(posterior, beta, reach(posterior));
     // Replicas belong to the posterior itself; a sweep at another temperature is one of them.
     if posterior.moves.temperatures > 1 && beta >= 1.0 {
         // First, so that latent κ are drawn anew for the temperature they end at.
@@ -77,12 +96,20 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
     }
 }
 
+/// As far as the posterior's own temperatures need: many exchanges are worth more than far moves.
+fn reach(posterior: &MlpPosterior) -> Reach {
+    if posterior.moves.temperatures > 1 { Reach { centred: CENTRED, ..NEAR } } else { FAR }
+}
+
 /// Exchanges with hotter replicas.
 pub(super) fn exchange(posterior: &MlpPosterior) -> Box<dyn Update + '_> {
     let count = posterior.moves.temperatures;
     let ratio = HOTTEST.powf(1.0 / (count - 1) as f64);
     let ladder = Ladder::geometric(ratio, count).expect("a ratio between 0 and 1");
-    let sweeps = ladder[1..].iter().map(|beta| Sweep::new(plain(posterior, *beta))).collect();
+    let sweeps = ladder[1..]
+        .iter()
+        .map(|beta| Sweep::new(plain(posterior, *beta, reach(posterior))))
+        .collect();
     let states = (1..count as u64)
         .map(|rung| start(posterior, &mut Seed(rung).stream(Purpose::Start, [u64::MAX, rung])))
         .collect();
@@ -115,7 +142,7 @@ pub(super) fn rungs<'p>(posterior: &'p MlpPosterior, ladder: &[f64]) -> Option<R
 }
 
 /// The updates of one round over all blocks of the state.
-fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>> {
+fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dyn Update + 'p>> {
     let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
     let network = (posterior.shape, &posterior.rows);
     let mut residual: Option<Box<dyn Update + 'p>> = match &posterior.observed {
@@ -136,7 +163,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>
     match (&posterior.observed, posterior.moves.kernel) {
         (Observed::Real(residual), KernelChoice::Auto) => {
             let coordinates = Collapsed::new(network, &posterior.hierarchy, residual, beta);
-            let kernel = collapsed_kernel(posterior, &coordinates);
+            let kernel = collapsed_kernel(posterior, &coordinates, reach.most_steps);
             updates.push(Box::new(Reparametrized::new("weights", coordinates, kernel)));
             updates.push(scales(posterior));
         }
@@ -157,7 +184,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64) -> Vec<Box<dyn Update + 'p>
                 scales(posterior),
                 scale_moves(posterior, beta),
             ];
-            updates.push(Box::new(Repeated::new("weights", CENTRED, repeated)));
+            updates.push(Box::new(Repeated::new("weights", reach.centred, repeated)));
             updates.push(joint(posterior, beta));
             updates.push(scales(posterior));
         }
@@ -239,17 +266,19 @@ fn joint<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
 }
 
 /// What moves hidden weights and scales with the output weights integrated out.
-fn collapsed_kernel(posterior: &MlpPosterior, coordinates: &Collapsed<'_>) -> Sequence {
+fn collapsed_kernel(
+    posterior: &MlpPosterior,
+    coordinates: &Collapsed<'_>,
+    most_steps: usize,
+) -> Sequence {
     let (dim, scales) = (coordinates.dim(), coordinates.block().len());
     let directions = directions(posterior, coordinates.block());
     let hidden = posterior.shape.output_weights().start;
     let (leapfrog_steps, tune_length) = match posterior.moves.leapfrog_steps {
         Some(steps) => (steps, None),
         None => {
-            let alone = posterior.moves.temperatures == 1;
-            let most = if alone { MOST_STEPS } else { MOST_STEPS_OF_REPLICAS };
             let search = LengthSearch {
-                range: FEWEST_STEPS..=most,
+                range: FEWEST_STEPS..=most_steps,
                 overhead: VALUE_COST * (directions.len() + REFRESHED_UNITS) as f64,
                 features: Some(coordinates.feature_count()),
             };

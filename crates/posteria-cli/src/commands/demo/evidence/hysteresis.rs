@@ -9,7 +9,7 @@ use crate::text;
 /// Hidden units.
 const HIDDEN: usize = 4;
 /// Ladders, sweeps at every temperature, and those of single chains.
-const EFFORT: (usize, usize, usize) = (4, 60, 9);
+const EFFORT: (usize, usize, usize) = (4, 600, 6);
 /// Temperatures that are shown.
 const SHOWN: usize = 16;
 

@@ -3,17 +3,23 @@
 mod at_mode;
 mod variational;
 
-use posteria::approximate::{Approximation, Ensemble, EnsembleOptions, Estimation, Linearised};
+use posteria::approximate::{
+    Approximation, Ensemble, EnsembleOptions, Estimation, ImportanceSample, Linearised,
+};
 use posteria::caution::Caution;
 use posteria::fit::fit_evidence;
 use posteria::model::Regularised;
 use posteria::model::spec::{InferenceChoice, Spec};
+use posteria::random::Purpose;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::commands::Context;
 use crate::failure::{Classify, Result};
 use crate::prepare::{Approximable, Conditioned, Prepared};
+
+/// Draws of an ensemble that are weighted.
+const WEIGHTED: usize = 20_000;
 
 /// What takes the place of a posterior.
 pub struct Found<'p> {
@@ -46,8 +52,8 @@ fn json(found: &impl Serialize, words: Vec<String>, cautions: &[Caution]) -> Res
     Ok(serde_json::to_string_pretty(&value).running()? + "\n")
 }
 
-/// Finds the approximation that the specification asks for; none where chains or a committee are
-/// asked for. Takes the time that the approximation takes.
+/// Finds the approximation that the specification asks for, or that chains are to start from; none
+/// where nothing but chains or a committee is asked for. Takes the time that the approximation takes.
 pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Found<'p>>> {
     let model = match &prepared.posterior {
         Conditioned::Approximated(model) => model,
@@ -64,10 +70,13 @@ pub fn find<'p>(prepared: &'p Prepared, context: &Context) -> Result<Option<Foun
         at_mode::find((posterior, model), inference, (starts, sampling.seed()), threads)
     };
     let found = match (model, inference) {
-        (_, InferenceChoice::Mcmc | InferenceChoice::Committee) => return Ok(None),
-        (Approximable::Network(posterior), InferenceChoice::Variational) => {
-            variational::ensemble(posterior, sampling.seed())
+        (_, InferenceChoice::Committee) | (Approximable::Linear(_), InferenceChoice::Mcmc) => {
+            return Ok(None);
         }
+        (
+            Approximable::Network(posterior),
+            InferenceChoice::Variational | InferenceChoice::Mcmc,
+        ) => variational::ensemble(posterior, sampling.seed()),
         (Approximable::Network(posterior), _) => {
             search(&posterior.regularised().bad_input()?, at_mode::STARTS)
         }
@@ -101,6 +110,21 @@ pub fn linearised<'p>(
         }
         _ => Ok(None),
     }
+}
+
+/// Draws of the variational ensemble of the run, found again and weighted to be draws of the
+/// posterior; `None` for other models and ways.
+pub fn weighted(posterior: &Conditioned, spec: &Spec) -> Result<Option<ImportanceSample>> {
+    let Conditioned::Approximated(Approximable::Network(network)) = posterior else {
+        return Ok(None);
+    };
+    if spec.sampling.inference() != InferenceChoice::Variational {
+        return Ok(None);
+    }
+    let seed = spec.sampling.seed();
+    let ensemble = Ensemble::learn(network, &EnsembleOptions::default(), seed).running()?;
+    let mut stream = seed.stream(Purpose::Weighted, [0, 0]);
+    Ok(Some(ensemble.importance_sample(WEIGHTED, &mut stream)))
 }
 
 /// What draws of an approximation are called; `None` for chains and committees.

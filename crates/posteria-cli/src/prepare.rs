@@ -15,7 +15,7 @@ use posteria::model::linear::{Linear, LinearPosterior};
 use posteria::model::mixture::Mixture;
 use posteria::model::mlp::{Mlp, MlpPosterior};
 use posteria::model::pca::Pca;
-use posteria::model::spec::{InferenceChoice, MissingPolicy, ModelKind, Spec};
+use posteria::model::spec::{InferenceChoice, MissingPolicy, ModelKind, Spec, StartChoice};
 use posteria::model::{KernelFactory, Posterior, VariationalFindings};
 use posteria::sample::Plan;
 use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
@@ -50,7 +50,7 @@ pub enum Conditioned {
     Variational(Box<dyn Posterior>, VariationalFindings),
     /// A committee is trained in its place.
     Committee(Box<MlpPosterior>),
-    /// An approximation takes its place.
+    /// An approximation takes its place, or chains start from one.
     Approximated(Approximable),
 }
 
@@ -165,6 +165,10 @@ pub fn condition(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<
             let model = Mlp::new(spec).bad_input()?;
             let posterior = Box::new(model.condition(data, test).bad_input()?);
             match spec.sampling.inference() {
+                InferenceChoice::Mcmc if spec.sampling.start == Some(StartChoice::Variational) => {
+                    Ensemble::check(&posterior).bad_input()?;
+                    Conditioned::Approximated(Approximable::Network(posterior))
+                }
                 InferenceChoice::Mcmc => sampled(spec, posterior),
                 InferenceChoice::Committee => Conditioned::Committee(posterior),
                 InferenceChoice::Variational => {

@@ -64,6 +64,7 @@ pub fn begin(
     interrupt: &Interrupt,
 ) -> Result<RunWriter> {
     let spec = prepared.spec.to_toml().bad_input()?;
+    let inference = prepared.spec.sampling.inference();
     let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
     let rows = prepared.posterior.rows();
     let pointwise = (rows > 0).then(|| Pointwise {
@@ -83,7 +84,7 @@ pub fn begin(
         observed: &training.observed,
         constant: &training.constant,
         attributes: &attributes,
-        approximation: found.map(|found| found.json.as_str()),
+        approximation: found.filter(|_| inference.is_approximation()).map(|found| &*found.json),
     };
     RunFolder::create(path, &run, options(interrupt)).map_err(store_failure)
 }
@@ -136,7 +137,7 @@ pub fn sample(
 }
 
 /// Runs the chains of what was prepared, trains its committee, or draws from what was `found` in
-/// place of chains. `recorder` sees all of it.
+/// place of chains or as their start. `recorder` sees all of it.
 pub fn run_chains(
     (prepared, found): (&Prepared, Option<&Found<'_>>),
     plan: &Plan,
@@ -144,11 +145,19 @@ pub fn run_chains(
     threads: NonZero<usize>,
     recorder: &dyn Recorder,
 ) -> std::result::Result<Outcome, FitError> {
-    let seed = prepared.spec.sampling.seed();
+    let (seed, inference) = (prepared.spec.sampling.seed(), prepared.spec.sampling.inference());
     match (&prepared.posterior, found) {
         (Conditioned::Committee(posterior), _) => {
             let memory = memories[0].as_ref();
             fit::run_committee(posterior, plan.draws, seed, memory, threads, recorder)
+        }
+        (posterior, Some(Found { approximation: Some(start), .. }))
+            if inference == InferenceChoice::Mcmc =>
+        {
+            let begun = fit::begin_with((&**posterior, &**start), plan, seed)?;
+            let memory = |(own, begun): (&Option<ChainMemory>, _)| own.clone().or(Some(begun));
+            let memories: Vec<_> = memories.iter().zip(begun).map(memory).collect();
+            fit::run(&**posterior, plan, seed, &memories, threads, recorder)
         }
         (posterior, Some(Found { approximation: Some(approximation), .. })) => {
             let independent = Independent::new(&**posterior, &**approximation);

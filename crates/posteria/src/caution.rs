@@ -122,6 +122,20 @@ pub enum Caution {
         /// Of how many rows.
         rows: usize,
     },
+    /// The bound of a variational approximation still changed when its rounds were spent.
+    StillClimbing {
+        /// Change of the bound in the last round.
+        change: f64,
+        /// Rounds.
+        rounds: usize,
+    },
+    /// A few weights decide an average over weighted draws.
+    FewWeights {
+        /// Effective number of draws.
+        effective_size: f64,
+        /// Number of draws.
+        draws: usize,
+    },
     /// Too few draws to fit the tail of importance ratios.
     FewTailDraws {
         /// Draws of all chains.
@@ -284,6 +298,18 @@ impl fmt::Display for Caution {
                  trusted); refit without these rows, use k-fold cross-validation, or a model with \
                  heavier tails",
                 row + 1
+            ),
+            Caution::StillClimbing { change, rounds } => write!(
+                f,
+                "the variational bound still changed by {change:.1e} in the last of {rounds} rounds, so \
+                 the approximation is not the best of its kind yet; use fewer hidden units, or \
+                 --inference mcmc"
+            ),
+            Caution::FewWeights { effective_size, draws } => write!(
+                f,
+                "{draws} weighted draws are worth only {effective_size:.1}: the approximation is far \
+                 from the posterior, and what is averaged over them is not to be trusted; fit with \
+                 --inference mcmc"
             ),
             Caution::FewTailDraws { draws, needed } => write!(
                 f,

@@ -33,6 +33,8 @@ pub enum Purpose {
     Data = 5,
     /// Functions that a draw leaves open; indices: number of the draw, 0.
     Functions = 6,
+    /// Weighted draws of an approximation; indices: what (0: the draws, 1: which are kept), 0.
+    Weighted = 7,
     /// Estimates of the log evidence; indices: ladder or particle, phase.
     Evidence = 16,
 }

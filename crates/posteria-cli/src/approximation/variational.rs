@@ -1,6 +1,7 @@
 //! Tell what a variational approximation found besides draws.
 
 use posteria::approximate::{Ensemble, EnsembleOptions};
+use posteria::caution::Caution;
 use posteria::model::VariationalFindings;
 use posteria::model::mlp::MlpPosterior;
 use posteria::random::Seed;
@@ -9,6 +10,8 @@ use super::Found;
 use crate::failure::{Classify, Result};
 use crate::text;
 
+/// Largest change of a bound in one round, in nats, that is none.
+const SETTLED: f64 = 1e-4;
 /// Components that are listed.
 const LISTED: usize = 12;
 
@@ -65,5 +68,8 @@ pub fn ensemble<'p>(posterior: &'p MlpPosterior, seed: Seed) -> Result<Found<'p>
         ),
         bound(name, found.bound, found.bounds.len()),
     ];
-    Found::new(ensemble, &found, words, &[])
+    let (change, rounds) = (found.last_change, found.bounds.len());
+    let climbing = change.abs() > SETTLED;
+    let caution = climbing.then_some(Caution::StillClimbing { change, rounds });
+    Found::new(ensemble, &found, words, caution.as_slice())
 }

@@ -288,6 +288,8 @@ pub enum Start {
     EarlyStopping,
     /// A draw from the prior
     Prior,
+    /// A draw from the variational ensemble (mlp with normal residuals)
+    Variational,
 }
 
 /// How the posterior is found.

@@ -127,6 +127,9 @@ pub enum By {
     /// The network linear about its mean weights (--inference laplace or variational; not for
     /// more than two classes)
     Linearised,
+    /// The mean over draws of a variational ensemble, weighted so that they are draws of the
+    /// posterior (--inference variational); says how many draws they are worth
+    Importance,
 }
 
 /// How actions are chosen by what they cost, beside an option `cost`.

@@ -6,10 +6,13 @@ mod report;
 mod rows;
 
 use posteria::assess::TargetFacts;
+use posteria::caution::Caution;
 use posteria::data::{EncodedRows, Encoder, Missing};
+use posteria::draws::Draws;
 use posteria::model::spec::{ModelKind, Spec};
+use posteria::random::Purpose;
 
-use self::report::Report;
+use self::report::{Importance, Report};
 use self::rows::{Asked, linearised_rows, predict_rows};
 use super::{Context, foreign};
 use crate::approximation;
@@ -18,9 +21,12 @@ use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
-use crate::prepare::read_table;
+use crate::prepare::{Conditioned, read_table};
 use crate::sampling::{open, spec_of};
 use crate::work::{Work, spread_evenly};
+
+/// Fewest effective draws that weighted predictions are trusted with.
+const FEWEST_WEIGHTS: f64 = 50.0;
 
 /// Runs `posteria predict`.
 pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
@@ -46,7 +52,12 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(&dataset))?;
     let asked = Asked { quantiles, decide: decide.as_ref() };
-    let draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
+    let mut draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
+    let mut importance = None;
+    if arguments.by == Some(args::By::Importance) {
+        let (weighted, found) = weighted(&posterior, &spec, &draws, context)?;
+        (draws, importance) = (weighted, Some(found));
+    }
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(
             "{} has no draws yet; wait for some, or go on with posteria resume",
@@ -61,7 +72,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     })?;
     let observed = new.targets.as_ref().map(|targets| observed(targets, &encoder));
     let linearised = match arguments.by {
-        Some(args::By::Draws) => None,
+        Some(args::By::Draws | args::By::Importance) => None,
         by => {
             let found = approximation::linearised(&posterior, &spec, context)?;
             if found.is_none() && by.is_some() {
@@ -86,12 +97,36 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let numbers = new.rows.iter().map(|row| row + 1).collect();
     let actions = decide.map_or_else(Vec::new, |it| it.costs.actions().to_vec());
-    let report = Report::new(arguments, (&encoder, actions), numbers, rows, effects);
+    let mut report = Report::new(arguments, (&encoder, actions), numbers, rows, effects);
+    report.importance = importance;
     if let Some(path) = &arguments.out {
         report.write_csv(path)?;
     }
     new.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
     context.output.result(&report, || report.render())
+}
+
+/// As many draws of the posterior as there are `draws`, resampled from weighted ones of its
+/// variational ensemble, and what these are worth.
+fn weighted(
+    posterior: &Conditioned,
+    spec: &Spec,
+    draws: &Draws,
+    context: &Context,
+) -> Result<(Draws, Importance)> {
+    let refused = || {
+        Failure::bad_input("--by importance is for networks of --inference variational; omit it")
+    };
+    let sample = approximation::weighted(posterior, spec)?.ok_or_else(refused)?;
+    let (effective_size, count) = (sample.effective_size, sample.log_weights.len());
+    if effective_size.is_nan() || effective_size < FEWEST_WEIGHTS {
+        let caution = Caution::FewWeights { effective_size, draws: count };
+        context.output.warning(&caution.to_string());
+    }
+    let mut stream = spec.sampling.seed().stream(Purpose::Weighted, [1, 0]);
+    let resampled = sample.resampled(draws.chains * draws.draws, &mut stream);
+    let none = || Failure::bad_input("no draw of the ensemble is possible under the posterior");
+    Ok((resampled.ok_or_else(none)?, Importance { draws: count, effective_size }))
 }
 
 /// The rows of NEW, encoded as those of the fit were.

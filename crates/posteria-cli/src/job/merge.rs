@@ -151,6 +151,7 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Start::Dispersed => StartChoice::Dispersed,
             args::Start::EarlyStopping => StartChoice::EarlyStopping,
             args::Start::Prior => StartChoice::Prior,
+            args::Start::Variational => StartChoice::Variational,
         });
     }
     if let Some(temperatures) = flags.temperatures {

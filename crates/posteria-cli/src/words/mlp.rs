@@ -187,6 +187,9 @@ fn kernel(sampling: &SamplingSpec, task: Task) -> String {
         Some(StartChoice::EarlyStopping) => {
             "; chains start at weights trained with early stopping on a random half of the rows"
         }
+        Some(StartChoice::Variational) => {
+            "; chains start at draws from the variational ensemble, which is learned first"
+        }
         _ => "; chains start at small random weights",
     });
     words

@@ -184,6 +184,21 @@ fn networks_predict_as_if_linear_about_what_was_found() {
         let dry = place.call(&format!("{NETWORK} --inference {inference} --dry-run"));
         assert_eq!(dry.code, 0, "{}", dry.stderr);
     }
+    let weighted = place.call("predict variational data.csv --by importance --json").json();
+    let worth = weighted["importance"]["effective_size"].as_f64().expect("a size");
+    assert!(worth > 0.0 && worth < 20_000.0, "{worth}");
+    let said = place.call("predict laplace data.csv --by importance").refusal().to_string();
+    assert!(said.contains("--inference variational"), "{said}");
+    let start = format!("{NETWORK} --start variational --chains 2 --warmup 50 --draws 20");
+    let dry = place.call(&format!("{start} --dry-run"));
+    assert!(dry.stdout.contains("start at draws from the variational ensemble"), "{}", dry.stdout);
+    let [one, two] = ["1", "2"].map(|threads| {
+        let out = format!("started{threads}");
+        let json = place.call(&format!("{start} --threads {threads} --out {out} --json")).json();
+        assert!(json["approximation"].is_null(), "{json}");
+        json["min_ess_bulk"].clone()
+    });
+    assert_eq!(one, two);
     assert_eq!(place.call(&format!("{LINEAR} --draws 20 --out chains -q")).code, 0);
     let said = place.call("predict chains data.csv --by linearised").refusal().to_string();
     assert!(said.contains("--inference laplace or variational"), "{said}");

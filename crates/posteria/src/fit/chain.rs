@@ -54,13 +54,24 @@ impl<'p> Chain<'p> {
         seed: Seed,
         index: usize,
     ) -> Result<Self, FitError> {
+        Chain::start_at(posterior, plan, seed, index, &|stream| posterior.start(stream))
+    }
+
+    /// A new chain at the first state that `propose` gives and that has a usable density.
+    pub(super) fn start_at(
+        posterior: &'p dyn Posterior,
+        plan: &'p Plan,
+        seed: Seed,
+        index: usize,
+        propose: &dyn Fn(&mut Stream) -> Vec<f64>,
+    ) -> Result<Self, FitError> {
         let number = (plan.first_chain + index) as u64;
         let mut starts = seed.stream(Purpose::Start, [number, plan.fold]);
         let stream = seed.stream(Purpose::Chain, [number, plan.fold]);
         let mut chain = Chain::new(posterior, plan, index, stream);
         let mut reason = Infeasible::NotFinite;
         for _ in 0..START_ATTEMPTS {
-            chain.state = posterior.start(&mut starts);
+            chain.state = propose(&mut starts);
             assert_eq!(chain.state.len(), posterior.state_len(), "states have one length");
             match chain.evaluate() {
                 Ok(_) => {

@@ -12,7 +12,7 @@ pub use committee::{fit_committee, run_committee};
 pub use evidence::fit_evidence;
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};
-pub use warm::{WarmStart, warm_start};
+pub use warm::{WarmStart, begin_with, warm_start};
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -71,7 +71,7 @@ pub enum Outcome {
 
 /// Runs the chains of `plan`, each from its own streams, on at most `threads` threads. Chains
 /// with a memory continue from it; one without sweeps is where another chain ended
-/// ([`warm_start`]). `recorder` sees every sweep. All chains advance together,
+/// ([`warm_start`]) or an approximation begins ([`begin_with`]). `recorder` sees every sweep. All chains advance together,
 /// also where they are more than the threads.
 ///
 /// The numbers do not depend on `threads`, and a chain that continues from its memory gives

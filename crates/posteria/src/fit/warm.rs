@@ -1,8 +1,9 @@
-//! Begin chains given some of the rows where chains given all of them ended.
+//! Begin chains where others ended, or where an approximation says.
 
-use super::ChainMemory;
+use super::{Chain, ChainMemory, FitError};
+use crate::approximate::Approximation;
 use crate::model::Posterior;
-use crate::random::{Purpose, Seed};
+use crate::random::{Purpose, Seed, Stream};
 use crate::sample::{Adapt, Plan, Stage};
 
 /// Part of the usual warm-up that is left for a chain that begins in the right place with the
@@ -59,6 +60,25 @@ pub fn warm_start(
     };
     let memories = (0..plan.chains).map(begin).collect::<Option<Vec<_>>>()?;
     Some(WarmStart { memories, plan: Plan { warmup, ..plan.clone() } })
+}
+
+/// Where the chains of `plan` begin: at draws of an approximation of the posterior, with nothing
+/// learned. The streams are those of `seed`.
+///
+/// # Errors
+/// [`FitError::Start`] if none of a hundred draws has a usable density.
+pub fn begin_with(
+    (posterior, approximation): (&dyn Posterior, &dyn Approximation),
+    plan: &Plan,
+    seed: Seed,
+) -> Result<Vec<ChainMemory>, FitError> {
+    let draw = |stream: &mut Stream| {
+        let mut state = vec![0.0; posterior.state_len()];
+        approximation.draw(&mut state, stream);
+        state
+    };
+    let begin = |index| Chain::start_at(posterior, plan, seed, index, &draw);
+    (0..plan.chains).map(|index| begin(index).map(|chain| chain.memory())).collect()
 }
 
 /// The state of `part` that is `state` of `whole` without the rows that are not `kept`.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use posteria::data::Encoder;
+use serde::Serialize;
 
 use super::effects::{self, Effect};
 use super::rows::{Figures, Row, accuracy, mean_cost};
@@ -30,8 +31,19 @@ pub struct Report {
     mean_cost: Option<f64>,
     by_target: Vec<Option<Figures>>,
     effects: Option<Vec<Effect>>,
+    /// What weighted draws were worth, where predictions are their mean.
+    pub importance: Option<Importance>,
     out: Option<String>,
     draws_out: Option<String>,
+}
+
+/// What weighted draws are worth.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Importance {
+    /// How many there are.
+    pub draws: usize,
+    /// Their effective number.
+    pub effective_size: f64,
 }
 
 /// What the columns of a prediction are called.
@@ -77,6 +89,7 @@ impl Report {
             numbers,
             rows,
             effects,
+            importance: None,
             out: shown(&arguments.out),
             draws_out: shown(&arguments.draws_out),
         }
@@ -167,6 +180,12 @@ impl Report {
         }
         if let Some(figures) = self.figures() {
             text.push_str(&heading(&figures));
+        }
+        if let Some(Importance { draws, effective_size }) = self.importance {
+            let size = text::fixed(effective_size, 1);
+            text.push_str(&format!(
+                "{draws} weighted draws, worth {size} draws of the posterior\n"
+            ));
         }
         text.push_str(&self.effects.as_deref().map(effects::render).unwrap_or_default());
         text
@@ -285,6 +304,7 @@ mod tests {
             by_target: (0..2).map(|target| Figures::of_target(&rows, target)).collect(),
             rows,
             effects: None,
+            importance: None,
             out: None,
             draws_out: None,
         }

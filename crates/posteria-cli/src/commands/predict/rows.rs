@@ -176,7 +176,7 @@ impl Figures {
 /// The fraction of rows whose most probable class is theirs.
 pub fn accuracy(rows: &[Row]) -> Option<f64> {
     let right: Option<Vec<bool>> = rows.iter().map(|row| row.right).collect();
-    right.map(|right| mean(right.into_iter().map(|right| f64::from(u8::from(right)))))
+    right.map(|right| right.iter().filter(|right| **right).count() as f64 / right.len() as f64)
 }
 
 /// The mean cost of the actions, where all targets are known.

@@ -57,3 +57,29 @@ impl Ensemble<'_> {
         }
     }
 }
+
+impl ImportanceSample {
+    /// `count` draws in proportion to the weights, each drawn as often as its share says to within
+    /// one (systematic resampling): what is averaged over them is averaged by the weights.
+    /// `None` if no draw is possible under the posterior.
+    pub fn resampled(&self, count: usize, stream: &mut Stream) -> Option<Draws> {
+        let total = log_sum_exp(&self.log_weights);
+        if !total.is_finite() {
+            return None;
+        }
+        let len = self.draws.layout.len();
+        let mut values = Vec::with_capacity(count * len);
+        let (mut next, mut sum) = (stream.uniform(), 0.0);
+        let mut taken = 0;
+        for (draw, weight) in self.draws.values.chunks(len).zip(&self.log_weights) {
+            sum += (weight - total).exp() * count as f64;
+            while next < sum && taken < count {
+                values.extend_from_slice(draw);
+                (next, taken) = (next + 1.0, taken + 1);
+            }
+        }
+        // Rounding may leave the last place open.
+        let layout = self.draws.layout.clone();
+        Some(Draws { draws: taken, values, ..Draws::empty(layout, 1, 0) })
+    }
+}

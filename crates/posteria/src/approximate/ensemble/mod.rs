@@ -4,16 +4,6 @@ mod ascent;
 mod importance;
 mod level;
 mod prediction;
-impl Approximation for Ensemble<'_> {
-    fn draw(&self, state: &mut [f64], stream: &mut Stream) {
-        Ensemble::draw(self, stream, state);
-    }
-
-    fn log_density(&self, state: &[f64]) -> f64 {
-        Ensemble::log_density(self, state)
-    }
-}
-
 #[cfg(test)]
 mod tests;
 
@@ -97,6 +87,8 @@ pub struct EnsembleFindings {
     pub precisions: Vec<f64>,
     /// Starts among which the best was kept.
     pub starts: usize,
+    /// Change of the bound in the last round: what is left to climb is more where this is not small.
+    pub last_change: f64,
 }
 
 /// The structure of the network, shared by copies of an ensemble.
@@ -167,6 +159,10 @@ impl<'p> Ensemble<'p> {
             effective_parameters: best.effective_parameters(&network),
             precisions: best.precisions.iter().map(|precision| precision.mean()).collect(),
             starts,
+            last_change: match &best.bounds[..] {
+                [.., before, last] => last - before,
+                _ => 0.0,
+            },
         };
         Ok(Ensemble {
             network: NetworkOf(network.into()),
@@ -259,5 +255,15 @@ impl<'p> Ensemble<'p> {
         weights
             + precisions.map(|(own, at)| own.log_density(state[at.slot])).sum::<f64>()
             + levels.map(|(own, at)| own.log_density(state[at.slot])).sum::<f64>()
+    }
+}
+
+impl Approximation for Ensemble<'_> {
+    fn draw(&self, state: &mut [f64], stream: &mut Stream) {
+        Ensemble::draw(self, stream, state);
+    }
+
+    fn log_density(&self, state: &[f64]) -> f64 {
+        Ensemble::log_density(self, state)
     }
 }

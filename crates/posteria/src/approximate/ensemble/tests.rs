@@ -85,6 +85,23 @@ fn the_bound_of_a_linear_network_never_decreases_and_is_below_the_evidence() {
     let z = (sample.log_evidence - evidence) / relative;
     assert!(z.abs() < 4.5, "{} for {evidence}", sample.log_evidence);
     assert!(sample.effective_size > 5000.0, "{}", sample.effective_size);
+    // Resampling keeps weighted means: shares are exact to one draw in 4000.
+    let resampled = sample.resampled(4000, &mut stream(2)).unwrap();
+    assert!((3999..=4000).contains(&resampled.draws));
+    let total = log_sum_exp(&sample.log_weights);
+    let mut drawn = vec![0.0; sample.draws.layout.len()];
+    let mut weighed = drawn.clone();
+    for draw in resampled.values.chunks(drawn.len()) {
+        drawn.iter_mut().zip(draw).for_each(|(sum, x)| *sum += x / resampled.draws as f64);
+    }
+    for (draw, weight) in sample.draws.values.chunks(weighed.len()).zip(&sample.log_weights) {
+        let share = (weight - total).exp();
+        weighed.iter_mut().zip(draw).for_each(|(sum, x)| *sum += share * x);
+    }
+    for (a, b) in drawn.iter().zip(&weighed) {
+        // Systematic resampling is better than 4000 independent draws, of sd about 1.
+        assert!((a - b).abs() < 4.5 / 4000f64.sqrt(), "{drawn:?} for {weighed:?}");
+    }
 }
 
 #[test]

@@ -212,6 +212,9 @@ impl Moves {
         if start == StartChoice::EarlyStopping {
             return conflict("sampling", "start = \"early-stopping\"", "kind = \"gp\"");
         }
+        if start == StartChoice::Variational {
+            return conflict("sampling", "start = \"variational\"", "kind = \"gp\"");
+        }
         let real = spec.model.task == Some(Task::Regression);
         if real && sampling.latents.is_some() {
             return conflict(

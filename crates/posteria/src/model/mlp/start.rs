@@ -17,7 +17,7 @@ const WEIGHT: f64 = 0.3;
 pub(super) fn start(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f64> {
     match posterior.moves.start {
         StartChoice::Prior => from_prior(posterior, stream),
-        StartChoice::Dispersed => dispersed(posterior, stream),
+        StartChoice::Dispersed | StartChoice::Variational => dispersed(posterior, stream),
         StartChoice::EarlyStopping => match posterior.early_stopped(stream) {
             Ok(network) => network.state,
             // Targets too large to be squared; the chain finds out whether it can live there.

@@ -83,6 +83,9 @@ pub enum StartChoice {
     EarlyStopping,
     /// A draw from the prior.
     Prior,
+    /// A draw from the variational ensemble, which whoever runs the chains must learn first
+    /// (`fit::begin_with`): the model itself starts dispersed.
+    Variational,
 }
 
 impl Default for SamplingSpec {

@@ -34,6 +34,9 @@ impl Serialize for Report {
                 map.serialize_entry(key, path)?;
             }
         }
+        if let Some(importance) = &self.importance {
+            map.serialize_entry("importance", importance)?;
+        }
         if let Some(effects) = &self.effects {
             map.serialize_entry("effects", effects)?;
         }

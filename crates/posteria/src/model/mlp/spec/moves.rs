@@ -35,6 +35,10 @@ impl Moves {
             let with = "kernel = \"auto\", which moves weights and scales together";
             return conflict(section, "staged", with);
         }
+        let start = sampling.start.unwrap_or(StartChoice::Dispersed);
+        if start == StartChoice::Variational && sampling.inverse_temperature.is_some() {
+            return conflict(section, "start = \"variational\"", "inverse_temperature");
+        }
         let persistence = sampling.persistence.unwrap_or(0.0);
         if !(0.0..1.0).contains(&persistence) {
             return Err(SpecError::out_of_range(section, "persistence", persistence, "in [0, 1)"));
@@ -57,7 +61,7 @@ impl Moves {
             window: sampling.window.unwrap_or(1),
             persistence,
             temperatures: sampling.temperatures.unwrap_or(1),
-            start: sampling.start.unwrap_or(StartChoice::Dispersed),
+            start,
             staged,
         })
     }

@@ -139,6 +139,18 @@ fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
         .section(),
         WeightReliability { pareto_shapes: n.clone(), effective_sizes: n.clone(), draws: 100 }
             .section(),
+        Results {
+            quantities: n
+                .iter()
+                .map(|v| Quantity {
+                    name: format!("{name}: {name}"),
+                    published: *v,
+                    here: *v,
+                    sd: v.abs(),
+                })
+                .collect(),
+        }
+        .section(),
         Evidence {
             method: text(),
             refusal: text(),
@@ -220,7 +232,7 @@ fn every_section_is_shown_and_every_figure_has_a_title_and_a_table() {
     let numbers: Vec<f64> = (0..60).map(|i| 0.5 + 0.4 * (f64::from(i) * 1.7).sin()).collect();
     let report = report(&numbers, "name");
     check(&report);
-    assert_eq!(report.parts[0].sections.len(), 9);
+    assert_eq!(report.parts[0].sections.len(), 10);
     let figures = figures(&report);
     assert!(figures.len() > 20, "{}", figures.len());
     let page = report.html();

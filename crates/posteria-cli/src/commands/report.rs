@@ -50,6 +50,16 @@ pub fn write_page(runs: &[PathBuf], out: &Path, context: &Context) -> Result<Str
     write(runs, out, None, context).map(|written| written.report)
 }
 
+/// Writes a page that somebody else put together, and gives its path.
+pub fn write_report(report: &Report, out: &Path, context: &Context) -> Result<String> {
+    let html = report.html();
+    put(out, html.as_bytes())?;
+    let shown = out.display().to_string();
+    let size = html.len() as f64 / 1e6;
+    context.output.message(&format!("{shown}: {size:.1} MB; open it in a browser"));
+    Ok(shown)
+}
+
 fn write(
     runs: &[PathBuf],
     out: &Path,
@@ -71,8 +81,7 @@ fn write(
         _ => format!("posteria report: {} runs", runs.len()),
     };
     let report = Report { title, parts };
-    let html = report.html();
-    put(out, html.as_bytes())?;
+    let shown = write_report(&report, out, context)?;
     let mut files = Vec::new();
     if let Some(folder) = figures {
         let failed = |error| anyhow!("cannot make the folder {}: {error}", folder.display());
@@ -85,9 +94,6 @@ fn write(
             }
         }
     }
-    let shown = out.display().to_string();
-    let size = html.len() as f64 / 1e6;
-    context.output.message(&format!("{shown}: {size:.1} MB; open it in a browser"));
     Ok(Written { report: shown, figures: files, doubts })
 }
 

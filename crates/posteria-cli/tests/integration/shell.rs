@@ -80,12 +80,15 @@ fn demonstrations_put_the_published_figure_beside_ours() {
     let networks = crate::demonstrations::NAMES;
     let modes = crate::demonstrations::MODES;
     let others = ["samplers", "neuron", "mixture-faithful", "pca", "divergences", "hysteresis"];
+    let sources =
+        list["demos"].as_array().expect("demos").iter().filter_map(|d| d["source"].as_str());
+    assert!(sources.clone().count() == names.len() && sources.clone().all(|it| it.contains(' ')));
     for name in networks.iter().chain(&modes).chain(&others) {
         assert_eq!(names.iter().filter(|it| *it == name).count(), 1, "{name} in {names:?}");
     }
     let json = place.call("demo samplers --json").json();
     assert_eq!(json["name"], "samplers");
-    assert!(json["report"].is_null());
+    assert_eq!(json["report"], "posteria-demo/samplers/report.html");
     let results = json["results"].as_array().expect("results");
     for result in results {
         let number = |key: &str| result[key].as_f64();

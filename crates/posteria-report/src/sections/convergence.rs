@@ -277,7 +277,8 @@ impl Trace {
         for (chain, y) in thinned.y.iter().enumerate() {
             let label = format!("chain {chain}");
             table = table.numbers(&label, y);
-            let mark = Mark::line(&thinned.x, y).called(label).series(chain);
+            // Dashes of many short lines are noise.
+            let mark = Mark::line(&thinned.x, y).called(label).series(chain).dash(0);
             marks.push(mark.size(0.9).opacity(0.75));
         }
         let value = |[chain, draw]: &[usize; 2]| {

@@ -116,6 +116,21 @@ fn cut(text: &str, size: f64, most: f64) -> String {
     kept
 }
 
+/// `text` cut to a width in its middle, so that both ends tell what it is.
+fn cut_middle(text: &str, size: f64, most: f64) -> String {
+    if width(text, size) <= most {
+        return text.into();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let shown = |kept: usize| -> String {
+        let (front, back) = (kept.div_ceil(2), kept / 2);
+        let (front, back) = (&letters[..front], &letters[letters.len() - back..]);
+        front.iter().chain(&['…']).chain(back).collect()
+    };
+    let kept = (0..letters.len()).rev().find(|kept| width(&shown(*kept), size) <= most);
+    shown(kept.unwrap_or(0))
+}
+
 /// `text` in lines of a width where words allow it.
 fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -140,6 +155,11 @@ mod tests {
     fn long_texts_are_cut_or_wrapped() {
         assert_eq!(cut("short", 10.0, 100.0), "short");
         assert!(cut("a name that is far too long", 10.0, 60.0).ends_with('…'));
+        assert_eq!(cut_middle("short", 10.0, 100.0), "short");
+        let middle = cut_middle("variance of x1 by chain one", 10.0, 100.0);
+        assert!(middle.starts_with("var") && middle.ends_with("one") && middle.contains('…'));
+        assert!(width(&middle, 10.0) <= 100.0);
+        assert_eq!(cut_middle("anything", 10.0, 1.0), "…");
         assert_eq!(wrapped("one two three", 10.0, width("one two t", 10.0)), ["one two", "three"]);
         assert_eq!(wrapped("", 10.0, 7.0), [""]);
     }

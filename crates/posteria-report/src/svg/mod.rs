@@ -48,7 +48,7 @@ pub fn draw(figure: &Figure, place_of: Place) -> String {
         Place::Page => Vec::new(),
         Place::File => wrapped(&figure.title, 1.08 * TITLE, WIDTH - 16.0),
     };
-    let top = 18.0 * lines.len() as f64;
+    let top = if lines.is_empty() { 0.0 } else { 18.0 * lines.len() as f64 + 6.0 };
     let height = top + if figure.height > 0.0 { figure.height } else { HEIGHT };
     let frame = Frame::new(figure, [WIDTH, height], top);
     let view = format!("0 0 {} {}", place(WIDTH), place(height));

@@ -51,8 +51,12 @@ fn the_tour_runs_twice_and_touches_only_its_own_folder() {
         assert!(tour.stdout.contains(words), "{words} is missing in {}", tour.stdout);
     }
     assert!(tour.stderr.contains("posteria fit YOUR.csv"), "{}", tour.stderr);
+    let other = place.call("demo evidence-sinusoid --quick -q");
+    assert_eq!(other.code, 0, "{}", other.stderr);
     let json = place.call("demo --quick --json").json();
     assert_eq!(json["name"], "tour");
+    let page = place.path("posteria-demo/evidence-sinusoid/report.html");
+    assert!(page.exists(), "the tour replaces its own files alone");
     let page = std::fs::read_to_string(place.path("posteria-demo/report.html")).expect("a page");
     assert!(page.contains("Which model predicts better?"));
     assert_eq!(json["report"], "posteria-demo/report.html");

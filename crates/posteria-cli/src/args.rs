@@ -17,6 +17,7 @@ pub use report::Report;
 pub use select::{Choice, Select};
 
 use std::num::NonZero;
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -145,6 +146,11 @@ pub struct Demo {
     #[arg(long, value_name = "N", requires = "name",
         value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub tables: Option<u16>,
+
+    /// The folder to write to, with the page report.html in it [default: posteria-demo; of a
+    /// demonstration posteria-demo/NAME]
+    #[arg(long, short, value_name = "FOLDER", conflicts_with = "list")]
+    pub out: Option<PathBuf>,
 
     /// Next to no draws: a test that everything runs
     #[arg(long, hide = true)]

@@ -5,6 +5,20 @@ use std::borrow::Cow;
 /// Decimals that no number needs more of.
 const MAX_DECIMALS: i32 = 12;
 
+/// Heights of a line of text.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Numbers as bars between `low` and `high`.
+pub fn bars(values: &[f64], [low, high]: [f64; 2]) -> String {
+    let top = (BARS.len() - 1) as f64;
+    // Halves, so that the difference of the greatest numbers is one.
+    let height = |value: &f64| match high > low {
+        true => (0.5 * value - 0.5 * low) / (0.5 * high - 0.5 * low) * top,
+        false => 0.0,
+    };
+    values.iter().map(|value| BARS[height(value).clamp(0.0, top).round() as usize]).collect()
+}
+
 /// `text` with control characters and direction overrides escaped: names come from files, and
 /// a file must not drive the terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {

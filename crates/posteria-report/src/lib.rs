@@ -6,7 +6,8 @@
 //! ranks, and thinning of points.
 //!
 //! A [`Figure`](figure::Figure) is data first: axes, marks and the table behind them. Written as
-//! inline SVG it follows the light or dark scheme of the page; written as a file it stands alone.
+//! inline SVG it follows the light or dark scheme of the page; written as a file, SVG or PNG, it
+//! stands alone.
 //! A page makes no network requests, works without its script, and escapes every text.
 //!
 //! ```
@@ -31,8 +32,10 @@ mod contour;
 mod density;
 mod escape;
 pub mod figure;
+mod letters;
 mod number;
 mod page;
+mod png;
 mod scale;
 pub mod sections;
 mod svg;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::figure::Figure;
 use crate::sections::*;
-use crate::{Block, Level, Part, Report, Section};
+use crate::{Block, Level, Part, Report, Section, png};
 
 const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror='y'> & \u{1b}\u{202e}, \"q\"";
 
@@ -139,6 +139,18 @@ fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
         .section(),
         WeightReliability { pareto_shapes: n.clone(), effective_sizes: n.clone(), draws: 100 }
             .section(),
+        Results {
+            quantities: n
+                .iter()
+                .map(|v| Quantity {
+                    name: format!("{name}: {name}"),
+                    published: *v,
+                    here: *v,
+                    sd: v.abs(),
+                })
+                .collect(),
+        }
+        .section(),
         Evidence {
             method: text(),
             refusal: text(),
@@ -207,8 +219,9 @@ fn check(report: &Report) {
         pictures += 1;
     }
     assert_eq!(pictures, figures(report).len());
-    for (name, file) in report.svg_files() {
-        assert!(name.ends_with(".svg") && !name.contains('/'));
+    for (name, figure) in report.figures() {
+        assert!(!name.contains(['/', '.']));
+        let file = figure.svg();
         roxmltree::Document::parse(&file).unwrap_or_else(|error| panic!("{error}: {name}"));
         assert!(!file.contains("var("), "a file has colours of its own");
     }
@@ -219,7 +232,7 @@ fn every_section_is_shown_and_every_figure_has_a_title_and_a_table() {
     let numbers: Vec<f64> = (0..60).map(|i| 0.5 + 0.4 * (f64::from(i) * 1.7).sin()).collect();
     let report = report(&numbers, "name");
     check(&report);
-    assert_eq!(report.parts[0].sections.len(), 9);
+    assert_eq!(report.parts[0].sections.len(), 10);
     let figures = figures(&report);
     assert!(figures.len() > 20, "{}", figures.len());
     let page = report.html();
@@ -229,11 +242,24 @@ fn every_section_is_shown_and_every_figure_has_a_title_and_a_table() {
     }
     assert_eq!(page.matches("<a download=").count(), figures.len());
     assert!(page.find("Do not trust").expect("said") < page.find("<svg").expect("a figure"));
-    let names: Vec<String> = report.svg_files().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = report.figures().into_iter().map(|(name, _)| name).collect();
     let mut unique = names.clone();
     unique.sort();
     unique.dedup();
     assert_eq!((names.len(), unique.len()), (figures.len(), figures.len()));
+}
+
+#[test]
+fn figures_in_pixels_are_not_blank() {
+    let numbers: Vec<f64> = (0..60).map(|i| 0.5 + 0.4 * (f64::from(i) * 1.7).sin()).collect();
+    for (name, figure) in report(&numbers, "name").figures() {
+        let pixels = tiny_skia::Pixmap::decode_png(&figure.png()).expect("a PNG");
+        assert_eq!(pixels.width(), 1320, "{name}");
+        let ground = pixels.pixel(0, 0).expect("a pixel");
+        let inked = pixels.pixels().iter().filter(|pixel| **pixel != ground).count();
+        // Letters and lines alone cover more.
+        assert!(inked > 10_000, "{name}: {inked} pixels");
+    }
 }
 
 #[test]
@@ -271,7 +297,14 @@ fn odd_numbers_are_no_trouble() {
         &[5e-324, 1e-310],
         &[-1.0, -2.0, f64::NAN, -3.0],
     ];
-    cases.into_iter().for_each(|numbers| check(&report(numbers, "name")));
+    for numbers in cases {
+        let report = report(numbers, HOSTILE);
+        check(&report);
+        for (_, figure) in report.figures() {
+            // Small, to be quick.
+            assert!(png::paint_at(&figure.svg(), 0.2).starts_with(b"\x89PNG"));
+        }
+    }
 }
 
 proptest! {

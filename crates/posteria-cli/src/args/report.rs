@@ -21,7 +21,7 @@ pub struct Report {
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub out: PathBuf,
 
-    /// Write every figure into this folder too, as SVG; it is made if it is not there
+    /// Write every figure into this folder too, as SVG and as PNG; it is made if it is not there
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
 }

@@ -13,14 +13,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use posteria::assess::TargetFacts;
 use posteria_report::{Level, Part, Report};
 use serde::Serialize;
 
 use self::kept::{Assessment, comparisons};
+use self::part::Assessed;
 use super::Context;
 use crate::args;
-use crate::assessment::Subject;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
@@ -39,7 +38,9 @@ pub fn run(arguments: &args::Report, context: &Context) -> Result<()> {
     let written = write(&arguments.runs, &arguments.out, arguments.figures.as_deref(), context)?;
     context.output.result(&written, || match written.figures.len() {
         0 => format!("{}\n", written.report),
-        count => format!("{}\n{count} figures beside it\n", written.report),
+        count => {
+            format!("{}\n{} figures beside it, as SVG and as PNG\n", written.report, count / 2)
+        }
     })?;
     context.judge(written.doubts)
 }
@@ -47,6 +48,16 @@ pub fn run(arguments: &args::Report, context: &Context) -> Result<()> {
 /// Writes a page about `runs` to `out`, and gives its path.
 pub fn write_page(runs: &[PathBuf], out: &Path, context: &Context) -> Result<String> {
     write(runs, out, None, context).map(|written| written.report)
+}
+
+/// Writes a page that somebody else put together, and gives its path.
+pub fn write_report(report: &Report, out: &Path, context: &Context) -> Result<String> {
+    let html = report.html();
+    put(out, html.as_bytes())?;
+    let shown = out.display().to_string();
+    let size = html.len() as f64 / 1e6;
+    context.output.message(&format!("{shown}: {size:.1} MB; open it in a browser"));
+    Ok(shown)
 }
 
 fn write(
@@ -61,60 +72,52 @@ fn write(
     }
     let interrupt = Interrupt::listen().running()?;
     let parts = runs.iter().map(|folder| part::gather(folder, context, &interrupt));
-    let (mut parts, assessments): (Vec<Part>, Vec<Option<Assessment>>) =
+    let (mut parts, assessed): (Vec<Part>, Vec<Option<Assessed>>) =
         parts.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    parts.extend(comparison(runs, assessments, context)?);
+    parts.extend(comparison(runs, assessed, context));
     let doubts = parts.iter().filter(|part| part.level() == Level::Bad).count();
     let title = match runs {
         [run] => format!("posteria report: {}", run.display()),
         _ => format!("posteria report: {} runs", runs.len()),
     };
     let report = Report { title, parts };
-    let html = report.html();
-    put(out, &html)?;
+    let shown = write_report(&report, out, context)?;
     let mut files = Vec::new();
     if let Some(folder) = figures {
         let failed = |error| anyhow!("cannot make the folder {}: {error}", folder.display());
         fs::create_dir_all(folder).map_err(failed).bad_input()?;
-        for (name, picture) in report.svg_files() {
-            let path = folder.join(name);
-            put(&path, &picture)?;
-            files.push(path.display().to_string());
+        for (name, figure) in report.figures() {
+            for (ending, picture) in [("svg", figure.svg().into_bytes()), ("png", figure.png())] {
+                let path = folder.join(format!("{name}.{ending}"));
+                put(&path, &picture)?;
+                files.push(path.display().to_string());
+            }
         }
     }
-    let shown = out.display().to_string();
-    let size = html.len() as f64 / 1e6;
-    context.output.message(&format!("{shown}: {size:.1} MB; open it in a browser"));
     Ok(Written { report: shown, figures: files, doubts })
 }
 
 /// The part that compares runs which were assessed alike, if all of them were.
 fn comparison(
     runs: &[PathBuf],
-    assessments: Vec<Option<Assessment>>,
+    assessed: Vec<Option<Assessed>>,
     context: &Context,
-) -> Result<Option<Part>> {
-    let Some(assessments) = assessments.into_iter().collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
-    if runs.len() < 2 {
-        return Ok(None);
-    }
-    let subjects = runs.iter().map(|run| Subject::open(run)).collect::<Result<Vec<_>>>()?;
-    let same = subjects.iter().all(|it| it.observed == subjects[0].observed);
-    if !same {
-        return Ok(None);
+) -> Option<Part> {
+    let assessed = assessed.into_iter().collect::<Option<Vec<_>>>()?;
+    let [first, others @ ..] = &assessed[..] else { return None };
+    if others.is_empty() || others.iter().any(|other| other.observed != first.observed) {
+        return None;
     }
     let names = runs.iter().map(|run| run.display().to_string());
-    let named: Vec<(String, Assessment)> = names.zip(assessments).collect();
-    let targets = TargetFacts::of(&subjects[0].fitted.dataset);
+    let named: Vec<(String, &Assessment)> =
+        names.zip(assessed.iter().map(|it| &it.assessment)).collect();
     let mut part = Part::new("Which model predicts better?");
-    part.push(comparisons(&named, &targets, context.seed()).section());
-    Ok(Some(part))
+    part.push(comparisons(&named, &first.targets, context.seed()).section());
+    Some(part)
 }
 
-fn put(path: &Path, text: &str) -> Result<()> {
-    write_whole(path, |writer| writer.write_all(text.as_bytes()).running())
+fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_whole(path, |writer| writer.write_all(bytes).running())
 }
 
 /// Refuses a page that could not be written, before the work is done.

@@ -1,6 +1,7 @@
 //! Show the posterior, and judge convergence.
 
 pub mod sections;
+mod shape;
 
 use posteria::caution::Caution;
 use posteria::diagnose::{
@@ -12,6 +13,7 @@ use posteria_store::Run;
 use serde::Serialize;
 
 use self::sections::Sections;
+use self::shape::Shapes;
 use super::Context;
 use super::foreign;
 use crate::approximation::{self, draws_words};
@@ -93,20 +95,21 @@ pub fn show_posterior(draws: &Draws, about: &About, all: bool, context: &Context
     report(&summary, &summary, context, || {
         let names = interval_names(&summary);
         let sections = Sections::new(&summary, &draws.layout, all);
+        let shapes = Shapes::new(draws, &summary);
         let mut text = match draws_words(about.inference, draws.draws * draws.chains) {
             Some(words) => format!("{}{}", heading(&words), about.found),
             None => title(draws),
         };
         if sections.is_one_table() {
             let rows: Vec<_> = sections.sections.iter().flat_map(|(_, rows)| rows).collect();
-            text.push_str(&posterior_table(rows.into_iter().copied(), &names).render());
+            text.push_str(&posterior_table(rows.into_iter().copied(), &names, &shapes).render());
         } else {
             for (topic, rows) in &sections.sections {
                 text.push_str(&format!("\n{}", heading(topic.title(rows, about.kind))));
                 let rows = rows.iter().copied();
                 let table = match topic.is_of_scales() {
-                    true => scale_table(rows, &names),
-                    false => posterior_table(rows, &names),
+                    true => scale_table(rows, &names, &shapes),
+                    false => posterior_table(rows, &names, &shapes),
                 };
                 text.push_str(&table.render());
                 text.extend(topic.note(about.kind).map(|note| format!("{note}\n")));
@@ -234,6 +237,7 @@ fn chain_table(chains: &[ChainFacts]) -> Option<Table> {
 fn posterior_table<'s>(
     variables: impl Iterator<Item = &'s VariableSummary>,
     [low, high]: &[String; 2],
+    shapes: &Shapes<'_>,
 ) -> Table {
     let mut table = Table::new(&[
         "",
@@ -242,6 +246,7 @@ fn posterior_table<'s>(
         "median",
         low,
         high,
+        "density",
         "mcse_mean",
         "mcse_sd",
         "ess_bulk",
@@ -259,6 +264,7 @@ fn posterior_table<'s>(
             fixed(v.median, decimals),
             fixed(v.low, decimals),
             fixed(v.high, decimals),
+            shapes.of(v),
             fixed(v.mcse_mean, errors),
             fixed(v.mcse_sd, errors),
             fixed(v.ess_bulk, 0),
@@ -274,9 +280,10 @@ fn posterior_table<'s>(
 fn scale_table<'s>(
     variables: impl Iterator<Item = &'s VariableSummary>,
     [low, high]: &[String; 2],
+    shapes: &Shapes<'_>,
 ) -> Table {
     let mut table = Table::new(&[
-        "", "median", low, high, "mean_log", "sd_log", "ess_bulk", "ess_tail", "r_hat",
+        "", "median", low, high, "density", "mean_log", "sd_log", "ess_bulk", "ess_tail", "r_hat",
     ]);
     for v in variables {
         let [mean_log, sd_log] = v.of_log.unwrap_or([f64::NAN; 2]);
@@ -290,6 +297,7 @@ fn scale_table<'s>(
             number(v.median),
             number(v.low),
             number(v.high),
+            shapes.of(v),
             fixed(mean_log, 2),
             fixed(sd_log, 2),
             fixed(v.ess_bulk, 0),

@@ -21,8 +21,6 @@ const PLACES: usize = 40;
 const MEASURED: usize = 400;
 /// Most rows at which it is measured.
 const ROWS: usize = 500;
-/// Heights of a line of text.
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Functions drawn from a prior, on the user's scale. What is not finite is null in JSON.
 #[derive(Debug, Serialize)]
@@ -249,13 +247,10 @@ fn size(value: f64) -> String {
 
 /// A function as bars between its least and its largest value.
 fn line(values: &[f64]) -> String {
-    let Some([low, high]) = bounds(values) else { return " ".repeat(values.len()) };
-    // Halves, so that the difference of the greatest numbers is one.
-    let height = |value: &f64| match high > low {
-        true => (0.5 * value - 0.5 * low) / (0.5 * high - 0.5 * low) * (BARS.len() - 1) as f64,
-        false => 0.0,
-    };
-    values.iter().map(|value| BARS[(height(value).round() as usize).min(BARS.len() - 1)]).collect()
+    match bounds(values) {
+        Some(ends) => text::bars(values, ends),
+        None => " ".repeat(values.len()),
+    }
 }
 
 fn range(values: &[f64]) -> String {

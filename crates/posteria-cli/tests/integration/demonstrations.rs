@@ -1,5 +1,7 @@
 //! Check that the demonstrations of networks and processes run and keep their contract.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::posteria::Place;
@@ -122,8 +124,16 @@ fn every_demonstration_runs_and_prints_what_was_published() {
         let call = place.call(&format!("demo {name} --quick --json --quiet --threads 2"));
         let json = call.json();
         assert_eq!(json["name"], name);
-        assert!(json["report"].is_null());
+        let path = format!("posteria-demo/{name}/report.html");
+        assert_eq!(json["report"], path);
+        let page = fs::read_to_string(place.path(&path)).expect("a page");
+        assert!(page.contains("What was done"), "{name}: the words");
+        assert!(page.contains("<figure"), "{name}: no figure");
         let found = results(&json);
+        for (quantity, ..) in &found {
+            let shown = quantity.replace('\'', "&#39;").replace('>', "&gt;");
+            assert!(page.contains(&shown), "{name}: the page lacks {quantity}");
+        }
         for (part, value) in published {
             let with = found.iter().find(|(quantity, ..)| quantity.contains(part));
             let (_, published, _) = with.unwrap_or_else(|| panic!("{name} lacks {part}"));
@@ -137,7 +147,30 @@ fn every_demonstration_runs_and_prints_what_was_published() {
             }
         }
     }
-    assert_eq!(place.names(), [] as [&str; 0], "no file is left behind");
+    assert_eq!(place.names(), ["posteria-demo"], "nothing else is left behind");
+}
+
+#[test]
+fn pages_go_where_they_are_told_and_replace_their_own_alone() {
+    let place = Place::new();
+    let quick = "demo evidence-sinusoid --quick -q";
+    let json = place.call(&format!("{quick} --out mine --json")).json();
+    assert_eq!(json["report"], "mine/report.html");
+    let page = fs::read_to_string(place.path("mine/report.html")).expect("a page");
+    for words in ["Bishop 2006, figure 3.16", "The evidence is greatest there", "<figure"] {
+        assert!(page.contains(words), "{words}");
+    }
+    // Again in the same folder, in one of a stranger, and where a file is.
+    assert_eq!(place.call(&format!("{quick} --out mine")).code, 0);
+    fs::create_dir(place.path("theirs")).expect("a folder");
+    place.write("theirs/report.html", "precious");
+    place
+        .call(&format!("{quick} --out theirs"))
+        .assert_refused("a stranger's", &["theirs", "did not make"]);
+    place.write("file", "precious");
+    place.call(&format!("{quick} --out file")).assert_refused("a file", &["file"]);
+    let kept = fs::read_to_string(place.path("theirs/report.html")).expect("there");
+    assert_eq!(kept, "precious");
 }
 
 #[test]

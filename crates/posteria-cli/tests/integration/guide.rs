@@ -90,16 +90,51 @@ fn the_session_of_the_readme_runs() {
     run("README.md", &[]);
 }
 
+/// The anchors of the headings of a page, as they are made by the usual renderers.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |line: &str| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
 #[test]
-fn links_of_the_guide_lead_somewhere() {
-    let guide = root().join("docs/guide");
-    for entry in fs::read_dir(&guide).expect("the guide") {
-        let path = entry.expect("a file").path();
+fn links_between_pages_lead_somewhere() {
+    let guide = fs::read_dir(root().join("docs/guide")).expect("the guide");
+    let pages = guide.map(|entry| entry.expect("a file").path());
+    let others = ["README.md", "docs/spec.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+    let mut links = 0;
+    for path in pages.chain(others.map(|page| root().join(page))) {
         let text = fs::read_to_string(&path).expect("text");
         for part in text.split("](").skip(1) {
             let link = part.split(')').next().unwrap_or_default();
-            let target = link.split('#').next().unwrap_or_default();
-            assert!(guide.join(target).exists(), "{}: {link}", path.display());
+            if link.starts_with("http") {
+                continue;
+            }
+            let (target, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let page = match target {
+                "" => path.clone(),
+                target => path.parent().expect("a folder").join(target),
+            };
+            assert!(page.exists(), "{}: {link}", path.display());
+            if !anchor.is_empty() {
+                let anchors = anchors(&fs::read_to_string(&page).expect("text"));
+                assert!(anchors.iter().any(|it| it == anchor), "{}: {link}", path.display());
+            }
+            links += 1;
         }
+    }
+    assert!(links > 20, "{links} links");
+}
+
+#[test]
+fn every_chapter_is_in_the_contents() {
+    let contents = fs::read_to_string(root().join("docs/guide/README.md")).expect("the contents");
+    for entry in fs::read_dir(root().join("docs/guide")).expect("the guide") {
+        let name = entry.expect("a file").file_name().into_string().expect("a name");
+        assert!(name == "README.md" || contents.contains(&format!("({name})")), "{name}");
     }
 }

@@ -28,6 +28,8 @@ mod assess_runs;
 mod assess;
 // Reports: contract, verdicts, refusals, names from hostile tables.
 mod report;
+// Reports in a browser, where one is installed.
+mod browser;
 // Committees of early-stopped networks, from fit to prediction.
 mod committee;
 // Approximations at a mode, and tempered chains, from fit to prediction.

@@ -19,13 +19,22 @@ fn a_report_is_one_page_and_its_figures() {
     assert_eq!(json["report"], "out.html");
     assert!(outcome.stderr.contains("open it in a browser"), "{}", outcome.stderr);
     let figures = json["figures"].as_array().expect("figures");
-    assert!(figures.len() > 10, "{}", figures.len());
-    for figure in figures {
-        let picture = page(&place, figure.as_str().expect("a path"));
+    assert!(figures.len() > 20, "{}", figures.len());
+    let (pixels, drawn): (Vec<&str>, Vec<&str>) = figures
+        .iter()
+        .map(|figure| figure.as_str().expect("a path"))
+        .partition(|path| path.ends_with(".png"));
+    for path in &drawn {
+        let picture = page(&place, path);
         assert!(picture.starts_with("<svg") && picture.ends_with("</svg>"));
     }
+    for path in &pixels {
+        let picture = fs::read(place.path(path)).expect("a picture");
+        assert!(picture.starts_with(b"\x89PNG") && picture.len() > 2000, "{path}");
+    }
     let page = page(&place, "out.html");
-    assert_eq!(page.matches("<figure").count(), figures.len());
+    assert_eq!(page.matches("<figure").count(), drawn.len());
+    assert_eq!(page.matches("<figure").count(), pixels.len());
     for words in
         ["linear regression of y on 2 inputs", "R-hat", "residual_scale", "the fitted surface"]
     {

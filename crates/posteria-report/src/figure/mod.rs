@@ -10,6 +10,7 @@ pub use mark::{Mark, Shape};
 pub use table::Table;
 
 pub use crate::scale::Kind;
+use crate::{png, svg};
 
 /// A figure.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,18 @@ pub struct Figure {
     pub span: Span,
     /// What the pointer finds.
     pub hover: Hover,
+}
+
+impl Figure {
+    /// A picture that stands alone, with its title, on light ground.
+    pub fn svg(&self) -> String {
+        svg::draw(self, svg::Place::File)
+    }
+
+    /// The same in pixels, as a PNG file; its letters are the same on every machine.
+    pub fn png(&self) -> Vec<u8> {
+        png::paint(&self.svg())
+    }
 }
 
 /// How much room a figure takes on a wide screen.

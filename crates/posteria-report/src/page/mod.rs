@@ -4,7 +4,6 @@ mod html;
 
 use crate::escape::slug;
 use crate::figure::Figure;
-use crate::svg;
 
 /// A page about one or several fits.
 #[derive(Clone, Debug, Default)]
@@ -138,9 +137,9 @@ impl Report {
         html::page(self)
     }
 
-    /// Every figure as a file that stands alone: its name, without folder, and its content.
-    pub fn svg_files(&self) -> Vec<(String, String)> {
-        let mut files: Vec<(String, String)> = Vec::new();
+    /// Every figure with a name of its own, for files: without folder and ending.
+    pub fn figures(&self) -> Vec<(String, &Figure)> {
+        let mut figures: Vec<(String, &Figure)> = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
             let blocks = part.sections.iter().flat_map(|section| &section.blocks);
             for block in blocks {
@@ -148,14 +147,12 @@ impl Report {
                 let prefix =
                     if self.parts.len() > 1 { format!("{}-", index + 1) } else { String::new() };
                 let stem = format!("{prefix}{}", slug(&figure.title));
-                let same = |name: &str| files.iter().any(|(taken, _)| taken == name);
-                let free = (2..).map(|number| format!("{stem}-{number}.svg"));
-                let name =
-                    std::iter::once(format!("{stem}.svg")).chain(free).find(|name| !same(name));
-                let name = name.expect("there are more names than figures");
-                files.push((name, svg::draw(figure, svg::Place::File)));
+                let is_taken = |name: &String| figures.iter().any(|(taken, _)| taken == name);
+                let others = (2..).map(|number| format!("{stem}-{number}"));
+                let name = std::iter::once(stem.clone()).chain(others).find(|it| !is_taken(it));
+                figures.push((name.expect("there are more names than figures"), figure));
             }
         }
-        files
+        figures
     }
 }

@@ -98,8 +98,12 @@ impl Convergence {
             return section;
         }
         let mut worst: Vec<&VariableFacts> = self.variables.iter().collect();
-        // NaN first: what cannot be judged is looked at.
-        let badness = |v: &VariableFacts| if v.r_hat.is_nan() { f64::INFINITY } else { v.r_hat };
+        // NaN first: what cannot be judged is looked at, unless it stands still.
+        let badness = |v: &VariableFacts| match v.r_hat.is_nan() {
+            true if v.sd.abs() <= 0.0 => f64::NEG_INFINITY,
+            true => f64::INFINITY,
+            false => v.r_hat,
+        };
         worst.sort_by(|a, b| badness(b).total_cmp(&badness(a)));
         if let Some(figure) = self.overview() {
             section.figure(figure);
@@ -277,7 +281,8 @@ impl Trace {
         for (chain, y) in thinned.y.iter().enumerate() {
             let label = format!("chain {chain}");
             table = table.numbers(&label, y);
-            let mark = Mark::line(&thinned.x, y).called(label).series(chain);
+            // Dashes of many short lines are noise.
+            let mark = Mark::line(&thinned.x, y).called(label).series(chain).dash(0);
             marks.push(mark.size(0.9).opacity(0.75));
         }
         let value = |[chain, draw]: &[usize; 2]| {

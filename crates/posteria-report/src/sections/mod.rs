@@ -8,6 +8,7 @@ mod densities;
 mod evidence;
 mod model;
 mod predictions;
+mod results;
 mod selection;
 mod utilities;
 mod verdict;
@@ -20,6 +21,7 @@ pub use model::{ColumnFacts, Model};
 pub use predictions::{
     Band, ClassifiedRows, Curve, Effect, FittedRows, PointSet, Predictions, Surface,
 };
+pub use results::{Quantity, Results};
 pub use selection::{InputFacts, ModelFacts, Selection, SizeFacts, UtilityOfSize};
 pub use utilities::{Comparison, Utilities, Utility};
 pub use verdict::{Doubt, Verdict};

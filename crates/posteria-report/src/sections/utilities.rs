@@ -110,6 +110,17 @@ impl Utilities {
 }
 
 impl Comparison {
+    /// The names of the models with numbers, without the folder that all of them are in.
+    fn numbered(&self) -> Vec<String> {
+        let folder = |name: &str| name.rfind('/').map_or(0, |at| at + 1);
+        let first = self.models.first().map_or("", String::as_str);
+        let common = &first[..folder(first)];
+        let is_common = self.models.iter().all(|name| name.starts_with(common));
+        let skipped = if is_common { common.len() } else { 0 };
+        let names = self.models.iter().enumerate();
+        names.map(|(index, name)| format!("{}. {}", index + 1, &name[skipped..])).collect()
+    }
+
     fn figure(&self) -> Figure {
         let columns = self.models.len();
         let cell = |row: usize, column: usize| {
@@ -136,8 +147,8 @@ impl Comparison {
                 "Above 50 % (orange) the model of the row is probably better; near 50 % the data \
                       do not tell."
                     .into(),
-            x: Axis::named("than", self.models.clone()),
-            y: Axis::named("better", self.models.clone()),
+            x: Axis::named("than", (1..=columns).map(|number| number.to_string()).collect()),
+            y: Axis::named("better", self.numbered()),
             marks: vec![Mark::new(tiles)],
             table,
             height: 90.0 + 34.0 * columns as f64,

@@ -1,15 +1,16 @@
 //! Place the axes of a figure, and draw what is around its marks.
 
-use crate::figure::{Axis, Figure, Ink, Shape};
+use crate::figure::{Axis, Figure, Ink, Shape, Span};
 use crate::number::place;
 use crate::scale::{Kind, Scale, Tick};
 
 use super::legend;
 use super::writer::Writer;
-use super::{LETTERS, Place, WIDTH, cut, width};
+use super::{LETTERS, Place, WIDTH, cut, cut_middle, width};
 
-/// Widest column of names on the left.
+/// Widest column of names on the left, and in a figure with a row of its own.
 const NAMES: f64 = 150.0;
+const WIDE_NAMES: f64 = 220.0;
 
 /// Where everything is.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ impl Frame {
         let y = scale(&figure.y, 1, up);
         let y_ticks = ticks(&y, &figure.y, ((bottom - above) / 45.0).clamp(3.0, 7.0) as usize);
         let widest = y_ticks.iter().map(|tick| width(&tick.label, LETTERS)).fold(0.0, f64::max);
-        let left = if figure.y.label.is_empty() { 10.0 } else { 26.0 } + widest.min(NAMES);
+        let left = if figure.y.label.is_empty() { 10.0 } else { 26.0 } + widest.min(names(figure));
         let right = total - 14.0;
         let x = scale(&figure.x, 0, [left, right]);
         let longest = |ticks: &[Tick]| {
@@ -61,6 +62,9 @@ impl Frame {
         while count > 2 && x_ticks.len() as f64 * (longest(&x_ticks) + 12.0) > right - left {
             count -= 1;
             x_ticks = ticks(&x, &figure.x, count);
+        }
+        if figure.x.categories.is_empty() {
+            x_ticks = apart(x_ticks, &x);
         }
         Frame { x, y, window: [left, above, right, bottom], top, x_ticks, y_ticks, height }
     }
@@ -126,7 +130,8 @@ impl Frame {
         for tick in &self.y_ticks {
             let Some(at) = self.y.place(tick.value) else { continue };
             let y = place(at + 0.35 * LETTERS);
-            label(writer, &[("x", &x), ("y", &y)], &tick.label, NAMES);
+            let shown = cut_middle(&tick.label, LETTERS, names(figure));
+            told(writer, &[("x", &x), ("y", &y)], &tick.label, &shown);
         }
         writer.close("g");
         if !figure.x.label.is_empty() {
@@ -144,6 +149,10 @@ impl Frame {
     }
 }
 
+fn names(figure: &Figure) -> f64 {
+    if figure.span == Span::Whole { WIDE_NAMES } else { NAMES }
+}
+
 fn facts(scale: &Scale, [from, to]: [f64; 2]) -> String {
     let kind = if scale.kind == Kind::Log { 1 } else { 0 };
     format!("{:e} {:e} {} {} {kind}", scale.low, scale.high, place(from), place(to))
@@ -158,14 +167,35 @@ fn ticks(scale: &Scale, axis: &Axis, count: usize) -> Vec<Tick> {
     named.map(|(index, name)| Tick { value: index as f64, label: name.clone() }).collect()
 }
 
-/// A text that is cut where there is no room, and told under the pointer then.
+/// Ticks whose labels do not touch: on a logarithmic axis they are closer the higher they are.
+fn apart(ticks: Vec<Tick>, scale: &Scale) -> Vec<Tick> {
+    let mut end = f64::NEG_INFINITY;
+    let mut keep = |tick: &Tick| {
+        let half = width(&tick.label, LETTERS) / 2.0;
+        let Some(at) = scale.place(tick.value).map(|at| at.min(WIDTH - 1.0 - half)) else {
+            return false;
+        };
+        let is_free = at - half > end + 6.0;
+        if is_free {
+            end = at + half;
+        }
+        is_free
+    };
+    ticks.into_iter().filter(|tick| keep(tick)).collect()
+}
+
+/// A text that is cut where there is no room.
 fn label(writer: &mut Writer, attributes: super::writer::Attributes<'_>, text: &str, room: f64) {
-    let shown = cut(text, LETTERS, room);
+    told(writer, attributes, text, &cut(text, LETTERS, room));
+}
+
+/// A text as it is shown; under the pointer as it is.
+fn told(writer: &mut Writer, attributes: super::writer::Attributes<'_>, text: &str, shown: &str) {
     if shown == text {
         return writer.leaf("text", attributes, text);
     }
     writer.open("text", attributes);
     writer.leaf("title", &[], text);
-    writer.leaf("tspan", &[], &shown);
+    writer.leaf("tspan", &[], shown);
     writer.close("text");
 }

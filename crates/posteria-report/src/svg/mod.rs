@@ -7,6 +7,7 @@ mod surface;
 mod writer;
 
 use crate::figure::{Figure, Ink};
+use crate::letters::width;
 use crate::number::place;
 
 use self::frame::Frame;
@@ -19,6 +20,8 @@ pub const WIDTH: f64 = 440.0;
 const HEIGHT: f64 = 270.0;
 /// Size of letters.
 const LETTERS: f64 = 11.5;
+/// Size of the letters of a title, which are bold and so a little wider than their measure.
+const TITLE: f64 = 13.0;
 
 /// Where a picture will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +46,9 @@ pub fn draw(figure: &Figure, place_of: Place) -> String {
     let mut writer = Writer::default();
     let lines = match place_of {
         Place::Page => Vec::new(),
-        Place::File => wrapped(&figure.title, 68),
+        Place::File => wrapped(&figure.title, 1.08 * TITLE, WIDTH - 16.0),
     };
-    let top = 18.0 * lines.len() as f64;
+    let top = if lines.is_empty() { 0.0 } else { 18.0 * lines.len() as f64 + 6.0 };
     let height = top + if figure.height > 0.0 { figure.height } else { HEIGHT };
     let frame = Frame::new(figure, [WIDTH, height], top);
     let view = format!("0 0 {} {}", place(WIDTH), place(height));
@@ -78,7 +81,7 @@ pub fn draw(figure: &Figure, place_of: Place) -> String {
                     ("x", &"8"),
                     ("y", &y),
                     ("font-weight", &"600"),
-                    ("font-size", &"13"),
+                    ("font-size", &TITLE),
                     ("fill", &colour),
                 ],
                 line,
@@ -97,11 +100,6 @@ pub fn draw(figure: &Figure, place_of: Place) -> String {
     writer.finish()
 }
 
-/// About how wide a text is.
-fn width(text: &str, size: f64) -> f64 {
-    text.chars().map(|c| if c.is_ascii() { 0.56 } else { 0.75 }).sum::<f64>() * size
-}
-
 /// `text` cut to a width, with `…` where something is missing.
 fn cut(text: &str, size: f64, most: f64) -> String {
     if width(text, size) <= most {
@@ -118,19 +116,33 @@ fn cut(text: &str, size: f64, most: f64) -> String {
     kept
 }
 
-/// `text` in lines of about `most` letters.
-fn wrapped(text: &str, most: usize) -> Vec<String> {
+/// `text` cut to a width in its middle, so that both ends tell what it is.
+fn cut_middle(text: &str, size: f64, most: f64) -> String {
+    if width(text, size) <= most {
+        return text.into();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let shown = |kept: usize| -> String {
+        let (front, back) = (kept.div_ceil(2), kept / 2);
+        let (front, back) = (&letters[..front], &letters[letters.len() - back..]);
+        front.iter().chain(&['…']).chain(back).collect()
+    };
+    let kept = (0..letters.len()).rev().find(|kept| width(&shown(*kept), size) <= most);
+    shown(kept.unwrap_or(0))
+}
+
+/// `text` in lines of a width where words allow it.
+fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().expect("there is a line");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > most {
+        if last.is_empty() {
+            last.push_str(word);
+        } else if width(&format!("{last} {word}"), size) > most {
             lines.push(word.into());
-            continue;
+        } else {
+            last.extend([" ", word]);
         }
-        if !last.is_empty() {
-            last.push(' ');
-        }
-        last.push_str(word);
     }
     lines
 }
@@ -143,7 +155,12 @@ mod tests {
     fn long_texts_are_cut_or_wrapped() {
         assert_eq!(cut("short", 10.0, 100.0), "short");
         assert!(cut("a name that is far too long", 10.0, 60.0).ends_with('…'));
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("", 7), [""]);
+        assert_eq!(cut_middle("short", 10.0, 100.0), "short");
+        let middle = cut_middle("variance of x1 by chain one", 10.0, 100.0);
+        assert!(middle.starts_with("var") && middle.ends_with("one") && middle.contains('…'));
+        assert!(width(&middle, 10.0) <= 100.0);
+        assert_eq!(cut_middle("anything", 10.0, 1.0), "…");
+        assert_eq!(wrapped("one two three", 10.0, width("one two t", 10.0)), ["one two", "three"]);
+        assert_eq!(wrapped("", 10.0, 7.0), [""]);
     }
 }

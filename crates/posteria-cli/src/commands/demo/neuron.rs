@@ -158,14 +158,7 @@ pub fn run(seed: Seed, threads: NonZero<usize>) -> Demonstration {
         ),
         efficiency(&over(|run| run.1.per_gradient), &over(|run| run.0.per_gradient)),
     ];
-    Demonstration {
-        name: "neuron",
-        results,
-        report: None,
-        table: None,
-        words: WORDS.into(),
-        doubts: 0,
-    }
+    Demonstration { name: "neuron", results, words: WORDS.into(), ..Demonstration::default() }
 }
 
 /// The ratio of two means, with its standard error to first order.

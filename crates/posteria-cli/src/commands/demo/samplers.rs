@@ -199,14 +199,7 @@ pub fn run(seed: Seed, threads: NonZero<usize>) -> Demonstration {
         None,
         &repeated.run(LONG_RUNS, spread),
     ));
-    Demonstration {
-        name: "samplers",
-        results,
-        report: None,
-        table: None,
-        words: WORDS.into(),
-        doubts: 0,
-    }
+    Demonstration { name: "samplers", results, words: WORDS.into(), ..Demonstration::default() }
 }
 
 /// Acceptances and covariances of runs as long as the published ones.

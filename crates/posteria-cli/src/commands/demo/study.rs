@@ -212,21 +212,23 @@ impl Settings {
         words: String,
         r_hat: f64,
     ) -> Demonstration {
-        let settled = r_hat <= UNSETTLED;
-        if !settled {
-            self.context.output.warning(&format!(
+        let mut doubts = Vec::new();
+        // Also where it is no number.
+        let is_settled = r_hat <= UNSETTLED;
+        if !is_settled {
+            doubts.push(format!(
                 "the largest R-hat of fitted values is {r_hat:.2}: the chains have not mixed well, \
                  and another seed may give other figures"
             ));
         }
+        doubts.iter().for_each(|doubt| self.context.output.warning(doubt));
         results.push(Quantity {
             quantity: "largest R-hat of fitted values".into(),
             published: None,
             here: r_hat,
             sd: None,
         });
-        let doubts = usize::from(!settled);
-        Demonstration { name, results, report: None, table: None, words, doubts }
+        Demonstration { name, results, words, doubts, ..Demonstration::default() }
     }
 }
 

@@ -11,21 +11,18 @@ use posteria::predict::PredictiveTable;
 use posteria::random::Purpose;
 
 use super::super::{Context, assess, compare, fit, report, summary};
+use super::folder::{FOLDER, PAGE, make_room};
 use super::study::{numbers, outputs, table_of};
 use super::{Demonstration, Quantity};
-use crate::args::{Assess, Cli, Command, Compare, How};
-use crate::failure::{Classify, Failure, Result};
+use crate::args::{Assess, Cli, Command, Compare, Demo, How};
+use crate::failure::{Classify, Result};
 use crate::fitted::{Fitted, fitted};
 use crate::output::Output;
 use crate::prepare::prepare;
 use crate::sampling::open;
 
-/// Where the tour works.
-const FOLDER: &str = "posteria-demo";
-/// The file that marks the folder as the tour's own.
-const MARK: &str = "made-by-posteria-demo";
-const MARK_TEXT: &str = "posteria demo made this folder and replaces it when it runs again.\n";
-
+/// The table of the tour.
+const TABLE: &str = "curve.csv";
 /// Hidden units of the networks.
 const HIDDEN: usize = 8;
 /// Sweeps of warm-up, and draws, of every chain; next to none in a test.
@@ -41,12 +38,14 @@ const FITS: [(&str, ModelKind, ResidualFamily); 4] = [
     ("process-t", ModelKind::Gp, ResidualFamily::StudentT),
 ];
 
-/// Runs the tour; `quick` is a test that everything runs.
-pub fn run(quick: bool, context: &Context) -> Result<()> {
-    let folder = Path::new(FOLDER);
-    make_room(folder)?;
+/// Runs the tour.
+pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
+    let quick = arguments.quick;
+    let folder = arguments.out.as_deref().unwrap_or(Path::new(FOLDER));
+    let own = FITS.iter().map(|(name, ..)| *name).chain([TABLE, PAGE]);
+    make_room(folder, &own.collect::<Vec<_>>())?;
     let say = |text: &str| context.output.message(text);
-    let table = folder.join("curve.csv");
+    let table = folder.join(TABLE);
     let mut stream = context.seed().stream(Purpose::Data, [0, 0]);
     let data = draw(TRAINING_ROWS, Noise::Contaminated, &mut stream);
     write(&data, &table)?;
@@ -100,14 +99,13 @@ pub fn run(quick: bool, context: &Context) -> Result<()> {
     if !context.output.json {
         predict(best, &table, context)?;
     }
-    let page = folder.join("report.html");
+    let page = folder.join(PAGE);
     say(&format!("\n9. posteria report {} -o {}", shown.join(" "), page.display()));
     let written = report::write_page(&runs, &page, context)?;
     if context.output.json {
         let results = results(&runs, &compared.p_better)?;
         let report = Some(written);
-        let words = String::new();
-        let tour = Demonstration { name: "tour", results, report, table: None, words, doubts: 0 };
+        let tour = Demonstration { name: "tour", results, report, ..Demonstration::default() };
         return context.output.result(&tour, String::new);
     }
     say(&format!(
@@ -182,20 +180,4 @@ fn write(table: &Table, path: &Path) -> Result<()> {
         text.push_str(&format!("{x:.4},{y:.4}\n"));
     }
     fs::write(path, text).running()
-}
-
-/// Makes an empty folder; one that is there must be a former tour's.
-fn make_room(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        let ours = fs::read_to_string(folder.join(MARK)).is_ok_and(|text| text == MARK_TEXT);
-        if !ours {
-            return Err(Failure::bad_input(format!(
-                "there is a {FOLDER} here that the demo did not make; go to another folder, or \
-                 rename it"
-            )));
-        }
-        fs::remove_dir_all(folder).running()?;
-    }
-    fs::create_dir(folder).bad_input()?;
-    fs::write(folder.join(MARK), MARK_TEXT).running()
 }

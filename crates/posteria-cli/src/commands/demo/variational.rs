@@ -12,5 +12,5 @@ fn figure(quantity: impl Into<String>, published: Option<f64>, here: f64) -> Qua
 }
 
 fn conclude(name: &'static str, results: Vec<Quantity>, words: String) -> Demonstration {
-    Demonstration { name, results, report: None, table: None, words, doubts: 0 }
+    Demonstration { name, results, words, ..Demonstration::default() }
 }

@@ -145,7 +145,7 @@ impl Assessment {
 }
 
 /// Compares runs that were assessed alike, by every utility that all of them have.
-pub fn comparisons(runs: &[(String, Assessment)], targets: &TargetFacts, seed: Seed) -> Utilities {
+pub fn comparisons(runs: &[(String, &Assessment)], targets: &TargetFacts, seed: Seed) -> Utilities {
     let none = Utilities::default();
     let [(_, first), others @ ..] = runs else { return none };
     let alike = |other: &Assessment| {

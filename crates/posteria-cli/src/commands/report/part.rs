@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use posteria::assess::TargetFacts;
 use posteria::caution::Caution;
 use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
@@ -16,19 +17,27 @@ use super::selection::selection;
 use super::{data, posterior, predictions, verdict};
 use crate::approximation;
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::{Fitted, fitted};
+use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
 use crate::prepare::Prepared;
 use crate::sampling::{open, spec_of, store_failure};
 use crate::text;
 use crate::words::Words;
 
-/// Everything about the run in `folder`, and what its assessment found, if it has one.
+/// An assessment, and what it was of.
+pub struct Assessed {
+    pub assessment: Assessment,
+    /// The targets of every row on the user's scale; classes as their indices.
+    pub observed: Vec<Vec<f64>>,
+    pub targets: TargetFacts,
+}
+
+/// Everything about the run in `folder`, and its assessment, if it has one and can be compared.
 pub fn gather(
     folder: &Path,
     context: &Context,
     interrupt: &Interrupt,
-) -> Result<(Part, Option<Assessment>)> {
+) -> Result<(Part, Option<Assessed>)> {
     let run = open(folder)?;
     let spec = spec_of((folder, &run))?;
     let draws = foreign::draws_of(&run, context)?;
@@ -53,6 +62,7 @@ pub fn gather(
     doubts.extend(evidence.iter().flat_map(Evidence::doubts));
     let mut part = Part::new(folder.display().to_string());
     part.push(verdict::verdict(&draws, &summary, inference, doubts).section());
+    let mut rows = None;
     match run.training_data().map_err(store_failure)? {
         Some(_) => {
             let prepared = prepared(&run, spec, folder)?;
@@ -61,6 +71,10 @@ pub fn gather(
             let predictions = predictions::predictions(&prepared, &draws, context, interrupt)?;
             part.push(predictions.section());
             part.push(posterior::densities(&draws, &summary, &prepared.spec).section());
+            let Prepared { data, encoder, spec, .. } = &prepared;
+            if !spec.model.kind.is_unsupervised() {
+                rows = Some((observed(&data.targets, encoder), TargetFacts::of(data)));
+            }
         }
         // A run of a posteria that did not keep the data.
         None => {
@@ -72,7 +86,12 @@ pub fn gather(
     let sections = sections.chain(weights.iter().map(WeightReliability::section));
     let sections = sections.chain(selection.iter().map(Selection::section));
     sections.chain(evidence.iter().map(Evidence::section)).for_each(|section| part.push(section));
-    Ok((part, assessment))
+    let assessed = assessment.zip(rows).map(|(assessment, (observed, targets))| Assessed {
+        assessment,
+        observed,
+        targets,
+    });
+    Ok((part, assessed))
 }
 
 /// What was fitted, as it was before the fit.

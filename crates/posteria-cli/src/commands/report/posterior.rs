@@ -148,8 +148,11 @@ pub fn densities(draws: &Draws, summary: &Summary, spec: &Spec) -> Densities {
         match topic {
             Topic::Quality => {}
             Topic::Parameters => {
-                // Each has a unit of its own.
-                for sample in samples(&others).into_iter().take(PARAMETERS) {
+                // Each has a unit of its own; counts and indicators of inputs have no density.
+                let is_continuous =
+                    |sample: &Sample| sample.draws.iter().any(|it| it.fract().abs() > 0.0);
+                let shown = samples(&others).into_iter().filter(is_continuous);
+                for sample in shown.take(PARAMETERS) {
                     groups.push(DensityGroup {
                         title: format!("{}: its posterior", sample.name),
                         label: sample.name.clone(),

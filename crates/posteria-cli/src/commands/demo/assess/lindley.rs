@@ -76,8 +76,13 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         table.row(line);
     }
     let table = format!("Probability that M2 is better\n{}", table.render());
-    let (words, report) = (WORDS.to_string(), None);
-    Ok(Demonstration { name: "lindley", results, report, table: Some(table), words, doubts: 0 })
+    Ok(Demonstration {
+        name: "lindley",
+        results,
+        table: Some(table),
+        words: WORDS.into(),
+        ..Demonstration::default()
+    })
 }
 
 fn data(seed: Seed, realisation: u64, rows: usize) -> Vec<f64> {

@@ -2,7 +2,9 @@
 
 use posteria::data::recipes::line::{INTERCEPT, NOISE_SD, POINTS, PRIOR_PRECISION, SLOPE, draw};
 use posteria::random::{Purpose, Stream};
+use posteria_report::figure::{Figure, Palette};
 
+use super::super::figures::Map;
 use super::estimate::Estimate;
 use super::picture::{Grid, Plot, beside};
 use super::{Demonstration, Quantity, Settings, numbers, study};
@@ -14,6 +16,7 @@ const LINES: usize = 6;
 
 /// Coefficients, intercept to the right and slope upwards.
 const COEFFICIENTS: Grid = Grid { x: (-1.0, 1.0), y: (-1.0, 1.0), columns: 31, rows: 13 };
+const FINE: Grid = Grid { columns: 61, rows: 61, ..COEFFICIENTS };
 /// The plane of the points.
 const PLANE: Grid = Grid { x: (-1.0, 1.0), y: (-1.2, 1.2), columns: 41, rows: 13 };
 
@@ -81,7 +84,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let most = POINTS[POINTS.len() - 1];
     let table = draw(most, &mut seed.stream(Purpose::Data, [40, 0]));
     let (x, y) = (numbers(&table, "x"), numbers(&table, "y"));
-    let (mut results, mut pictures) = (Vec::new(), String::new());
+    let (mut results, mut pictures, mut figures) = (Vec::new(), Vec::new(), Vec::new());
     for points in POINTS {
         let exact = Exact::new(&x[..points], &y[..points]);
         for (coefficient, (name, truth)) in
@@ -91,8 +94,9 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
             results.push(Quantity::of(quantity, Some(truth), exact.estimate(coefficient)));
         }
         let mut stream = seed.stream(Purpose::Data, [41, points as u64]);
-        pictures.push_str(&picture(&exact, (&x[..points], &y[..points]), &mut stream));
-        pictures.push('\n');
+        let (drawn, figure) = picture(&exact, (&x[..points], &y[..points]), &mut stream);
+        pictures.push(drawn);
+        figures.push(figure);
     }
     let precision = NOISE_SD.powi(-2);
     let sd = PRIOR_PRECISION.sqrt().recip();
@@ -123,12 +127,12 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
             sd: None,
         });
     }
-    let words = format!("{pictures}{WORDS}");
-    Ok(settings.conclude("line", results, words, fitted.r_hat()))
+    let done = settings.conclude("line", results, WORDS.into(), fitted.r_hat());
+    Ok(done.picturing(pictures.join("\n"), figures))
 }
 
-/// The posterior beside lines drawn from it.
-fn picture(exact: &Exact, (x, y): (&[f64], &[f64]), stream: &mut Stream) -> String {
+/// The posterior beside lines drawn from it, and the posterior for the page.
+fn picture(exact: &Exact, (x, y): (&[f64], &[f64]), stream: &mut Stream) -> (String, Figure) {
     let densities: Vec<f64> =
         COEFFICIENTS.points().iter().map(|point| exact.density(*point)).collect();
     let mut left = COEFFICIENTS.shade(&densities, (0.0, 1.0));
@@ -150,7 +154,19 @@ fn picture(exact: &Exact, (x, y): (&[f64], &[f64]), stream: &mut Stream) -> Stri
     x.iter().zip(y).for_each(|(x, y)| plot.put(*x, *y, 'o'));
     let right: Vec<String> = plot.render().lines().map(str::to_string).collect();
     let points = text::count(x.len(), "point");
-    beside([&format!("after {points}"), "lines drawn from it"], &left, &right)
+    let map = Map {
+        title: &format!("Intercept and slope after {points}"),
+        caption: "Colour: the posterior density, relative to its largest. Point: the line that made \
+                  the points.",
+        inputs: ["intercept", "slope"],
+        output: "relative density",
+        values: &FINE.points().iter().map(|point| exact.density(*point)).collect::<Vec<_>>(),
+        range: (0.0, 1.0),
+        palette: Palette::Sequential,
+        points: vec![("truth", vec![INTERCEPT], vec![SLOPE])],
+    };
+    let drawn = beside([&format!("after {points}"), "lines drawn from it"], &left, &right);
+    (drawn, map.figure(&FINE))
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use posteria::data::{Column, Table};
 use posteria::model::Decay;
 use posteria::random::Purpose;
 use posteria_linalg::Matrix;
+use posteria_report::figure::Span;
 
+use super::super::figures::Lines;
 use super::{Demonstration, Quantity, Settings};
 use crate::failure::{Classify, Result};
 use crate::output::Table as Shown;
@@ -87,6 +89,36 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         quantity("test error (RMSE) there", None, errors[highest]),
         quantity("least test error (RMSE)", None, errors[least]),
     ];
+    let x: Vec<f64> = curve.iter().map(ln_alpha).collect();
+    let over = |title, caption, output, lines| {
+        let (x, points) = (&x[..], None);
+        Lines { title, caption, input: "ln α", output, x, lines, points, span: Span::Usual }
+            .figure()
+    };
+    let of = |value: fn(&CurvePoint) -> f64| -> Vec<f64> { curve.iter().map(value).collect() };
+    let figures = vec![
+        over(
+            "The best α is where γ and 2αE_W cross",
+            "γ: how many parameters the data determine; 2αE_W: what the weights spend of the prior.",
+            "parameters",
+            vec![
+                ("γ", of(|point| point.effective_parameters)),
+                ("2αE_W", of(|point| point.twice_alpha_e_w)),
+            ],
+        ),
+        over(
+            "The evidence is greatest there",
+            "The log evidence of the precision α of the weights.",
+            "log evidence",
+            vec![("log evidence", of(|point| point.log_evidence))],
+        ),
+        over(
+            "And the error on new rows is nearly the least",
+            "Root mean square error on new rows, which the evidence has not seen.",
+            "test RMSE",
+            vec![("test RMSE", errors.clone())],
+        ),
+    ];
     let mut table = Shown::new(&["ln α", "γ", "2αE_W", "log evidence", "test RMSE"]);
     for (point, error) in curve.iter().zip(&errors).step_by(2) {
         table.row([
@@ -97,13 +129,11 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
             text::fixed(*error, 3),
         ]);
     }
-    let words = format!("{}\n{WORDS}", table.render());
     Ok(Demonstration {
         name: "evidence-sinusoid",
         results,
-        report: None,
-        table: None,
-        words,
-        doubts: 0,
-    })
+        words: WORDS.into(),
+        ..Demonstration::default()
+    }
+    .picturing(table.render(), figures))
 }

@@ -69,9 +69,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     Ok(Demonstration {
         name: "neuron-laplace",
         results,
-        report: None,
-        table: None,
         words: WORDS.into(),
-        doubts: 0,
+        ..Demonstration::default()
     })
 }

@@ -98,14 +98,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         here: best,
         sd: None,
     });
-    Ok(Demonstration {
-        name: "tempered",
-        results,
-        report: None,
-        table: None,
-        words: WORDS.into(),
-        doubts: 0,
-    })
+    Ok(Demonstration { name: "tempered", results, words: WORDS.into(), ..Demonstration::default() })
 }
 
 /// Kullback-Leibler distance of the teacher N(0, 1) from N(x, variance), on average over x.

@@ -4,7 +4,9 @@ use posteria::data::recipes::outliers::{Noise, TEST_ROWS, TRAINING_ROWS, draw, m
 use posteria::data::{Table, Task};
 use posteria::model::spec::{ResidualFamily, WidthRule};
 use posteria::random::Purpose;
+use posteria_report::figure::{Figure, Span};
 
+use super::super::figures::Lines;
 use super::estimate::Estimate;
 use super::picture::{Grid, Plot};
 use super::{
@@ -115,17 +117,36 @@ pub fn report(
     }
     let dof = Estimate::of_bulk(fits[0].values("residual_dof", 0));
     results.push(Quantity::of("degrees of freedom of the residuals", None, dof));
-    let words = format!("{}\n{words}", picture(&fits[0], &outliers)?);
+    let (drawn, figure) = picture([&fits[0], &fits[1]], &outliers)?;
     let r_hat = fits.iter().map(Fitted::r_hat).fold(f64::NAN, f64::max);
-    Ok(settings.conclude(name, results, words, r_hat))
+    Ok(settings.conclude(name, results, words.into(), r_hat).picturing(drawn, vec![figure]))
 }
 
-fn picture(fitted: &Fitted, tables: &Tables) -> Result<String> {
+/// The curves of the fits with t and with normal residuals to rows with outliers.
+fn picture([t, normal]: [&Fitted; 2], tables: &Tables) -> Result<(String, Figure)> {
     let (low, high) = DRAWN.x;
     let step = (high - low) / DRAWN.columns as f64;
     let inputs: Vec<f64> =
         (0..DRAWN.columns).map(|column| low + (column as f64 + 0.5) * step).collect();
-    let curve = fitted.outputs(&table_of([("x", inputs.clone())]))?;
+    let places = table_of([("x", inputs.clone())]);
+    let curve = t.outputs(&places)?;
+    let truth: Vec<f64> = inputs.iter().map(|x| mean(*x)).collect();
+    let [x, y] = ["x", "y"].map(|name| numbers(&tables.training, name).to_vec());
+    let figure = Lines {
+        title: "Outliers bend the curve with normal residuals, and not the one with t residuals",
+        caption: "Lines: posterior means, and the curve that the rows were made with. Points: the rows, \
+                  of which one in twenty is an outlier.",
+        input: "x",
+        output: "y",
+        x: &inputs,
+        lines: vec![
+            ("t residuals", curve.clone()),
+            ("normal residuals", normal.outputs(&places)?),
+            ("true curve", truth),
+        ],
+        points: Some(("rows", x, y)),
+        span: Span::Whole,
+    };
     let mut plot = Plot::new(DRAWN);
     let rows = numbers(&tables.training, "x").iter().zip(numbers(&tables.training, "y"));
     rows.for_each(|(x, y)| plot.put(*x, *y, 'o'));
@@ -133,5 +154,6 @@ fn picture(fitted: &Fitted, tables: &Tables) -> Result<String> {
         plot.put(*x, mean(*x), '.');
         plot.put(*x, *y, '*');
     }
-    Ok(format!("rows o, true curve ., posterior mean with t residuals *\n{}", plot.render()))
+    let legend = "rows o, true curve ., posterior mean with t residuals *";
+    Ok((format!("{legend}\n{}", plot.render()), figure.figure()))
 }

@@ -4,7 +4,9 @@ use posteria::data::recipes::surface::{NOISE_SD, TRAINING_ROWS, draw, mean};
 use posteria::data::{Table, Task};
 use posteria::model::spec::{ResidualFamily, WidthRule};
 use posteria::random::Purpose;
+use posteria_report::figure::Palette;
 
+use super::super::figures::Map;
 use super::estimate::Estimate;
 use super::picture::{Grid, beside};
 use super::{Demonstration, Design, Fitted, Quantity, Settings, numbers, squared_differences};
@@ -37,7 +39,7 @@ rows than the noise on average.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
     let (training, new) = tables(settings);
     let fitted = DESIGN.fit(&training, &settings.plan(400, 1), settings)?;
-    report("surface-mlp", WORDS, &fitted, &new, settings)
+    report("surface-mlp", WORDS, &fitted, (&training, &new), settings)
 }
 
 /// Training rows and new rows.
@@ -52,7 +54,7 @@ pub fn report(
     name: &'static str,
     words: &str,
     fitted: &Fitted,
-    new: &Table,
+    (training, new): (&Table, &Table),
     settings: &Settings,
 ) -> Result<Demonstration> {
     let truth = |grid: &Grid| -> Vec<f64> {
@@ -99,5 +101,26 @@ pub fn report(
         &DRAWN.shade(&true_shown, range),
         &DRAWN.shade(&shown, range),
     );
-    Ok(settings.conclude(name, results, format!("{picture}\n{words}"), fitted.r_hat()))
+    let map = |title, caption, values, points| Map {
+        title,
+        caption,
+        inputs: ["x1", "x2"],
+        output: "y",
+        values,
+        range,
+        palette: Palette::Sequential,
+        points,
+    };
+    let truth_map =
+        map("The true surface", "What the rows were made with.", &true_shown, Vec::new());
+    let rows = ["x1", "x2"].map(|name| numbers(training, name).to_vec());
+    let [x, y] = rows;
+    let found_map = map(
+        "The posterior mean: as the true surface where there are rows",
+        "The same colours. Points: the rows that were learned from.",
+        &shown,
+        vec![("rows", x, y)],
+    );
+    let figures = vec![truth_map.figure(&DRAWN), found_map.figure(&DRAWN)];
+    Ok(settings.conclude(name, results, words.into(), fitted.r_hat()).picturing(picture, figures))
 }

@@ -5,7 +5,9 @@ use posteria::data::{Table, Task};
 use posteria::model::spec::{ResidualFamily, WidthRule};
 use posteria::predict::PredictiveTable;
 use posteria::random::Purpose;
+use posteria_report::figure::Palette;
 
+use super::super::figures::Map;
 use super::estimate::Estimate;
 use super::picture::{Grid, beside};
 use super::{Demonstration, Design, Fitted, Quantity, Settings, numbers};
@@ -32,7 +34,7 @@ run.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
     let (training, test) = tables(settings);
     let fitted = DESIGN.fit(&training, &settings.plan(500, 3), settings)?;
-    report("two-class-mlp", WORDS, &fitted, &test, settings)
+    report("two-class-mlp", WORDS, &fitted, (&training, &test), settings)
 }
 
 /// Training and test rows.
@@ -47,7 +49,7 @@ pub fn report(
     name: &'static str,
     words: &str,
     fitted: &Fitted,
-    test: &Table,
+    (training, test): (&Table, &Table),
     settings: &Settings,
 ) -> Result<Demonstration> {
     let predictions = fitted.predict(test)?;
@@ -82,7 +84,38 @@ pub fn report(
         &DRAWN.shade(&truth, (0.0, 1.0)),
         &DRAWN.shade(&shown, (0.0, 1.0)),
     );
-    Ok(settings.conclude(name, results, format!("{picture}\n{words}"), fitted.r_hat()))
+    let map = |title, caption, values, points| Map {
+        title,
+        caption,
+        inputs: ["x1", "x2"],
+        output: "probability of class 1",
+        values,
+        range: (0.0, 1.0),
+        palette: Palette::Diverging,
+        points,
+    };
+    let of_class = |name, is_first: bool| {
+        let codes = numbers(training, "class").iter().map(|code| (*code > 0.5) == is_first);
+        let column = |input: &str| -> Vec<f64> {
+            let rows = numbers(training, input).iter().zip(codes.clone());
+            rows.filter(|(_, is_own)| *is_own).map(|(value, _)| *value).collect()
+        };
+        (name, column("x1"), column("x2"))
+    };
+    let true_map = map(
+        "The true probability of class 1",
+        "What the rows were made with: no rule can do better.",
+        &truth,
+        Vec::new(),
+    );
+    let found_map = map(
+        "The posterior probability of class 1: points on the side of their colour",
+        "The same colours. Points: the rows that were learned from.",
+        &shown,
+        vec![of_class("class 0", false), of_class("class 1", true)],
+    );
+    let figures = vec![true_map.figure(&DRAWN), found_map.figure(&DRAWN)];
+    Ok(settings.conclude(name, results, words.into(), fitted.r_hat()).picturing(picture, figures))
 }
 
 /// Whether the most probable class of every row is its own.

@@ -22,5 +22,5 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let study = study("y", Task::Regression, Some(ResidualFamily::Normal));
     let fitted = study.fit(&training, &settings.plan(300, 1), settings)?;
     let fitted = fitted.predicting_from_one_in(PREDICTED);
-    report("surface-gp", WORDS, &fitted, &new, settings)
+    report("surface-gp", WORDS, &fitted, (&training, &new), settings)
 }

@@ -19,5 +19,5 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let fitted = study("class", Task::Binary, None);
     let fitted = fitted.fit(&training, &settings.plan(300, 1), settings)?;
     let fitted = fitted.predicting_from_one_in(PREDICTED);
-    report("two-class-gp", WORDS, &fitted, &test, settings)
+    report("two-class-gp", WORDS, &fitted, (&training, &test), settings)
 }

@@ -20,7 +20,7 @@ pub use model::{ColumnFacts, Model};
 pub use predictions::{
     Band, ClassifiedRows, Curve, Effect, FittedRows, PointSet, Predictions, Surface,
 };
-pub use selection::{InputFacts, ModelFacts, Selection, SizeFacts, UtilityOfSize};
+pub use selection::{InputFacts, ModelFacts, NestedFacts, Selection, SizeFacts, UtilityOfSize};
 pub use utilities::{Comparison, Utilities, Utility};
 pub use verdict::{Doubt, Verdict};
 pub use weights::WeightReliability;

@@ -40,13 +40,16 @@ fn nested_folds_repeat_search_and_choice() {
     for key in ["mean", "sd", "q05", "q95"] {
         assert!((number(&nested["chosen"][key]) - number(&chosen[key])).abs() < 1e-12, "{key}");
     }
+    // Up to the Monte Carlo error of the replicates.
     let gap = number(&nested["chosen"]["mean"]) - number(&nested["mean"]);
-    assert!((gap - number(&nested["optimism"]["mean"])).abs() < 1e-9, "{nested}");
+    let optimism = &nested["optimism"];
+    let off = (gap - number(&optimism["mean"])).abs();
+    assert!(off < 0.1 * number(&optimism["sd"]), "{nested}");
     // a alone explains nine tenths: every fold finds it.
     assert_eq!(nested["inputs"][0], json!({"name": "a", "folds": 4}), "{nested}");
     let sets = nested["sets"].as_array().expect("sets");
     assert_eq!(sets.iter().map(|it| it["folds"].as_u64().expect("a count")).sum::<u64>(), 4);
-    assert!(json["note"].as_str().expect("a note").contains("by nested folds"), "{json}");
+    assert!(json["note"].as_str().expect("a note").contains("nested folds put"), "{json}");
     // Searches are runs without the rows of their fold, their sets without these too.
     let fold = "run/nested/random-4-seed-1/fold-0002";
     let spec = fs::read_to_string(place.path(&format!("{fold}/spec.toml"))).expect("there");
@@ -89,22 +92,20 @@ fn importance_is_told_side_by_side() {
     assert!(mean(0, "leave_out") > 0.5, "{}", of(0, "leave_out"));
     assert!(number(&of(0, "leave_out")["p_full_better"]) > 0.99);
     assert!(mean(2, "leave_out").abs() < 0.1 && number(&of(2, "leave_out")["sd"]) > 0.0);
-    assert!(json["importance_note"].as_str().expect("a note").contains("bends"));
+    assert!(json["importance_note"].is_null(), "a linear model does not bend");
+    place
+        .call("select table.csv --target y --model gp --no-choice --chains 2 --warmup 20 --draws 20 -q")
+        .assert_says(&["relevance", "an input with a straight effect"]);
     let rmse =
         "select run --folds 3 --fold-draws 40 --largest 1 --sets 0 --leave-out --utility rmse";
     let told = place.call(&format!("{rmse} --json")).json();
     // Smaller errors are better, but a loss is positive.
     assert!(number(&told["inputs"][0]["importance"]["leave_out"]["mean"]) > 0.2, "{told}");
-    place.call(rmse).assert_says(&[
-        "lost without it",
-        "P(needed)",
-        "relevance",
-        "a straight effect",
-    ]);
+    place.call(rmse).assert_says(&["lost without it", "P(needed)", "relevance"]);
     place.call("select run --no-choice").assert_says(&["comparison", "mean |df/dx|"]);
     assert_eq!(place.call("report run --out page.html -q").code, 0);
     let page = fs::read_to_string(place.path("page.html")).expect("there");
-    assert!(page.contains("change per sd"));
+    assert!(page.contains("change%20per%20sd"));
 }
 
 #[test]

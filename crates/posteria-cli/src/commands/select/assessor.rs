@@ -62,7 +62,7 @@ impl<'a> Assessor<'a> {
         let draws = asked.fold_draws.unwrap_or(usual);
         let how = asked.how(draws);
         let sets = Sets::new((whole, path, spec), candidates, draws.get())?;
-        context.output.message("all inputs");
+        context.output.message("choice: the model with all inputs, then with fewer");
         let (folder, _) = sets.fit(&vec![true; candidates.len()], interrupt, context)?;
         let subject = Subject::open_part(&folder)?;
         let plan = Plan::new(&how, &subject, context)?;

@@ -85,8 +85,8 @@ impl Choice {
     /// With what nested folds say about it.
     pub fn tell_nested(&mut self, nested: Nested) {
         self.note = format!(
-            "the utility of the chosen set is optimistic: the same rows chose it; by nested folds it is too \
-             good by {} (sd {})",
+            "the same rows chose the set and say what it is worth; nested folds put this optimism at {} \
+             (sd {})",
             text::significant(nested.optimism.mean, 2),
             text::significant(nested.optimism.sd, 2),
         );

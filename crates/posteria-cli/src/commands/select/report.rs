@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use posteria::model::spec::Spec;
+use posteria::model::spec::{ModelKind, Spec};
 use posteria::select::Visits;
 use serde::Serialize;
 
@@ -45,8 +45,8 @@ pub struct Report {
     ks_p: f64,
     chi_square_p: f64,
     autocorrelation_time: f64,
-    /// How the importance of inputs is to be read.
-    importance_note: &'static str,
+    /// How relevances are to be read, where they measure how much a function bends.
+    importance_note: Option<&'static str>,
     warnings: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Report {
             ks_p: found.between.ks_p,
             chi_square_p: found.between.chi_square_p,
             autocorrelation_time: found.between.autocorrelation_time,
-            importance_note: NOTE,
+            importance_note: (spec.model.kind != ModelKind::Linear).then_some(NOTE),
             warnings,
         }
     }
@@ -190,8 +190,8 @@ impl Report {
         }
         let mut all = heading("change of predictions per standard deviation of each input");
         all.push_str(&table.render());
-        if has_relevance {
-            all.push_str(&format!("{NOTE}\n"));
+        if let Some(note) = self.importance_note.filter(|_| has_relevance) {
+            all.push_str(&format!("{note}\n"));
         }
         all
     }

@@ -3,6 +3,7 @@
 //! Usage: `posteria-validation [--replications N] [--threads N] [NAME]...`
 
 mod calibration;
+mod input_sets;
 mod models;
 
 use std::error::Error;
@@ -11,6 +12,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const REPLICATIONS: usize = 128;
+/// Chains of every prior and scheme of input sets, which are short.
+const REPLICATIONS_OF_SETS: usize = 2000;
 /// Corrected p-value below which a model has failed.
 const FALSE_ALARM: f64 = 1e-4;
 
@@ -26,11 +29,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             _ => names.push(argument),
         }
     }
-    let chosen: Vec<models::Model> = models::all()
-        .into_iter()
-        .filter(|model| names.is_empty() || names.iter().any(|name| model.name.contains(name)))
-        .collect();
-    if chosen.is_empty() {
+    let asked = |known: &str| names.is_empty() || names.iter().any(|name| known.contains(name));
+    let chosen: Vec<models::Model> =
+        models::all().into_iter().filter(|model| asked(&model.name)).collect();
+    let sets: Vec<input_sets::InputSets> =
+        input_sets::all().into_iter().filter(|sets| asked(&sets.name)).collect();
+    if chosen.is_empty() && sets.is_empty() {
         return Err(format!("no validation is called {}", names.join(" or ")).into());
     }
     println!("{replications} replications each; p is corrected for the number of quantities.\n");
@@ -53,6 +57,22 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             begin.elapsed().as_secs_f64()
         );
     }
-    println!("\n{} of {} failed.", failed, chosen.len());
+    for sets in &sets {
+        let begin = Instant::now();
+        let found = sets
+            .validate(REPLICATIONS_OF_SETS.max(replications), threads)
+            .map_err(|error| format!("{}: {error}", sets.name))?;
+        let mark = if found.p < FALSE_ALARM { " **failed**" } else { "" };
+        failed += usize::from(found.p < FALSE_ALARM);
+        println!(
+            "| {} | {} | {:.2e}{mark} | {} | | {:.0} |",
+            sets.name,
+            found.quantities,
+            found.p,
+            found.worst,
+            begin.elapsed().as_secs_f64()
+        );
+    }
+    println!("\n{} of {} failed.", failed, chosen.len() + sets.len());
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

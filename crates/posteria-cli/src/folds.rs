@@ -65,26 +65,7 @@ pub struct FoldFit {
 impl Division {
     /// The folder of all folds of this division of `run`.
     pub fn folder(&self, run: &Path) -> PathBuf {
-        let FoldScheme { by, column, gap, seed, repetition, .. } = &self.scheme;
-        let mut name = match by {
-            Some(FoldBy::Random) | None => format!("random-{}-seed-{seed}", self.folds.count()),
-            Some(FoldBy::Stratified) => format!("stratified-{}-seed-{seed}", self.folds.count()),
-            Some(FoldBy::Group) => format!("group-{}-seed-{seed}", self.folds.count()),
-            Some(FoldBy::Block) => format!("block-{}", self.folds.count()),
-            Some(FoldBy::Column) => "column".into(),
-            Some(FoldBy::Row) => "row".into(),
-        };
-        if let Some(column) = column {
-            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-            name = format!("{name}-{}", column.chars().map(plain).collect::<String>());
-        }
-        if *gap > 0 {
-            name = format!("{name}-gap-{gap}");
-        }
-        if *repetition > 0 {
-            name = format!("{name}-repetition-{repetition}");
-        }
-        run.join("folds").join(name)
+        run.join("folds").join(division_name(&self.scheme, self.folds.count()))
     }
 
     /// Conditions the model of `whole` on the training rows of a fold.
@@ -95,7 +76,9 @@ impl Division {
         let all: Vec<usize> = (0..whole.data.rows()).collect();
         let (data, everything) = divide(whole.data, &training, &all, standardize);
         spec.data.rows = Some(data.rows());
-        spec.data.fold = Some(FoldSpec { index: index + 1, scheme: self.scheme.clone() });
+        let within = spec.data.fold.take().map(Box::new);
+        let scheme = self.scheme.clone();
+        spec.data.fold = Some(FoldSpec { index: index + 1, scheme, within });
         spec.data.test = None;
         spec.sampling.draws = self.draws;
         let posterior = condition(&spec, &data, None)?;
@@ -180,6 +163,30 @@ impl Division {
         let warm = warm.filter(|warm| run.extent().warmup == warm.plan.warmup_iterations());
         Ok(Begun::new(warm, &prepared.plan, Some(run)))
     }
+}
+
+/// A name of a division into so many folds that no other division of the same rows has.
+pub fn division_name(scheme: &FoldScheme, count: usize) -> String {
+    let FoldScheme { by, column, gap, seed, repetition, .. } = scheme;
+    let mut name = match by {
+        Some(FoldBy::Random) | None => format!("random-{count}-seed-{seed}"),
+        Some(FoldBy::Stratified) => format!("stratified-{count}-seed-{seed}"),
+        Some(FoldBy::Group) => format!("group-{count}-seed-{seed}"),
+        Some(FoldBy::Block) => format!("block-{count}"),
+        Some(FoldBy::Column) => "column".into(),
+        Some(FoldBy::Row) => "row".into(),
+    };
+    if let Some(column) = column {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        name = format!("{name}-{}", column.chars().map(plain).collect::<String>());
+    }
+    if *gap > 0 {
+        name = format!("{name}-gap-{gap}");
+    }
+    if *repetition > 0 {
+        name = format!("{name}-repetition-{repetition}");
+    }
+    name
 }
 
 impl FoldFit {

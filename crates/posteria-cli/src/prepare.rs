@@ -109,11 +109,8 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     let (mut data, mut encoder) = (encoding.dataset, encoding.encoder);
     let mut cautions = encoding.cautions;
     if let Some(fold) = &mut spec.data.fold {
-        fold.scheme = fold.scheme.resolved(&data);
-        let column = fold.scheme.column.as_ref();
-        let labels = column.map(|name| table.labels(name, &encoding.rows)).transpose();
-        let (training, _) = fold.rows(&data, labels.bad_input()?.as_deref()).bad_input()?;
-        (data, _) = divide(&data, &training, &[], spec.data.standardize);
+        let rows = (data, encoding.rows);
+        (data, _) = leave_out(fold, rows, &table, spec.data.standardize)?;
         encoder = encoder.rescaled(&data);
     }
     let test = match &spec.data.test {
@@ -134,6 +131,24 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     let posterior = condition(&spec, &data, test.as_ref())?;
     cautions.extend(tempering(&spec).map(|beta| Caution::Tempered { inverse_temperature: beta }));
     Ok(Prepared { spec, data, encoder, cautions, posterior, plan })
+}
+
+/// The rows of `data`, of these numbers in `table`, without those of `fold` and of the folds around it.
+fn leave_out(
+    fold: &mut FoldSpec,
+    (mut data, mut rows): (Dataset, Vec<usize>),
+    table: &Table,
+    standardize: bool,
+) -> Result<(Dataset, Vec<usize>)> {
+    if let Some(around) = &mut fold.within {
+        (data, rows) = leave_out(around, (data, rows), table, standardize)?;
+    }
+    fold.scheme = fold.scheme.resolved(&data);
+    let column = fold.scheme.column.as_ref();
+    let labels = column.map(|name| table.labels(name, &rows)).transpose().bad_input()?;
+    let (training, _) = fold.rows(&data, labels.as_deref()).bad_input()?;
+    let (data, _) = divide(&data, &training, &[], standardize);
+    Ok((data, training.iter().map(|row| rows[*row]).collect()))
 }
 
 /// How a completed specification is sampled.

@@ -338,6 +338,9 @@ fn selection() -> Selection {
                 probability,
                 sd: 0.03,
                 prior: 0.5,
+                comparison: 0.6 * probability,
+                relevance: 0.4,
+                loss: f64::NAN,
             })
             .into(),
         sizes: sizes
@@ -361,5 +364,6 @@ fn selection() -> Selection {
         utility_name: "mean log predictive density".into(),
         full_utility: -1.0,
         chosen: vec!["age".into(), "cement".into(), "water".into()],
+        nested: Some(NestedFacts { folds: 5, utility: [-1.08, 0.05], optimism: [0.03, 0.02] }),
     }
 }

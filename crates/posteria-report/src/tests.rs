@@ -173,7 +173,15 @@ fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
         Selection {
             inputs: n
                 .iter()
-                .map(|v| InputFacts { name: text(), probability: *v, sd: *v, prior: *v })
+                .map(|v| InputFacts {
+                    name: text(),
+                    probability: *v,
+                    sd: *v,
+                    prior: *v,
+                    comparison: *v,
+                    relevance: *v,
+                    loss: *v,
+                })
                 .collect(),
             sizes: n.iter().map(|v| SizeFacts { size: 1, probability: *v, prior: *v }).collect(),
             models: vec![ModelFacts { is_in: vec![true], probability: first }],
@@ -181,6 +189,7 @@ fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
             utility_name: text(),
             full_utility: first,
             chosen: vec![text()],
+            nested: Some(NestedFacts { folds: 2, utility: [first; 2], optimism: [first; 2] }),
         }
         .section(),
     ]

@@ -17,6 +17,8 @@ Examples:
   posteria select houses.csv --target price --always area --json
   posteria select houses.csv --target price --utility rmse --tolerance 0.5 --out runs/selection
   posteria select --spec model.toml --no-choice --out runs/selection
+  posteria select runs/selection --leave-out          what is lost without each input
+  posteria select runs/selection --nested 5           what is the choice worth for new rows?
   posteria select runs/selection                      reports on a run that samples input sets, and
                                                       goes on with its choice
 
@@ -32,9 +34,13 @@ docs/spec.md tells of [selection], which has every prior and proposal.";
 /// inputs, is fitted to all rows and to the training rows of every fold, into the folder `sets` of the run.
 /// Chosen is the smallest set that predicts as well as all inputs do: the probability that all inputs are
 /// better is less than 0.95, or with --tolerance D the probability that they are better by more than D is
-/// less than 0.05. What was fitted is kept: after Ctrl-C `posteria select RUN` goes on.
+/// less than 0.05. What was fitted is kept: after Ctrl-C the same command goes on, and `posteria select RUN`.
 ///
-/// The utility of the chosen set is a little optimistic, since the same rows chose it.
+/// The utility of the chosen set is a little optimistic, since the same rows chose it; --nested K repeats
+/// search and choice in folds and tells how much.
+///
+/// Beside the probability of every input there is what it does: its relevance, the average change of
+/// predictions with it, and with --leave-out what predictions lose without it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Select {
@@ -98,6 +104,19 @@ pub struct Choice {
     /// Draws of every chain of a set and of its folds [default: 250, or fewer if the run has fewer]
     #[arg(long, value_name = "N", help_heading = CHOICE)]
     pub fold_draws: Option<NonZero<usize>>,
+
+    /// Tell what is lost without each input: fit all inputs but one, in turn
+    ///
+    /// As many sets more as there are inputs, each with its folds.
+    #[arg(long, conflicts_with = "no_choice", help_heading = CHOICE)]
+    pub leave_out: bool,
+
+    /// Repeat search and choice without each of K folds, and predict these by what was chosen
+    ///
+    /// Tells what the choice is worth for new rows, which the utility of the chosen set overstates since
+    /// the same rows chose it. Takes K times as long as all before.
+    #[arg(long, value_name = "K", conflicts_with = "no_choice", help_heading = CHOICE)]
+    pub nested: Option<NonZero<usize>>,
 }
 
 impl Choice {

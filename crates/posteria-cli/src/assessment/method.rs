@@ -11,6 +11,7 @@ use posteria::draws::Draws;
 use posteria::model::Posterior;
 use posteria::model::spec::ModelKind;
 use posteria::random::Purpose;
+use posteria_linalg::Matrix;
 
 use super::Subject;
 use super::evaluate::{Answers, Questions};
@@ -109,10 +110,25 @@ impl Assessing<'_> {
     }
 
     /// Every row as if it were new.
-    fn training(&self, subject: &Subject) -> Result<Vec<Answers>> {
+    pub fn training(&self, subject: &Subject) -> Result<Vec<Answers>> {
         let questions = self.questions(subject, &subject.draws, 0);
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
+            questions.ask(row, (table, index), None)
+        })
+    }
+
+    /// Rows with these targets and inputs, by the draws of `subject`, the fit with this number.
+    pub fn new_rows(
+        &self,
+        subject: &Subject,
+        (observed, inputs): (&[Vec<f64>], &Matrix),
+        fit: u64,
+    ) -> Result<Vec<Answers>> {
+        let stream = (self.context.seed(), fit);
+        let questions = Questions::new(self.utilities, observed, &subject.draws, stream);
+        let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
+        work.for_rows("utilities", Source::New(inputs), |row, table, index| {
             questions.ask(row, (table, index), None)
         })
     }

@@ -31,8 +31,20 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Opens the run in `path`, which must have draws and predict something.
+    /// Opens the run in `path`, which must have draws, predict something, and know all rows.
     pub fn open(path: &Path) -> Result<Self> {
+        let subject = Subject::open_part(path)?;
+        match subject.spec.data.fold {
+            None => Ok(subject),
+            Some(_) => Err(Failure::bad_input(format!(
+                "{} is one fold of a cross-validation; give the run that was fitted to all rows",
+                path.display()
+            ))),
+        }
+    }
+
+    /// The same of a run that may know only the training rows of a fold.
+    pub fn open_part(path: &Path) -> Result<Self> {
         let run: Run = open(path)?;
         let shown = path.display();
         let spec = spec_of((path, &run))?;
@@ -40,11 +52,6 @@ impl Subject {
             let kind = spec.model.kind.name();
             return Err(Failure::bad_input(format!(
                 "{shown} is a {kind} model, which has no targets to predict"
-            )));
-        }
-        if spec.data.fold.is_some() {
-            return Err(Failure::bad_input(format!(
-                "{shown} is one fold of a cross-validation; give the run that was fitted to all rows"
             )));
         }
         let fitted = fitted((path, &run), &spec, None)?;

@@ -1,6 +1,10 @@
 //! Sample which inputs are in a model, tell how probable every input and set is, and choose one.
 
+mod assessor;
 mod choice;
+mod importance;
+mod leave_out;
+mod nested;
 mod report;
 mod sets;
 
@@ -11,13 +15,20 @@ use posteria::model::selection::{Candidates, INCLUSION};
 use posteria::model::spec::SelectionSpec;
 use posteria::select::{Visits, visits};
 
+use self::assessor::Assessor;
 use self::choice::choose;
 pub use self::choice::ranked;
+use self::importance::importance;
+use self::leave_out::leave_out;
+use self::nested::Whole;
 use self::report::Report;
+use self::sets::{finish, go_on_later};
 use super::{Context, fit};
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
 use crate::job::FitJob;
+use crate::prepare::prepare;
 use crate::sampling::{open, spec_of};
 use crate::text;
 
@@ -39,8 +50,28 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
         selection.always = Some(arguments.always.clone());
     }
     job.spec.check().bad_input()?;
+    if let Some(out) = job.out.clone().filter(|out| out.join("spec.toml").exists()) {
+        go_on(job, &out, context)?;
+        return report(&out, &[], &arguments.choice, context);
+    }
     let Some((out, fitted)) = fit::sampled(job, context)? else { return Ok(()) };
     report(&out, fitted.warnings(), &arguments.choice, context)
+}
+
+/// Goes on with a run that the same command began.
+fn go_on(job: FitJob, out: &Path, context: &Context) -> Result<()> {
+    let asked = prepare(job.spec.clone(), &job.data)?.spec.to_toml().bad_input()?;
+    if asked != open(out)?.spec() {
+        return Err(Failure::bad_input(format!(
+            "{} is another run; choose another name with --out, or go on with that run: posteria \
+             select {}",
+            out.display(),
+            out.display()
+        )));
+    }
+    context.output.message(&format!("going on with {}", out.display()));
+    let interrupt = Interrupt::listen().running()?;
+    finish((job.spec, &job.data), out, &interrupt, context)
 }
 
 /// A folder that is not there yet, named after a file.
@@ -67,11 +98,31 @@ fn report(path: &Path, warnings: &[String], asked: &args::Choice, context: &Cont
     let found = visits(&draws, &candidates).bad_input()?;
     let mut all = warnings.to_vec();
     all.extend(found.cautions.iter().map(ToString::to_string));
-    let mut report = Report::new(path, &spec, &found, all);
+    let interrupt = Interrupt::listen().running()?;
+    let measured = (&candidates, &draws);
+    let importance = importance((path, &run, &spec), measured, &interrupt, context)
+        .map_err(|failure| go_on_later(failure, path))?;
+    drop((run, draws));
+    let mut report = Report::new((path, &spec), &found, importance, all);
     // Something is kept even if the choice is not finished.
     report.keep(path)?;
     if !asked.no_choice {
-        report.choose(choose((path, &spec), (&candidates, &found), asked, context)?);
+        // The folds of a run are the same whenever it is asked for.
+        let context = &Context { seed: context.seed.or(Some(spec.sampling.seed)), ..*context };
+        let within = (&interrupt, context);
+        let mut assessor = Assessor::new((path, path, &spec), &candidates, asked, within)?;
+        let (mut choice, best) = choose(&mut assessor, (&candidates, &found), asked)?;
+        if asked.leave_out {
+            report.leave_out(leave_out(&mut assessor, &candidates)?);
+        }
+        report.warn(assessor.warnings());
+        if let Some(count) = asked.nested {
+            report.choose(choice.clone());
+            report.keep(path)?;
+            let whole = Whole { path, spec: &spec, candidates: &candidates, asked };
+            choice.tell_nested(whole.nested((&best, assessor.plan()), count, within)?);
+        }
+        report.choose(choice);
         report.keep(path)?;
     }
     report.warnings().iter().for_each(|warning| context.output.warning(warning));

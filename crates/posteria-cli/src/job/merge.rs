@@ -170,6 +170,6 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     sampling.only_chain = flags.chain.map(|n| n.get()).or(sampling.only_chain);
     if let Some((index, count)) = flags.fold {
         let scheme = FoldScheme::new(count, sampling.seed);
-        spec.data.fold = Some(FoldSpec { index, scheme });
+        spec.data.fold = Some(FoldSpec { index, scheme, within: None });
     }
 }

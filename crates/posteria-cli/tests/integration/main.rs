@@ -40,6 +40,8 @@ mod evidence;
 mod unsupervised;
 // Input sets: selection, its report, refusals, resumed runs.
 mod selection;
+// Nested folds, inputs left out and interruptions of a choice.
+mod selection_folds;
 // Demonstrations of networks, with next to no draws.
 mod demonstrations;
 // Demonstrations, help, completions, closed pipes.

@@ -61,19 +61,20 @@ fn a_selection_keeps_its_contract_and_can_be_told_again() {
 #[test]
 fn networks_and_processes_select_and_resume_bit_for_bit() {
     let place = place();
-    for (model, flags) in [("mlp", "--hidden 2"), ("gp", "")] {
+    for (model, flags) in [("mlp", "--hidden 2"), ("gp", ""), ("gp", "--relevance common")] {
+        let name = if flags.starts_with("--relevance") { "common" } else { model };
         let select = format!(
             "select table.csv --target y --no-choice --model {model} {flags} --chains 2 --warmup 20"
         );
-        let whole = place.call(&format!("{select} --draws 12 --out {model} --json"));
+        let whole = place.call(&format!("{select} --draws 12 --out {name} --json"));
         assert_eq!(whole.json()["inputs"].as_array().expect("there").len(), 4);
-        let part = place.call(&format!("{select} --draws 5 --out {model}-part --quiet"));
+        let part = place.call(&format!("{select} --draws 5 --out {name}-part --quiet"));
         assert_eq!(part.code, 0, "{}", part.stderr);
-        assert_eq!(place.call(&format!("resume {model}-part --draws 12 --quiet")).code, 0);
+        assert_eq!(place.call(&format!("resume {name}-part --draws 12 --quiet")).code, 0);
         let sets = |run: &str| {
             place.call(&format!("select {run} --no-choice --json")).json()["models"].clone()
         };
-        assert_eq!(sets(model), sets(&format!("{model}-part")));
+        assert_eq!(sets(name), sets(&format!("{name}-part")));
     }
 }
 
@@ -88,7 +89,6 @@ fn priors_and_names_are_said_in_words_or_refused() {
         ("always = ['d']", &["d in selection.always", "a, b, c"][..]),
         ("prior = { sizes = [1, 1] }", &["2 numbers for 4 candidates"]),
         ("switch = 2.0", &["switch", "0.95"]),
-        ("[prior.relevance]\nsharing = 'common'", &["sharing", "one per input"]),
         ("[sampling]\ninference = 'laplace'", &["inference"]),
     ] {
         place.write("spec.toml", format!("{spec}{more}\n"));

@@ -22,7 +22,7 @@ pub use predictions::{
     Band, ClassifiedRows, Curve, Effect, FittedRows, PointSet, Predictions, Surface,
 };
 pub use results::{Quantity, Results};
-pub use selection::{InputFacts, ModelFacts, Selection, SizeFacts, UtilityOfSize};
+pub use selection::{InputFacts, ModelFacts, NestedFacts, Selection, SizeFacts, UtilityOfSize};
 pub use utilities::{Comparison, Utilities, Utility};
 pub use verdict::{Doubt, Verdict};
 pub use weights::WeightReliability;

@@ -25,6 +25,19 @@ pub struct Selection {
     pub full_utility: f64,
     /// The inputs that suffice.
     pub chosen: Vec<String>,
+    /// What search and choice are worth for rows that neither has seen.
+    pub nested: Option<NestedFacts>,
+}
+
+/// What search and choice, repeated without each of some folds, are worth for these.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NestedFacts {
+    /// Number of folds.
+    pub folds: usize,
+    /// Expected utility, and its standard deviation.
+    pub utility: [f64; 2],
+    /// By how much the utility of the chosen set is too good, and its standard deviation.
+    pub optimism: [f64; 2],
 }
 
 /// One input.
@@ -38,6 +51,12 @@ pub struct InputFacts {
     pub sd: f64,
     /// Prior probability; NaN if unknown.
     pub prior: f64,
+    /// Change of predictions per standard deviation of the input; NaN if unknown.
+    pub comparison: f64,
+    /// Relevance in the model; NaN if unknown.
+    pub relevance: f64,
+    /// Utility that is lost without it; NaN if unknown.
+    pub loss: f64,
 }
 
 /// One number of inputs.
@@ -80,6 +99,18 @@ impl Selection {
         }
         if !self.chosen.is_empty() {
             section.text(format!("Inputs that suffice: {}.", self.chosen.join(", ")));
+        }
+        if let Some(NestedFacts { folds, utility, optimism }) = self.nested {
+            section.text(format!(
+                "Search and choice, repeated without each of {folds} folds, are worth {} ± {} ({}) for the \
+                 rows left out: the chosen set looks better than that by {} ± {}, since the same rows \
+                 chose it.",
+                short(utility[0]),
+                short(utility[1]),
+                self.utility_name,
+                short(optimism[0]),
+                short(optimism[1]),
+            ));
         }
         section.figure(self.input_figure());
         if !self.sizes.is_empty() {
@@ -128,16 +159,29 @@ impl Selection {
         if priors.iter().any(|prior| prior.is_finite()) {
             marks.push(Mark::points(&priors, &at).ink(Ink::Series(1)).called("prior"));
         }
+        let mut table = Table::new()
+            .texts("input", &names)
+            .numbers("probability", &to)
+            .numbers("sd", &of(|i| i.sd))
+            .numbers("prior", &priors);
+        for (name, values) in [
+            ("change per sd", of(|i| i.comparison)),
+            ("relevance", of(|i| i.relevance)),
+            ("lost without it", of(|i| i.loss)),
+        ] {
+            if values.iter().any(|value| value.is_finite()) {
+                table = table.numbers(name, &values);
+            }
+        }
         Figure {
             title: "Which inputs are in the model".into(),
-            caption: "Posterior probability of every input, ± 2 Monte Carlo deviations.".into(),
+            caption: "Posterior probability of every input, ± 2 Monte Carlo deviations. Relevance, where \
+                      the table has it, measures how much the function bends along an input, not how much \
+                      the input matters."
+                .into(),
             x: Axis::new("probability").within(0.0, 1.02),
             height: 80.0 + 22.0 * names.len() as f64,
-            table: Table::new()
-                .texts("input", &names)
-                .numbers("probability", &to)
-                .numbers("sd", &of(|i| i.sd))
-                .numbers("prior", &priors),
+            table,
             y: Axis::named("", names),
             marks,
             ..Figure::default()

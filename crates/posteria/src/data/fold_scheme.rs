@@ -55,6 +55,9 @@ pub struct FoldSpec {
     pub index: usize,
     /// How rows are divided.
     pub scheme: FoldScheme,
+    /// The fold that was held out before the rows left were divided: nested folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<FoldSpec>>,
 }
 
 fn one() -> u64 {
@@ -116,12 +119,15 @@ impl FoldScheme {
 }
 
 impl FoldSpec {
-    /// A number of this fold that no other fold of any division with the same seed has.
+    /// A number of this fold that no other fold of any division with the same seed has, nested ones
+    /// included, for up to 256 repetitions and 2^24 folds around it.
     pub fn number(&self) -> u64 {
-        (self.scheme.repetition << 32) | self.index as u64
+        let around = self.within.as_ref().map_or(0, |outer| outer.number() << 40);
+        around | (self.scheme.repetition << 32) | self.index as u64
     }
 
-    /// The training rows and the held-out rows of this fold.
+    /// The training rows and the held-out rows of this fold, of `data` that are what the folds
+    /// around it leave.
     ///
     /// # Errors
     /// As [`FoldScheme::divide`]; also if there is no such fold.
@@ -169,17 +175,40 @@ mod tests {
         assert_eq!(scheme.by, Some(FoldBy::Random));
         let folds = scheme.divide(&data, None).unwrap();
         for index in 1..=5 {
-            let one = FoldSpec { index, scheme: scheme.clone() };
+            let one = FoldSpec { index, scheme: scheme.clone(), within: None };
             let (training, held_out) = one.rows(&data, None).unwrap();
             assert_eq!(held_out, folds.held_out(index - 1));
             assert_eq!(training, folds.training(index - 1));
         }
         for index in [0, 6] {
-            let error = FoldSpec { index, scheme: scheme.clone() }.rows(&data, None).unwrap_err();
+            let none = FoldSpec { index, scheme: scheme.clone(), within: None };
+            let error = none.rows(&data, None).unwrap_err();
             assert_eq!(error, FoldError::NoSuchFold { index, folds: 5 });
         }
         let again = FoldScheme { repetition: 1, ..scheme.clone() };
         assert_ne!(again.divide(&data, None).unwrap(), folds);
+    }
+
+    #[test]
+    fn nested_folds_have_numbers_of_their_own() {
+        let of = |index, repetition, within| {
+            let scheme = FoldScheme { repetition, ..FoldScheme::new(9, 1) };
+            FoldSpec { index, scheme, within }
+        };
+        let mut numbers = std::collections::BTreeSet::new();
+        for index in 1..=9 {
+            for repetition in 0..2 {
+                assert!(numbers.insert(of(index, repetition, None).number()));
+                for outer in 1..=9 {
+                    let within = Some(Box::new(of(outer, 0, None)));
+                    assert!(numbers.insert(of(index, repetition, within).number()));
+                }
+            }
+        }
+        let text = toml::to_string(&of(2, 0, Some(Box::new(of(3, 0, None))))).unwrap();
+        let again: FoldSpec = toml::from_str(&text).unwrap();
+        assert_eq!((again.index, again.within.unwrap().index), (2, 3));
+        assert!(!toml::to_string(&of(2, 0, None)).unwrap().contains("within"));
     }
 
     #[test]

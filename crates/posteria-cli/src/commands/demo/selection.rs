@@ -5,7 +5,7 @@ pub mod concrete;
 use posteria::data::recipes::{three_class, two_class};
 use posteria::data::{Column, Table, Task};
 use posteria::model::spec::{
-    InclusionPriorSpec, ModelKind, PriorSpec, SelectionSpec, Spec, WidthRule, WidthScaled,
+    Dof, InclusionPriorSpec, ModelKind, PriorSpec, SelectionSpec, Spec, WidthRule, WidthScaled,
 };
 use posteria::random::Purpose;
 
@@ -19,15 +19,18 @@ const MLP_WORDS: &str = "\
 A 4-8-3 network with softmax outputs on 400 new rows of the recipe of three-class-mlp: x3 and x4 tell
 nothing about the class. Which inputs are in is sampled with everything else, by reversible jumps; all
 numbers of inputs from 1 to 4 are equally probable before. sd is the Monte Carlo error. The published
-probabilities are those of the manual of MCMCstuff, on Neal's own table, with scale 0.5 and 0.05 degrees of
-freedom of the weights' prior; here they are 0.05 and 0.5, which cost an idle input less.
+probabilities are those of the manual of MCMCstuff, on Neal's own table. The priors of the weights are the
+manual's too: scales with 0.05 degrees of freedom, so that the scale of an idle input may be anything, and
+such inputs pay for it. With the usual 0.5 degrees of freedom x3 and x4 would be twice as probable.
 ";
 
 const GP_WORDS: &str = "\
 A Gaussian process as the log odds of two classes on 250 new rows of the recipe of two-class-gp, with two
 more columns of random numbers. Which inputs are in is sampled with everything else, by reversible jumps;
 all numbers of inputs from 1 to 4 are equally probable before. sd is the Monte Carlo error. The published
-probabilities are those of the manual of MCMCstuff, on Ripley's own table.
+probabilities are those of the manual of MCMCstuff, on Ripley's own table, with the same priors of the
+hyperparameters but a jitter of 10 in the log odds, which is 0.1 here. On Ripley's table with two columns of
+random numbers this model gives 1, 1, 0.23 and 0.27.
 ";
 
 /// Sizes 1 to 4 with equal probabilities, as the manual has it.
@@ -44,9 +47,16 @@ pub fn network(settings: &Settings) -> Result<Demonstration> {
     spec.model.kind = ModelKind::Mlp;
     spec.model.task = Some(Task::Multiclass);
     spec.model.hidden = Some(8);
-    for group in ["input_weights", "output_weights"] {
-        let width_scaled = Some(WidthScaled::By(WidthRule::Mcmcstuff));
-        spec.prior.insert(group.into(), PriorSpec { width_scaled, ..PriorSpec::default() });
+    // Those of the manual, which has the scale above the relevances at 0.05.
+    let width_scaled = Some(WidthScaled::By(WidthRule::Mcmcstuff));
+    for (group, scale, top_dof, width_scaled) in [
+        ("input_weights", 0.05, Some(1.0), width_scaled),
+        ("hidden_bias", 0.5, None, None),
+        ("output_weights", 0.5, None, width_scaled),
+    ] {
+        let (scale, dof) = (Some(scale), Some(Dof::Known(0.05)));
+        let prior = PriorSpec { scale, dof, top_dof, width_scaled, ..PriorSpec::default() };
+        spec.prior.insert(group.into(), prior);
     }
     let published = [1.0, 1.0, 0.15, 0.17];
     let study = Study { targets: vec!["class"], task: Task::Multiclass, spec };
@@ -72,7 +82,7 @@ pub fn process(settings: &Settings) -> Result<Demonstration> {
     spec.model.task = Some(Task::Binary);
     let published = [1.0, 1.0, 0.04, 0.05];
     let study = Study { targets: vec!["class"], task: Task::Binary, spec };
-    report("input-selection-gp", study, (&table, published), (300, 1), GP_WORDS, settings)
+    report("input-selection-gp", study, (&table, published), (500, 5), GP_WORDS, settings)
 }
 
 fn report(

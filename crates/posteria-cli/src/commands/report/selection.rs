@@ -6,7 +6,9 @@ use posteria::draws::Draws;
 use posteria::model::selection::INCLUSION;
 use posteria::model::spec::Spec;
 use posteria::select::Visits;
-use posteria_report::sections::{InputFacts, ModelFacts, Selection, SizeFacts, UtilityOfSize};
+use posteria_report::sections::{
+    InputFacts, ModelFacts, NestedFacts, Selection, SizeFacts, UtilityOfSize,
+};
 use serde::Deserialize;
 
 use super::super::select::of_draws;
@@ -24,6 +26,15 @@ struct Kept {
     #[serde(default)]
     utilities: Vec<KeptUtility>,
     full: Option<KeptMean>,
+    nested: Option<KeptNested>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptNested {
+    folds: usize,
+    mean: Option<f64>,
+    sd: Option<f64>,
+    optimism: KeptMean,
 }
 
 #[derive(Debug, Deserialize)]
@@ -32,6 +43,14 @@ struct KeptInput {
     probability: Option<f64>,
     sd: Option<f64>,
     prior: Option<f64>,
+    importance: Option<KeptImportance>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct KeptImportance {
+    relevance: Option<KeptMean>,
+    comparison: Option<KeptMean>,
+    leave_out: Option<KeptMean>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -59,6 +78,7 @@ struct KeptUtility {
 #[derive(Debug, Deserialize)]
 struct KeptMean {
     mean: Option<f64>,
+    sd: Option<f64>,
 }
 
 /// What `posteria select` found about the run in `folder`; else what its draws say, if it samples
@@ -86,11 +106,19 @@ fn of_kept(kept: Kept) -> Selection {
         probability: number(set.probability),
     });
     let models = models.collect();
-    let inputs = kept.inputs.iter().map(|input| InputFacts {
-        name: input.name.clone(),
-        probability: number(input.probability),
-        sd: number(input.sd),
-        prior: number(input.prior),
+    let mean = |it: Option<&KeptMean>| number(it.and_then(|it| it.mean));
+    let none = KeptImportance::default();
+    let inputs = kept.inputs.iter().map(|input| {
+        let importance = input.importance.as_ref().unwrap_or(&none);
+        InputFacts {
+            name: input.name.clone(),
+            probability: number(input.probability),
+            sd: number(input.sd),
+            prior: number(input.prior),
+            comparison: mean(importance.comparison.as_ref()),
+            relevance: mean(importance.relevance.as_ref()),
+            loss: mean(importance.leave_out.as_ref()),
+        }
     });
     let sizes = kept.sizes.iter().map(|size| SizeFacts {
         size: size.k,
@@ -111,6 +139,11 @@ fn of_kept(kept: Kept) -> Selection {
         utility_name: kept.utility.unwrap_or_default(),
         full_utility: number(kept.full.and_then(|full| full.mean)),
         chosen: kept.chosen,
+        nested: kept.nested.map(|it| NestedFacts {
+            folds: it.folds,
+            utility: [number(it.mean), number(it.sd)],
+            optimism: [number(it.optimism.mean), number(it.optimism.sd)],
+        }),
     }
 }
 
@@ -120,6 +153,9 @@ fn of_visits(found: &Visits) -> Selection {
         probability: input.probability,
         sd: input.sd,
         prior: input.prior,
+        comparison: f64::NAN,
+        relevance: f64::NAN,
+        loss: f64::NAN,
     });
     let sizes = found.sizes.iter().map(|size| SizeFacts {
         size: size.k,

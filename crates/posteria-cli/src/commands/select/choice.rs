@@ -1,38 +1,27 @@
 //! Choose the smallest set of inputs whose predictions are as good as those of all inputs.
 
 use std::num::NonZero;
-use std::path::Path;
 
-use posteria::assess::{
-    Better, Bootstrap, Difference, ExpectedUtility, PointwiseUtilities, bayesian_bootstrap,
-    difference,
-};
+use posteria::assess::{Better, Difference, ExpectedUtility, bayesian_bootstrap};
 use posteria::model::selection::Candidates;
-use posteria::model::spec::Spec;
 use posteria::select::Visits;
 use serde::Serialize;
 
-use super::super::Context;
-use super::sets::Sets;
+use super::assessor::{AssessedSet, Assessor, apart};
+use super::nested::Nested;
 use crate::args;
-use crate::assessment::{Assessing, Plan, Subject};
-use crate::failure::{Classify, Failure, Result};
-use crate::interrupt::Interrupt;
+use crate::failure::{Classify, Result};
 use crate::text;
 
 /// Most inputs of sets of the most probable ones, unless it is said otherwise.
 const LARGEST: usize = 12;
 /// Most probable sets that are looked at besides.
 const SETS: usize = 3;
-/// Draws of every chain of a set: its utility is blurred by the rows far more than by the draws.
-const DRAWS: usize = 250;
 /// Probability of error.
 const LEVEL: f64 = 0.05;
-/// R-hat of a set from which on its utility is doubtful.
-const FAR_OFF: f64 = 1.1;
 
 /// The set to go on with, and what it was chosen by.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Choice {
     /// What predictions are worth.
     pub utility: String,
@@ -48,11 +37,11 @@ pub struct Choice {
     pub chosen_by: String,
     /// How rows were predicted.
     pub folds: usize,
+    /// What search and choice are worth for rows that neither has seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nested: Option<Nested>,
     /// What the utility of the chosen set is to be taken with.
-    pub note: &'static str,
-    /// What to be careful about.
-    #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub note: String,
 }
 
 /// What predictions are worth.
@@ -87,6 +76,22 @@ pub struct SetUtility {
     pub p_full_better_by_tolerance: Option<f64>,
     /// Whether the set is as good as all inputs.
     pub as_good: bool,
+    /// When it was assessed.
+    #[serde(skip)]
+    index: usize,
+}
+
+impl Choice {
+    /// With what nested folds say about it.
+    pub fn tell_nested(&mut self, nested: Nested) {
+        self.note = format!(
+            "the same rows chose the set and say what it is worth; nested folds put this optimism at {} \
+             (sd {})",
+            text::significant(nested.optimism.mean, 2),
+            text::significant(nested.optimism.sd, 2),
+        );
+        self.nested = Some(nested);
+    }
 }
 
 /// When a set is as good as all inputs.
@@ -119,91 +124,54 @@ impl Rule {
     }
 }
 
-/// Assesses sets of inputs of the run in `path`, and chooses one of them.
+/// What is left of a choice for other comparisons: all inputs, and the set that was chosen.
+pub struct Best {
+    /// All inputs.
+    pub full: AssessedSet,
+    /// The set that was chosen.
+    pub chosen: AssessedSet,
+}
+
+/// The most sets that are assessed: all inputs, the most probable ones and the most probable sets.
+pub fn most_sets(asked: &args::Choice, candidates: usize) -> usize {
+    1 + largest(asked, candidates) + asked.sets.unwrap_or(SETS)
+}
+
+/// Most inputs of sets of the most probable ones.
+fn largest(asked: &args::Choice, candidates: usize) -> usize {
+    asked.largest.map_or(LARGEST, NonZero::get).min(candidates)
+}
+
+/// Assesses sets of inputs, and chooses one of them.
 pub fn choose(
-    (path, spec): (&Path, &Spec),
+    assessor: &mut Assessor<'_>,
     (candidates, found): (&Candidates, &Visits),
     asked: &args::Choice,
-    context: &Context,
-) -> Result<Choice> {
-    let interrupt = Interrupt::listen().running()?;
-    // The folds of a run are the same whenever it is asked for.
-    let context = &Context { seed: context.seed.or(Some(spec.sampling.seed)), ..*context };
-    let usual = NonZero::new(DRAWS.min(spec.sampling.draws)).unwrap_or(NonZero::<usize>::MIN);
-    let draws = asked.fold_draws.unwrap_or(usual);
-    let how = asked.how(draws);
-    let sets = Sets::new((path, spec), candidates, draws.get())?;
+) -> Result<(Choice, Best)> {
     let ranked = ranked(found);
-    let largest = asked.largest.map_or(LARGEST, NonZero::get).min(candidates.len());
-    let mut wanted: Vec<(Vec<bool>, bool)> = vec![(vec![true; candidates.len()], false)];
-    wanted.extend((1..=largest).map(|k| (first(&ranked, k), true)));
+    let mut wanted: Vec<(Vec<bool>, bool)> = vec![(assessor.all(), false)];
+    wanted.extend((1..=largest(asked, candidates.len())).map(|k| (first(&ranked, k), true)));
     for set in found.sets.iter().take(asked.sets.unwrap_or(SETS)) {
         let is_in = |name: &String| set.inputs.contains(name);
         let set: Vec<bool> = candidates.names().iter().map(is_in).collect();
-        if sets.has_columns(&set) && wanted.iter().all(|(other, _)| *other != set) {
+        if assessor.sets.has_columns(&set) && wanted.iter().all(|(other, _)| *other != set) {
             wanted.push((set, false));
         }
     }
-    context.output.message(&format!(
-        "choice: {}, each fitted to all rows and to those of every fold, {} of {}",
-        text::count(wanted.len(), "set"),
-        text::count(spec.sampling.chains, "chain"),
-        text::count(draws.get(), "draw"),
-    ));
-    let mut all: Option<(Plan, Vec<Vec<f64>>)> = None;
-    let mut assessed: Vec<(usize, PointwiseUtilities)> = Vec::new();
-    let (mut folds, mut unsettled) = (0, Vec::new());
+    assessor.announce("choice", wanted.len());
+    let mut assessed: Vec<AssessedSet> = Vec::with_capacity(wanted.len());
     for (index, (set, _)) in wanted.iter().enumerate() {
-        // The k most probable inputs may be all of them.
-        if let Some((_, same)) =
-            assessed.iter().find(|(other, _)| wanted[*other].0 == *set).cloned()
-        {
-            assessed.push((index, same));
-            continue;
-        }
-        context.output.message(&format!(
-            "set {} of {}: {}",
-            index + 1,
-            wanted.len(),
-            if index == 0 { "all inputs".into() } else { sets.words(set) }
-        ));
-        let (folder, r_hat) = sets.fit(set, &interrupt, context)?;
-        if r_hat > FAR_OFF {
-            unsettled.push(folder.display().to_string());
-        }
-        let subject = Subject::open(&folder)?;
-        if all.is_none() {
-            all = Some((Plan::new(&how, &subject, context)?, subject.observed.clone()));
-        }
-        let Some((plan, observed)) = &all else { unreachable!("it was just set") };
-        if *observed != subject.observed {
-            return Err(Failure::bad_input(format!(
-                "{} has other rows than the model with all inputs, since rows with empty cells are \
-                 dropped; take them out of the table, or use --no-choice",
-                folder.display()
-            )));
-        }
-        let assessing = Assessing { utilities: &plan.utilities, interrupt: &interrupt, context };
-        let found = assessing.assess(&subject, &plan.method).map_err(|it| sets.go_on(it))?;
-        folds = found.folds.iter().flatten().max().map_or(0, |last| last + 1);
-        assessed.extend(found.utilities.into_iter().next_back().map(|it| (index, it)));
+        let what = format!("set {} of {}", index + 1, wanted.len());
+        assessed.push(assessor.assess(set, &what)?);
     }
-    let Some((plan, _)) = all else { unreachable!("all inputs are one of the sets") };
     let rule = Rule { tolerance: asked.tolerance, level: asked.level.unwrap_or(LEVEL) };
-    let mut warnings = Vec::new();
-    if !unsettled.is_empty() {
-        warnings.push(format!(
-            "the chains of {} have not mixed (R-hat above {FAR_OFF}): {}; their utilities may be \
-             off, draw more with --fold-draws",
-            text::count(unsettled.len(), "set"),
-            unsettled.join(", ")
-        ));
-    }
-    let pointwise: Vec<PointwiseUtilities> = assessed.into_iter().map(|(_, it)| it).collect();
+    let bootstrap = &assessor.plan().bootstrap;
+    let full = &assessed[0].pointwise;
     let of = |index: usize| -> Result<SetUtility> {
-        let expected = bayesian_bootstrap(&pointwise[index], &plan.bootstrap).bad_input()?;
-        let apart = apart(&pointwise[0], &pointwise[index], &plan.bootstrap)?;
-        let inputs: Vec<String> = sets.names(&wanted[index].0);
+        let AssessedSet { set, pointwise, .. } = &assessed[index];
+        let expected = bayesian_bootstrap(pointwise, bootstrap).bad_input()?;
+        let apart = apart(full, pointwise, bootstrap)?;
+        let inputs: Vec<String> = assessor.sets.names(set);
         Ok(SetUtility {
             k: inputs.len(),
             inputs,
@@ -212,32 +180,28 @@ pub fn choose(
             p_full_better: apart.probability_better(),
             p_full_better_by_tolerance: rule.tolerance.map(|it| apart.probability_better_by(it)),
             as_good: index == 0 || rule.is_met(&apart),
+            index,
         })
     };
     let mut utilities = (0..wanted.len()).map(of).collect::<Result<Vec<_>>>()?;
-    let full = utilities.remove(0);
-    let chosen = smallest(&utilities, &full, pointwise[0].better);
-    let (chosen, utility) = (chosen.inputs.clone(), pointwise[0].name.clone());
+    let all = utilities.remove(0);
+    let chosen = smallest(&utilities, &all, full.better);
+    let (index, chosen, utility) = (chosen.index, chosen.inputs.clone(), full.name.clone());
     utilities.sort_by_key(|it| (it.k, !it.most_probable_inputs));
-    Ok(Choice {
+    let best = Best { full: assessed[0].clone(), chosen: assessed[index].clone() };
+    let choice = Choice {
         utility,
         utilities,
-        full: full.utility,
+        full: all.utility,
         chosen,
         chosen_by: rule.words(),
-        folds,
-        note: "the utility of the chosen set is a little optimistic: the same rows chose it",
-        warnings,
-    })
-}
-
-/// All inputs minus a set.
-fn apart(
-    full: &PointwiseUtilities,
-    set: &PointwiseUtilities,
-    bootstrap: &Bootstrap,
-) -> Result<Difference> {
-    difference(full, set, bootstrap).bad_input()
+        folds: assessor.folds(),
+        nested: None,
+        note: "the utility of the chosen set is a little optimistic: the same rows chose it \
+               (--nested K tells how much)"
+            .into(),
+    };
+    Ok((choice, best))
 }
 
 /// Candidates, the most probable first.
@@ -262,7 +226,8 @@ fn smallest<'a>(sets: &'a [SetUtility], full: &'a SetUtility, better: Better) ->
 }
 
 impl Utility {
-    fn of(expected: &ExpectedUtility) -> Self {
+    /// Of an expected utility.
+    pub fn of(expected: &ExpectedUtility) -> Self {
         Utility {
             mean: expected.mean(),
             sd: expected.sd(),
@@ -270,12 +235,30 @@ impl Utility {
             q95: expected.quantile(0.95),
         }
     }
+
+    /// A difference turned so that positive is worse, or not.
+    pub fn signed(self, sign: f64) -> Self {
+        if sign > 0.0 {
+            return self;
+        }
+        Utility { mean: -self.mean, sd: self.sd, q05: -self.q95, q95: -self.q05 }
+    }
+
+    /// Of a difference.
+    pub fn of_difference(apart: &Difference) -> Self {
+        Utility {
+            mean: apart.mean(),
+            sd: apart.sd(),
+            q05: apart.quantile(0.05),
+            q95: apart.quantile(0.95),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use posteria::assess::Terms;
     use posteria::assess::utility::Elpd;
+    use posteria::assess::{Bootstrap, PointwiseUtilities, Terms};
     use posteria::random::Seed;
 
     use super::*;
@@ -289,6 +272,7 @@ mod tests {
             p_full_better: 0.5,
             p_full_better_by_tolerance: None,
             as_good,
+            index: 0,
         }
     }
 

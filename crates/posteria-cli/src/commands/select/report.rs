@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use posteria::model::spec::Spec;
+use posteria::model::spec::{ModelKind, Spec};
 use posteria::select::Visits;
 use serde::Serialize;
 
 use super::choice::{Choice, Utility};
+use super::importance::{Figure, Importance};
 use super::joined;
+use super::leave_out::Loss;
+use super::nested::Nested;
 use crate::failure::Result;
 use crate::file::write_json;
 use crate::output::{Table, heading};
@@ -42,8 +45,14 @@ pub struct Report {
     ks_p: f64,
     chi_square_p: f64,
     autocorrelation_time: f64,
+    /// How relevances are to be read, where they measure how much a function bends.
+    importance_note: Option<&'static str>,
     warnings: Vec<String>,
 }
+
+/// Relevance is no importance [Vehtari 2001 §2.2.4].
+const NOTE: &str = "relevance measures how much the function bends along an input, not how much the input \
+                    matters to predictions: an input with a straight effect has a small relevance";
 
 #[derive(Serialize)]
 struct Input {
@@ -51,6 +60,7 @@ struct Input {
     probability: f64,
     sd: f64,
     prior: f64,
+    importance: Importance,
 }
 
 #[derive(Serialize)]
@@ -70,12 +80,18 @@ struct Set {
 
 impl Report {
     /// What the draws of the run in `path` say.
-    pub fn new(path: &Path, spec: &Spec, found: &Visits, warnings: Vec<String>) -> Self {
-        let inputs = found.inputs.iter().map(|input| Input {
+    pub fn new(
+        (path, spec): (&Path, &Spec),
+        found: &Visits,
+        importance: Vec<Importance>,
+        warnings: Vec<String>,
+    ) -> Self {
+        let inputs = found.inputs.iter().zip(importance).map(|(input, importance)| Input {
             name: input.name.clone(),
             probability: input.probability,
             sd: input.sd,
             prior: input.prior,
+            importance,
         });
         let sizes = found.sizes.iter().map(|size| Size {
             k: size.k,
@@ -108,15 +124,27 @@ impl Report {
             ks_p: found.between.ks_p,
             chi_square_p: found.between.chi_square_p,
             autocorrelation_time: found.between.autocorrelation_time,
+            importance_note: (spec.model.kind != ModelKind::Linear).then_some(NOTE),
             warnings,
         }
     }
 
+    /// With what is lost without each input.
+    pub fn leave_out(&mut self, losses: Vec<Option<Loss>>) {
+        for (input, loss) in self.inputs.iter_mut().zip(losses) {
+            input.importance.leave_out = loss;
+        }
+    }
+
+    /// With more to be careful about.
+    pub fn warn(&mut self, mut warnings: Vec<String>) {
+        self.warnings.append(&mut warnings);
+    }
+
     /// With a set that was chosen by its predictions.
-    pub fn choose(&mut self, mut choice: Choice) {
+    pub fn choose(&mut self, choice: Choice) {
         self.chosen.clone_from(&choice.chosen);
         self.chosen_by.clone_from(&choice.chosen_by);
-        self.warnings.append(&mut choice.warnings);
         self.choice = Some(choice);
     }
 
@@ -130,6 +158,44 @@ impl Report {
         write_json(&run.join(FILE), self)
     }
 
+    /// What inputs do, side by side.
+    fn render_importance(&self) -> String {
+        let figure = |it: Option<Figure>| it.map(|Figure { mean, sd }| (mean, sd));
+        let relevance = |input: &Input| figure(input.importance.relevance);
+        let loss = |input: &Input| input.importance.leave_out.clone();
+        let has_relevance = self.inputs.iter().any(|input| relevance(input).is_some());
+        let has_loss = self.inputs.iter().any(|input| loss(input).is_some());
+        let mut header = vec!["input", "comparison", "sd", "mean |df/dx|", "sd"];
+        if has_relevance {
+            header.extend(["relevance", "sd"]);
+        }
+        if has_loss {
+            header.extend(["lost without it", "sd", "P(needed)"]);
+        }
+        let mut table = Table::new(&header);
+        for input in &self.inputs {
+            let Importance { comparison, mean_absolute_derivative, .. } = &input.importance;
+            let mut row = vec![text::printable(&input.name).into_owned()];
+            row.extend(cells(figure(*comparison)));
+            row.extend(cells(figure(*mean_absolute_derivative)));
+            if has_relevance {
+                row.extend(cells(relevance(input)));
+            }
+            if has_loss {
+                let loss = loss(input);
+                row.extend(cells(loss.as_ref().map(|it| (it.utility.mean, it.utility.sd))));
+                row.push(loss.map_or("-".into(), |it| text::fixed(it.p_full_better, 3)));
+            }
+            table.row(row);
+        }
+        let mut all = heading("change of predictions per standard deviation of each input");
+        all.push_str(&table.render());
+        if let Some(note) = self.importance_note.filter(|_| has_relevance) {
+            all.push_str(&format!("{note}\n"));
+        }
+        all
+    }
+
     /// The report as text.
     pub fn render(&self) -> String {
         let share = |p: f64| text::fixed(p, 3);
@@ -140,6 +206,7 @@ impl Report {
             table.row([name, share(input.probability), share(input.sd), share(input.prior)]);
         }
         all.push_str(&table.render());
+        all.push_str(&self.render_importance());
         all.push_str(&heading("numbers of inputs"));
         let mut table = Table::new(&["inputs", "probability", "sd", "prior"]);
         for size in self.sizes.iter().filter(|size| size.probability > SHOWN) {
@@ -175,6 +242,46 @@ impl Report {
     }
 }
 
+/// Mean and deviation, with the digits that the latter allows.
+fn cells(figure: Option<(f64, f64)>) -> [String; 2] {
+    match figure {
+        None => ["-".into(), "-".into()],
+        Some((mean, sd)) => {
+            let decimals = text::decimals_for(sd, 2);
+            [text::fixed(mean, decimals), text::fixed(sd, decimals)]
+        }
+    }
+}
+
+/// What search and choice are worth for rows that neither has seen.
+fn render_nested(choice: &Choice, nested: &Nested) -> String {
+    let Nested { utility, chosen, folds, .. } = nested;
+    let smallest =
+        [utility.sd, chosen.sd, choice.full.sd].into_iter().fold(f64::INFINITY, f64::min);
+    let decimals = text::decimals_for(smallest, 2);
+    let mut all = heading(&format!(
+        "{} by {folds} nested folds, search and choice repeated without each",
+        choice.utility
+    ));
+    let mut table = Table::new(&["", "mean", "sd", "q05", "q95"]);
+    for (name, it) in [
+        ("search and choice", utility),
+        ("the chosen set, by the rows that chose it", chosen),
+        ("all inputs", &choice.full),
+    ] {
+        let figures = [it.mean, it.sd, it.q05, it.q95].map(|x| text::fixed(x, decimals));
+        table.row([name.to_string()].into_iter().chain(figures));
+    }
+    all.push_str(&table.render());
+    let sets = nested.sets.iter().map(|it| format!("{} in {}", joined(&it.inputs), it.folds));
+    all.push_str(&format!(
+        "P(all inputs better than search and choice) {}; chosen without each fold: {}\n",
+        text::fixed(nested.p_full_better, 3),
+        sets.collect::<Vec<_>>().join("; "),
+    ));
+    all
+}
+
 /// What predictions by sets are worth.
 fn render_choice(choice: &Choice) -> String {
     let smallest = choice.utilities.iter().map(|it| it.utility.sd).chain([choice.full.sd]);
@@ -195,5 +302,8 @@ fn render_choice(choice: &Choice) -> String {
     }
     table.row(["all".into()].into_iter().chain(cells(&choice.full)));
     all.push_str(&table.render());
+    if let Some(nested) = &choice.nested {
+        all.push_str(&render_nested(choice, nested));
+    }
     all
 }

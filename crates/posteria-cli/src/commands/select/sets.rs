@@ -21,6 +21,8 @@ use crate::text;
 
 /// Sets of the inputs of a run.
 pub struct Sets<'a> {
+    /// The run that a user knows: `run`, or the one that it is a fold of.
+    whole: &'a Path,
     run: &'a Path,
     /// The model with all inputs and without jumps.
     spec: Spec,
@@ -31,9 +33,10 @@ pub struct Sets<'a> {
 }
 
 impl<'a> Sets<'a> {
-    /// Those of the run in `path`, to be fitted by chains of so many draws.
+    /// Those of the run in `path`, which is `whole` or without one fold of it, to be fitted by chains
+    /// of so many draws.
     pub fn new(
-        (path, spec): (&'a Path, &Spec),
+        (whole, path, spec): (&'a Path, &'a Path, &Spec),
         candidates: &'a Candidates,
         draws: usize,
     ) -> Result<Self> {
@@ -58,7 +61,7 @@ impl<'a> Sets<'a> {
         spec.sampling.draws = draws;
         let columns = kept.encoder.input_columns();
         let columns = columns.into_iter().map(|it| (column_name(&it), it.inputs));
-        Ok(Sets { run: path, spec, table, candidates, columns: columns.collect() })
+        Ok(Sets { whole, run: path, spec, table, candidates, columns: columns.collect() })
     }
 
     /// The names of the candidates of a set.
@@ -124,45 +127,59 @@ impl<'a> Sets<'a> {
         context: &Context,
     ) -> Result<(PathBuf, f64)> {
         let path = self.folder(set);
-        let draws = self.spec.sampling.draws;
-        let begun = path.exists();
-        let complete = begun && open(&path)?.chain_draws().iter().all(|done| *done >= draws);
-        if !complete {
-            let all = self.run.join("sets");
-            fs::create_dir_all(&all)
-                .map_err(|error| anyhow!("cannot create {}: {error}", all.display()))
-                .bad_input()?;
-            let prepared = prepare(self.spec_of(set), &self.table)?;
-            let found = find(&prepared, context)?;
-            let found = found.as_ref();
-            let writer = match begun {
-                true => {
-                    RunFolder::resume(&path, draws, options(interrupt)).map_err(store_failure)?
-                }
-                false => begin((&prepared, &prepared.plan), found, &path, interrupt)?,
-            };
-            let sampled =
-                sample((&prepared, found), &prepared.plan, (&path, writer), interrupt, context);
-            sampled.map_err(|failure| self.go_on(failure))?;
-        }
+        let finished = finish((self.spec_of(set), &self.table), &path, interrupt, context);
+        finished.map_err(|failure| self.go_on(failure))?;
         let drawn = open(&path)?.draws_of_variables().running()?;
         Ok((path, summarize(&drawn, &SummaryOptions::default()).max_r_hat()))
     }
 
     /// After a signal: how to go on.
     pub fn go_on(&self, failure: Failure) -> Failure {
-        match failure {
-            Failure::Interrupted { signal, .. } => {
-                let run = text::printable(&self.run.display().to_string()).into_owned();
-                let advice = format!(
-                    "sets that were fitted are kept in {run}; go on with posteria select {run} and \
-                     the same options of the choice"
-                );
-                Failure::Interrupted { signal, advice }
-            }
-            other => other,
-        }
+        go_on_later(failure, self.whole)
     }
+}
+
+/// After a signal: how to go on with the choice of the run in a folder.
+pub fn go_on_later(failure: Failure, run: &Path) -> Failure {
+    match failure {
+        Failure::Interrupted { signal, .. } => {
+            let run = text::printable(&run.display().to_string()).into_owned();
+            let advice = format!(
+                "what was fitted is kept in {run}; repeat the command, or go on with posteria select \
+                 {run} and the same options of the choice"
+            );
+            Failure::Interrupted { signal, advice }
+        }
+        other => other,
+    }
+}
+
+/// Samples the model of `spec` given its table into the run folder `path`, as far as that has not been
+/// done before.
+pub fn finish(
+    (spec, table): (Spec, &Path),
+    path: &Path,
+    interrupt: &Interrupt,
+    context: &Context,
+) -> Result<()> {
+    let draws = spec.sampling.draws;
+    let begun = path.exists();
+    if begun && open(path)?.chain_draws().iter().all(|done| *done >= draws) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)
+            .map_err(|error| anyhow!("cannot create {}: {error}", folder.display()))
+            .bad_input()?;
+    }
+    let prepared = prepare(spec, table)?;
+    let found = find(&prepared, context)?;
+    let found = found.as_ref();
+    let writer = match begun {
+        true => RunFolder::resume(path, draws, options(interrupt)).map_err(store_failure)?,
+        false => begin((&prepared, &prepared.plan), found, path, interrupt)?,
+    };
+    sample((&prepared, found), &prepared.plan, (path, writer), interrupt, context).map(|_| ())
 }
 
 /// The name of a column in the table, not that of its indicator.

@@ -76,7 +76,7 @@ pub(super) struct Group {
     /// Which parameters of the covariance they are.
     pub(super) parameters: Range<usize>,
     pub(super) prior: GroupDensity,
-    /// Entries of the state with their logarithms.
+    /// Entries of the state with their logarithms: one each, or one for all of them.
     pub(super) slots: Range<usize>,
 }
 
@@ -89,11 +89,12 @@ pub(super) enum GroupDensity {
 }
 
 impl Hyperparameters {
-    /// Those of `covariance`, in the state from entry `first` on.
+    /// Those of `covariance`, in the state from entry `first` on. With `tied` relevances all
+    /// inputs of a factor have the same one, although the covariance has one for each.
     pub(super) fn new(
         covariance: &Covariance,
         priors: &GroupPriors,
-        known: &Known<'_>,
+        (known, tied): (&Known<'_>, bool),
         first: usize,
     ) -> Result<Self, ParameterError> {
         let parameters = covariance.parameters();
@@ -117,7 +118,8 @@ impl Hyperparameters {
         let mut next = start;
         let mut groups = Vec::new();
         for (kind, place, parameters) in runs {
-            let slots = next..next + parameters.len();
+            let own = if tied && kind == Kind::Relevance { 1 } else { parameters.len() };
+            let slots = next..next + own;
             next = slots.end;
             let prior = match priors.of(kind) {
                 GroupPrior::Each(prior) => GroupDensity::Each(*prior),
@@ -162,7 +164,11 @@ impl Hyperparameters {
             }
         }
         for group in &self.groups {
-            log_parameters[group.parameters.clone()].copy_from_slice(&state[group.slots.clone()]);
+            let parameters = &mut log_parameters[group.parameters.clone()];
+            match group.is_tied() {
+                true => parameters.fill(state[group.slots.start]),
+                false => parameters.copy_from_slice(&state[group.slots.clone()]),
+            }
         }
         for of in self.of_inputs.iter().filter(|of| of.is_relevance && state[of.slot] < 0.5) {
             log_parameters[of.parameter] = ABSENT;
@@ -174,6 +180,11 @@ impl Hyperparameters {
     pub(super) fn add_gradient(&self, of_parameters: &[f64], mut add: impl FnMut(usize, f64)) {
         for group in &self.groups {
             let derivatives = &of_parameters[group.parameters.clone()];
+            if group.is_tied() {
+                // Inputs that are out add nothing.
+                add(group.slots.start, derivatives.iter().sum());
+                continue;
+            }
             for (slot, derivative) in group.slots.clone().zip(derivatives) {
                 add(slot, *derivative);
             }
@@ -262,7 +273,8 @@ impl Hyperparameters {
             let first = group.parameters.start;
             let out: Vec<usize> = of_inputs
                 .iter()
-                .filter(|of| state[of.slot] < 0.5 && group.parameters.contains(&of.parameter))
+                .filter(|of| of.is_own && state[of.slot] < 0.5)
+                .filter(|of| group.parameters.contains(&of.parameter))
                 .map(|of| of.parameter - first)
                 .collect();
             if let GroupDensity::Levels(levels) = &mut group.prior
@@ -282,6 +294,11 @@ impl Hyperparameters {
 }
 
 impl Group {
+    /// Whether one entry of the state stands for several parameters.
+    pub(super) fn is_tied(&self) -> bool {
+        self.slots.len() < self.parameters.len()
+    }
+
     pub(super) fn levels(&self) -> Option<&Levels> {
         match &self.prior {
             GroupDensity::Levels(levels) => Some(levels),

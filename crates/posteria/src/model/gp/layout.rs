@@ -23,7 +23,7 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
         let mut dimensions = by_target.clone();
         let parameters = &posterior.covariance.parameters()[group.parameters.clone()];
         let inputs: Option<Vec<String>> = parameters.iter().map(|p| input(p, data)).collect();
-        if let Some(inputs) = inputs {
+        if let Some(inputs) = inputs.filter(|_| !group.is_tied()) {
             dimensions.push(dimension("input", inputs));
         }
         layout.push(name.clone(), dimensions);

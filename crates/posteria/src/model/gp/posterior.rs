@@ -114,7 +114,8 @@ impl GaussianProcess {
         let size = if separate { 1 } else { functions };
         for first in (0..functions).step_by(size) {
             let targets = first..first + size;
-            let mut hyperparameters = Hyperparameters::new(&covariance, &self.priors, &known, next)
+            let known = (&known, self.ties_relevances());
+            let mut hyperparameters = Hyperparameters::new(&covariance, &self.priors, known, next)
                 .map_err(|_| extreme())?;
             if let Some(selection) = &selection {
                 hyperparameters.may_leave(&covariance, selection);
@@ -179,9 +180,16 @@ impl GaussianProcess {
         Ok(posterior)
     }
 
+    /// Whether inputs that have one relevance in common may leave: the covariance then has one for
+    /// each, those that are out being 0, and one entry of the state is all others.
+    fn ties_relevances(&self) -> bool {
+        self.selection.is_some() && self.sharing == Sharing::Common
+    }
+
     /// The covariance function with the terms of the mean function, and the first of these.
     fn covariance_of(&self, data: &Dataset) -> Result<(Covariance, usize), ModelError> {
-        let mut terms = Covariance::parse(&self.covariance, &data.input_names, self.sharing)
+        let sharing = if self.ties_relevances() { Sharing::PerInput } else { self.sharing };
+        let mut terms = Covariance::parse(&self.covariance, &data.input_names, sharing)
             .map_err(|error| ModelError::Covariance { error })?;
         let mean_term = terms.len();
         let inputs = data.input_names.len();

@@ -129,13 +129,6 @@ impl GaussianProcess {
         if residual.sharing == ResidualSharing::Covariance {
             return conflict("residual", "sharing = \"covariance\"", "kind = \"gp\"");
         }
-        let relevances = spec.prior.get("relevance");
-        if spec.selection.is_some()
-            && relevances.is_some_and(|prior| prior.sharing == Some(Sharing::Common))
-        {
-            let key = "sharing = \"common\"";
-            return conflict("prior.relevance", key, "[selection], which needs one per input");
-        }
         if spec.model.neighbours.is_some() && residual.family != ResidualFamily::Normal {
             return conflict("model", "neighbours", "residuals other than normal");
         }

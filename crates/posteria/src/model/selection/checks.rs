@@ -55,7 +55,8 @@ pub(in crate::model) fn set_of(posterior: &dyn Posterior, state: &[f64]) -> Vec<
 
 /// Asserts that sweeps at inverse temperature 0 keep the prior of sets: chains that start with a
 /// set from the prior have one after some sweeps too, and not the one they started with. Chains are
-/// independent, so that counts of sets (of sizes, of many candidates) follow a chi-square.
+/// independent, so that counts of sets (of many candidates: of sizes) follow a chi-square, and the
+/// inclusions of every candidate a binomial distribution.
 pub(in crate::model) fn assert_prior_of_sets_kept(
     posterior: &dyn Posterior,
     section: &str,
@@ -83,6 +84,13 @@ pub(in crate::model) fn assert_prior_of_sets_kept(
         let last = set_of(&state);
         moved += f64::from(first != last) / chains as f64;
         *sets.entry(last).or_insert(0_u64) += 1;
+    }
+    for (k, p) in prior.inclusion_probabilities().into_iter().enumerate() {
+        let seen: u64 = sets.iter().filter(|(set, _)| set[k]).map(|(_, visits)| visits).sum();
+        let (mean, sd) = (chains as f64 * p, (chains as f64 * p * (1.0 - p)).sqrt());
+        let z = (seen as f64 - mean) / sd.max(1e-9);
+        // A false alarm of one in a million each.
+        assert!(z.abs() < 4.9, "{section}: input {k} is {z} errors off");
     }
     let size = |set: &[bool]| set.iter().filter(|is_in| **is_in).count();
     let (mut counts, mut probabilities) = if count > 6 {

@@ -16,6 +16,8 @@ pub(super) struct OfInput {
     pub(super) slot: usize,
     /// Whether it is a relevance, which is as good as 0 if the input is out.
     pub(super) is_relevance: bool,
+    /// Whether it is the input's own, not one that all inputs of a factor share.
+    pub(super) is_own: bool,
 }
 
 /// Logarithm of the relevance of an input that is out: e^-300 vanishes beside any squared distance.
@@ -39,15 +41,21 @@ impl Hyperparameters {
                 _ => return None,
             };
             let slot = selection.slots.start + input;
-            Some(OfInput { parameter, input, slot, is_relevance })
+            let tied = |group: &Group| group.is_tied() && group.parameters.contains(&parameter);
+            let is_own = !self.groups.iter().any(tied);
+            Some(OfInput { parameter, input, slot, is_relevance, is_own })
         };
         self.of_inputs = all.filter_map(of_input).collect();
     }
 
-    /// Whether a parameter belongs to an input that is out.
+    /// Parameters that belong to one input alone.
+    fn own(&self) -> impl Iterator<Item = &OfInput> {
+        self.of_inputs.iter().filter(|of| of.is_own)
+    }
+
+    /// Whether a parameter belongs to an input that is out, and to no other.
     pub(in crate::model::gp) fn excludes(&self, state: &[f64], parameter: usize) -> bool {
-        let mut of_inputs = self.of_inputs.iter().filter(|of| of.parameter == parameter);
-        of_inputs.any(|of| state[of.slot] < 0.5)
+        self.own().any(|of| of.parameter == parameter && state[of.slot] < 0.5)
     }
 
     /// Draws what belongs to one input from its prior given the rest.
@@ -57,7 +65,7 @@ impl Hyperparameters {
         state: &mut [f64],
         stream: &mut Stream,
     ) {
-        for of in self.of_inputs.iter().filter(|of| of.input == input) {
+        for of in self.own().filter(|of| of.input == input) {
             let own = |group: &&Group| group.parameters.contains(&of.parameter);
             let Some(group) = self.groups.iter().find(own) else { continue };
             let k = of.parameter - group.parameters.start;
@@ -73,12 +81,12 @@ impl Hyperparameters {
     /// Whether sampled parameters belong to single inputs.
     pub(in crate::model::gp) fn has_own(&self) -> bool {
         let sampled = |of: &OfInput| self.known[of.parameter].is_none();
-        self.of_inputs.iter().any(sampled)
+        self.own().any(sampled)
     }
 
     /// Entries of the state that belong to inputs that are out.
     pub(super) fn absent<'a>(&'a self, state: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
-        let absent = self.of_inputs.iter().filter(|of| state[of.slot] < 0.5);
+        let absent = self.own().filter(|of| state[of.slot] < 0.5);
         absent.filter_map(|of| self.entry(of.parameter))
     }
 
@@ -97,7 +105,7 @@ impl Hyperparameters {
         state: &mut [f64],
         stream: &mut Stream,
     ) {
-        for of in self.of_inputs.iter().filter(|of| of.input == input) {
+        for of in self.own().filter(|of| of.input == input) {
             if let Some(entry) = self.entry(of.parameter) {
                 state[entry] = ABSENT_MEAN + ABSENT_SD * stream.normal();
             }
@@ -106,9 +114,8 @@ impl Hyperparameters {
 
     /// As [`Hyperparameters::retire`], of all inputs that are out.
     pub(in crate::model::gp) fn retire_absent(&self, state: &mut [f64], stream: &mut Stream) {
-        for index in 0..self.of_inputs.len() {
-            let OfInput { parameter, slot, .. } = self.of_inputs[index];
-            if let (true, Some(entry)) = (state[slot] < 0.5, self.entry(parameter)) {
+        for of in self.own() {
+            if let (true, Some(entry)) = (state[of.slot] < 0.5, self.entry(of.parameter)) {
                 state[entry] = ABSENT_MEAN + ABSENT_SD * stream.normal();
             }
         }

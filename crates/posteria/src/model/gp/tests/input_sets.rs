@@ -48,14 +48,31 @@ fn classes(values: &[f64]) -> Targets {
 fn without_data_all_schemes_keep_the_prior_of_sets() {
     for (number, count) in [1, 2, 5].into_iter().enumerate() {
         for (index, section) in sections(count).iter().enumerate().skip(number).step_by(3) {
-            let task = [Task::Regression, Task::Binary][index % 2];
-            let text = format!("{PRIORS}{section}tries = {}\n", 1 + index % 2);
-            let posterior = posterior(&text, &inputs(3, count, task));
-            assert_prior_of_sets_kept(&posterior, section, count, (500, 6));
+            check_prior((index, section), count, (500, 6));
         }
     }
 }
 
+#[test]
+fn without_data_the_sets_of_many_inputs_keep_their_prior() {
+    // All of them take minutes: see the long validations.
+    for (index, section) in sections(30).iter().enumerate().skip(2).step_by(5) {
+        check_prior((index, section), 30, (200, 8));
+    }
+}
+
+fn check_prior((index, section): (usize, &String), count: usize, extent: (u64, usize)) {
+    let task = [Task::Regression, Task::Binary][index % 2];
+    let priors = match index / 2 % 2 {
+        0 => PRIORS.to_string(),
+        _ => PRIORS.replace("[prior.relevance]\n", COMMON),
+    };
+    let text = format!("{priors}{section}tries = {}\n", 1 + index % 2);
+    let posterior = posterior(&text, &inputs(3, count, task));
+    assert_prior_of_sets_kept(&posterior, section, count, extent);
+}
+
+const COMMON: &str = "[prior.relevance]\nsharing = 'common'\n";
 const SECTION: &str = "[selection]\nprior = { probabilities = [0.4, 0.7] }\n";
 
 /// Runs transitions whose kernels were tuned on the first targets.
@@ -96,6 +113,7 @@ fn jumps_keep_the_joint_distribution_of_real_targets() {
     let data = inputs(4, 2, Task::Regression);
     for (model, residual) in [
         ("", ""),
+        ("", "COMMON"),
         ("mean = 'linear'\n", "[prior.mean]\nfixed = 0.7\n"),
         ("covariance = 'matern-5/2'\n", "FAMILY"),
     ] {
@@ -103,8 +121,12 @@ fn jumps_keep_the_joint_distribution_of_real_targets() {
             "FAMILY" => ("", "family = 'student-t'\ndof = 5.0\n"),
             mean => (mean, ""),
         };
+        let (mean, priors) = match mean {
+            "COMMON" => ("", PRIORS.replace("[prior.relevance]\n", COMMON)),
+            mean => (mean, PRIORS.to_string()),
+        };
         let text =
-            format!("{model}{PRIORS}{mean}[residual]\n{family}scale = 0.4\nscale_dof = 5.0\n");
+            format!("{model}{priors}{mean}[residual]\n{family}scale = 0.4\nscale_dof = 5.0\n");
         check((&text, ""), &data, |empty, state, stream| {
             let values = draw_targets(empty, state, stream);
             with_targets(&data, &values)
@@ -115,9 +137,11 @@ fn jumps_keep_the_joint_distribution_of_real_targets() {
 #[test]
 fn jumps_keep_the_joint_distribution_of_classes() {
     let data = inputs(4, 2, Task::Binary);
-    for latents in ["auto", "elliptical"] {
-        let covariance = if latents == "auto" { "se" } else { "nn" };
-        let text = format!("covariance = '{covariance}'\n{PRIORS}");
+    let common = PRIORS.replace("[prior.relevance]\n", COMMON);
+    for (latents, covariance, priors) in
+        [("auto", "se", PRIORS), ("elliptical", "nn", PRIORS), ("auto", "periodic", &common)]
+    {
+        let text = format!("covariance = '{covariance}'\n{priors}");
         check((&text, &format!("latents = '{latents}'\n")), &data, |empty, state, stream| {
             let layout = empty.layout();
             let (mut draw, mut rows) = (vec![0.0; layout.len()], vec![0.0; 4]);
@@ -178,3 +202,40 @@ fn draws_hold_nothing_of_inputs_that_are_out_and_predict_alike() {
         assert_eq!(seen, [true, true], "x1 was in and out");
     }
 }
+
+#[test]
+fn a_common_relevance_has_the_density_of_the_model_with_these_inputs_alone() {
+    let text = PRIORS.replace("[prior.relevance]\n", COMMON);
+    let data = inputs(9, 3, Task::Regression);
+    let values: Vec<f64> = (0..9).map(|row| data.inputs[(row, 1)].sin()).collect();
+    let data = with_targets(&data, &values);
+    let selected = posterior(&format!("{text}{SECTION_OF_THREE}"), &data);
+    // Not the first, whose parameter the entry of the state would be if each had its own.
+    let kept = [1, 2];
+    let fewer = Dataset {
+        inputs: Matrix::from_fn(9, 2, |row, k| data.inputs[(row, kept[k])]),
+        input_names: kept.map(|k| format!("x{k}")).to_vec(),
+        input_scaling: vec![Standardization::IDENTITY; 2],
+        ..data.clone()
+    };
+    let plain = posterior(&text, &fewer);
+    let mut state = selected.start(&mut stream(4));
+    state[..3].copy_from_slice(&[0.0, 1.0, 1.0]);
+    // What is left of the state is that of the smaller model.
+    let rest = state[3..].to_vec();
+    assert_eq!(rest.len(), plain.state_len());
+    let evaluate = |posterior: &GpPosterior, state: &[f64]| {
+        let (mut draw, mut rows) = (vec![0.0; posterior.layout().len()], vec![0.0; 9]);
+        let terms = posterior.evaluator().evaluate(state, &mut draw, &mut rows).unwrap();
+        (terms.at(1.0), rows)
+    };
+    let ((of_set, rows), (alone, expected)) =
+        (evaluate(&selected, &state), evaluate(&plain, &rest));
+    let prior = 8.0_f64.ln();
+    assert!((of_set + prior - alone).abs() < 1e-9, "{of_set} {alone}");
+    assert!(rows.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
+    // One relevance, not one for every input.
+    assert!(selected.layout().variable("relevance").unwrap().dimensions.is_empty());
+}
+
+const SECTION_OF_THREE: &str = "[selection]\nprior = 'uniform-models'\n";

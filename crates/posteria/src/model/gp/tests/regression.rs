@@ -12,7 +12,7 @@ use crate::random::{Purpose, Seed};
 use crate::sample::Conditional;
 use crate::target::LogDensity;
 
-const SPECS: [&str; 9] = [
+const SPECS: [&str; 11] = [
     "",
     "mean = 'constant'",
     "mean = 'linear'\ncovariance = 'matern-3/2'",
@@ -24,6 +24,9 @@ const SPECS: [&str; 9] = [
      [prior.relevance]\nscale = 0.1\ndof = 'unknown'\ntop_dof = 2.0",
     "[residual]\nfamily = 'student-t'",
     "[residual]\nfamily = 'laplace'",
+    "[selection]\nprior = { probabilities = [0.9, 0.5] }",
+    "covariance = ['rational-quadratic*periodic', 'matern-5/2']\n\
+     [prior.relevance]\nsharing = 'common'\n[selection]\nprior = { probabilities = [0.9, 0.9] }",
 ];
 
 fn conditional(posterior: &GpPosterior, beta: f64) -> RegressionConditional<'_> {

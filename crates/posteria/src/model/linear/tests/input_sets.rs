@@ -132,12 +132,12 @@ fn visits_have_the_exact_probabilities_of_all_sets() {
 }
 
 #[test]
-#[ignore = "minutes: ten inputs, 1024 evidences by quadrature"]
 fn visits_have_the_exact_probabilities_of_a_thousand_sets() {
-    for model in MODELS {
-        let (distance, z) = compare(model, "[selection]\nprior = 'uniform-sizes'\n", 10, 200_000);
-        assert!(distance < 0.03 && z < 5.3, "{model}: {distance} {z}");
-    }
+    // In closed form; where evidences are by quadrature, and of ten times as many sweeps, it is one of
+    // the long validations.
+    let (distance, z) = compare(MODELS[0], "[selection]\nprior = 'uniform-sizes'\n", 10, 20_000);
+    // Some 300 sets matter: Σ √(p/20 000) / 2.5 is about 0.05; |z| as above.
+    assert!(distance < 0.08 && z < 4.9, "{distance} {z}");
 }
 
 const ROWS: usize = 5;

@@ -43,20 +43,32 @@ fn dataset(inputs: &Matrix, values: &[f64], task: Task) -> Dataset {
 fn without_data_all_schemes_keep_the_prior_of_sets() {
     for (number, count) in [1, 2, 5].into_iter().enumerate() {
         for (index, section) in sections(count).iter().enumerate().skip(number).step_by(3) {
-            let task = [Task::Regression, Task::Binary][index % 2];
-            let residual = if task == Task::Regression { RESIDUAL } else { "" };
-            let sharing = ["sharing = 'per-input'", "sharing = 'common'"][index / 2 % 2];
-            let priors = PRIORS.replace("SHARING", sharing);
-            let text = format!(
-                "hidden = 1\n{priors}{residual}{section}tries = {}\n\
-                 [sampling]\nkernel = 'hmc'\nleapfrog_steps = 1\n",
-                1 + index % 3
-            );
-            let x = inputs(3, count, &mut stream(60));
-            let posterior = network(&text).condition(&dataset(&x, &[0.0; 3], task), None).unwrap();
-            assert_prior_of_sets_kept(&posterior, section, count, (600, 6));
+            check_prior((index, section), count, (600, 6));
         }
     }
+}
+
+#[test]
+fn without_data_the_sets_of_many_inputs_keep_their_prior() {
+    // All of them take minutes: see the long validations.
+    for (index, section) in sections(30).iter().enumerate().skip(1).step_by(5) {
+        check_prior((index, section), 30, (200, 8));
+    }
+}
+
+fn check_prior((index, section): (usize, &String), count: usize, extent: (u64, usize)) {
+    let task = [Task::Regression, Task::Binary][index % 2];
+    let residual = if task == Task::Regression { RESIDUAL } else { "" };
+    let sharing = ["sharing = 'per-input'", "sharing = 'common'"][index / 2 % 2];
+    let priors = PRIORS.replace("SHARING", sharing);
+    let text = format!(
+        "hidden = 1\n{priors}{residual}{section}tries = {}\n\
+         [sampling]\nkernel = 'hmc'\nleapfrog_steps = 1\n",
+        1 + index % 3
+    );
+    let x = inputs(3, count, &mut stream(60));
+    let posterior = network(&text).condition(&dataset(&x, &[0.0; 3], task), None).unwrap();
+    assert_prior_of_sets_kept(&posterior, section, count, extent);
 }
 
 fn check_joint_distribution(text: &str, task: Task, transitions: usize) {

@@ -1,0 +1,165 @@
+//! Find out what predictions by sets of inputs are worth, each set once.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use posteria::assess::{Bootstrap, Difference, PointwiseUtilities, difference};
+use posteria::model::selection::Candidates;
+use posteria::model::spec::Spec;
+
+use super::super::Context;
+use super::sets::Sets;
+use crate::args::{self, How};
+use crate::assessment::{Assessing, Plan, Subject};
+use crate::failure::{Classify, Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::text;
+
+/// Draws of every chain of a set: its utility is blurred by the rows far more than by the draws.
+const DRAWS: usize = 250;
+/// R-hat of a set from which on its utility is doubtful.
+const FAR_OFF: f64 = 1.1;
+
+/// Assesses sets of the inputs of a run by cross-validation on the same folds.
+pub struct Assessor<'a> {
+    /// The sets, and their fits.
+    pub sets: Sets<'a>,
+    /// How many candidates there are.
+    candidates: usize,
+    how: How,
+    draws: usize,
+    chains: usize,
+    interrupt: &'a Interrupt,
+    context: &'a Context,
+    /// How the model with all inputs is assessed, and the targets of its rows.
+    plan: Plan,
+    observed: Vec<Vec<f64>>,
+    done: Vec<AssessedSet>,
+    folds: usize,
+    unsettled: Vec<String>,
+}
+
+/// What predictions by a set are worth, row by row.
+#[derive(Clone)]
+pub struct AssessedSet {
+    /// Whether each candidate is in.
+    pub set: Vec<bool>,
+    /// The run folder of the fit to all rows.
+    pub folder: PathBuf,
+    /// The utilities.
+    pub pointwise: PointwiseUtilities,
+}
+
+impl<'a> Assessor<'a> {
+    /// Of the run in `path`, which is `whole` or without one fold of it. All inputs are fitted at once.
+    pub fn new(
+        (whole, path, spec): (&'a Path, &'a Path, &Spec),
+        candidates: &'a Candidates,
+        asked: &args::Choice,
+        (interrupt, context): (&'a Interrupt, &'a Context),
+    ) -> Result<Self> {
+        let usual = NonZero::new(DRAWS.min(spec.sampling.draws)).unwrap_or(NonZero::<usize>::MIN);
+        let draws = asked.fold_draws.unwrap_or(usual);
+        let how = asked.how(draws);
+        let sets = Sets::new((whole, path, spec), candidates, draws.get())?;
+        context.output.message("choice: the model with all inputs, then with fewer");
+        let (folder, _) = sets.fit(&vec![true; candidates.len()], interrupt, context)?;
+        let subject = Subject::open_part(&folder)?;
+        let plan = Plan::new(&how, &subject, context)?;
+        Ok(Assessor {
+            sets,
+            candidates: candidates.len(),
+            how,
+            draws: draws.get(),
+            chains: spec.sampling.chains,
+            interrupt,
+            context,
+            plan,
+            observed: subject.observed,
+            done: Vec::new(),
+            folds: 0,
+            unsettled: Vec::new(),
+        })
+    }
+
+    /// How sets are assessed.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The set of all candidates.
+    pub fn all(&self) -> Vec<bool> {
+        vec![true; self.candidates]
+    }
+
+    /// Number of folds of what was assessed.
+    pub fn folds(&self) -> usize {
+        self.folds
+    }
+
+    /// Announces what it takes to assess so many sets.
+    pub fn announce(&self, what: &str, sets: usize) {
+        let folds =
+            self.how.folds.map_or("of ten folds".into(), |folds| format!("of {folds} folds"));
+        self.context.output.message(&format!(
+            "{what}: {}, each fitted to all rows and to those {folds}, {} of {}",
+            text::count(sets, "set"),
+            text::count(self.chains, "chain"),
+            text::count(self.draws, "draw"),
+        ));
+    }
+
+    /// Fits and assesses a set, as far as that has not been done before.
+    pub fn assess(&mut self, set: &[bool], what: &str) -> Result<AssessedSet> {
+        if let Some(known) = self.done.iter().find(|it| it.set == set) {
+            return Ok(known.clone());
+        }
+        let words = if set.contains(&false) { self.sets.words(set) } else { "all inputs".into() };
+        self.context.output.message(&format!("{what}: {words}"));
+        let (folder, r_hat) = self.sets.fit(set, self.interrupt, self.context)?;
+        if r_hat > FAR_OFF {
+            self.unsettled.push(folder.display().to_string());
+        }
+        let subject = Subject::open_part(&folder)?;
+        if self.observed != subject.observed {
+            return Err(Failure::bad_input(format!(
+                "{} has other rows than the model with all inputs, since rows with empty cells are \
+                 dropped; take them out of the table, or use --no-choice",
+                folder.display()
+            )));
+        }
+        let (utilities, interrupt, context) = (&self.plan.utilities, self.interrupt, self.context);
+        let assessing = Assessing { utilities, interrupt, context };
+        let found = assessing.assess(&subject, &self.plan.method);
+        let mut found = found.map_err(|it| self.sets.go_on(it))?;
+        self.folds = found.folds.iter().flatten().max().map_or(0, |last| last + 1);
+        let Some(pointwise) = found.utilities.pop() else {
+            unreachable!("the log predictive density is always there")
+        };
+        let assessed = AssessedSet { set: set.to_vec(), folder, pointwise };
+        self.done.push(assessed.clone());
+        Ok(assessed)
+    }
+
+    /// What to be careful about.
+    pub fn warnings(&self) -> Vec<String> {
+        if self.unsettled.is_empty() {
+            return Vec::new();
+        }
+        vec![format!(
+            "the chains of {} have not mixed (R-hat above {FAR_OFF}): {}; their utilities may be \
+             off, draw more with --fold-draws",
+            text::count(self.unsettled.len(), "set"),
+            self.unsettled.join(", ")
+        )]
+    }
+}
+
+/// One utility minus another, row by row.
+pub fn apart(
+    one: &PointwiseUtilities,
+    other: &PointwiseUtilities,
+    bootstrap: &Bootstrap,
+) -> Result<Difference> {
+    difference(one, other, bootstrap).bad_input()
+}

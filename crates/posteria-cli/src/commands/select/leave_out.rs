@@ -1,0 +1,46 @@
+//! Find out what is lost without each input in turn.
+
+use posteria::model::selection::Candidates;
+use serde::Serialize;
+
+use super::assessor::{Assessor, apart};
+use super::choice::Utility;
+use crate::failure::Result;
+
+/// What is lost without an input.
+#[derive(Debug, Clone, Serialize)]
+pub struct Loss {
+    /// Expected utility of all inputs minus that without this one: positive if it is needed.
+    #[serde(flatten)]
+    pub utility: Utility,
+    /// Probability that all inputs are better.
+    pub p_full_better: f64,
+}
+
+/// Assesses the model without each candidate; `None` where nothing would be left to predict from.
+pub fn leave_out(
+    assessor: &mut Assessor<'_>,
+    candidates: &Candidates,
+) -> Result<Vec<Option<Loss>>> {
+    let count = candidates.len();
+    assessor.announce("leaving inputs out", count);
+    let all = assessor.all();
+    let full = assessor.assess(&all, "leaving nothing out")?;
+    (0..count)
+        .map(|candidate| {
+            let mut set = all.clone();
+            set[candidate] = false;
+            if !assessor.sets.has_columns(&set) {
+                return Ok(None);
+            }
+            let what = format!("leaving out {} of {count}", candidate + 1);
+            let without = assessor.assess(&set, &what)?;
+            let lost = apart(&full.pointwise, &without.pointwise, &assessor.plan().bootstrap)?;
+            let sign = full.pointwise.better.sign();
+            Ok(Some(Loss {
+                utility: Utility::of_difference(&lost).signed(sign),
+                p_full_better: lost.probability_better(),
+            }))
+        })
+        .collect()
+}

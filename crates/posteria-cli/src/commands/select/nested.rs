@@ -1,0 +1,200 @@
+//! Repeat search and choice without every fold in turn, and predict the fold by what was chosen.
+
+use std::num::NonZero;
+use std::path::Path;
+
+use posteria::assess::bayesian_bootstrap;
+use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
+use posteria::model::selection::Candidates;
+use posteria::model::spec::{MissingPolicy, Spec};
+use posteria::select::visits;
+use serde::Serialize;
+
+use super::super::Context;
+use super::assessor::{Assessor, apart};
+use super::choice::{Best, Utility, choose, most_sets};
+use super::sets::{finish, go_on_later};
+use crate::args;
+use crate::assessment::{Answers, Assessing, Divided, Plan, Subject};
+use crate::failure::{Classify, Failure, Result};
+use crate::folds::division_name;
+use crate::interrupt::Interrupt;
+use crate::sampling::{open, spec_of};
+use crate::text;
+
+/// What search and choice are worth for rows that neither has seen.
+#[derive(Debug, Clone, Serialize)]
+pub struct Nested {
+    /// Number of folds.
+    pub folds: usize,
+    /// The expected utility of what search and choice come to.
+    #[serde(flatten)]
+    pub utility: Utility,
+    /// The utility of the chosen set as the rows that chose it have it.
+    pub chosen: Utility,
+    /// By how much the latter is too good: positive if it is.
+    pub optimism: Utility,
+    /// Probability that all inputs are better than search and choice.
+    pub p_full_better: f64,
+    /// The sets that were chosen, those that were chosen most often first.
+    pub sets: Vec<Times>,
+    /// How often each input was chosen.
+    pub inputs: Vec<InputTimes>,
+}
+
+/// A set and in how many folds it was chosen.
+#[derive(Debug, Clone, Serialize)]
+pub struct Times {
+    /// The inputs.
+    pub inputs: Vec<String>,
+    /// Number of folds.
+    pub folds: usize,
+}
+
+/// An input and in how many folds it was chosen.
+#[derive(Debug, Clone, Serialize)]
+pub struct InputTimes {
+    /// Its name.
+    pub name: String,
+    /// Number of folds.
+    pub folds: usize,
+}
+
+/// A run whose search and choice are repeated.
+pub struct Whole<'a> {
+    /// Its folder.
+    pub path: &'a Path,
+    /// Its specification.
+    pub spec: &'a Spec,
+    /// What may leave.
+    pub candidates: &'a Candidates,
+    /// How a set is chosen.
+    pub asked: &'a args::Choice,
+}
+
+impl Whole<'_> {
+    /// Repeats search and choice without each of `count` folds. `best` is what came of all rows, by
+    /// `plan`.
+    pub fn nested(
+        &self,
+        (best, plan): (&Best, &Plan),
+        count: NonZero<usize>,
+        (interrupt, context): (&Interrupt, &Context),
+    ) -> Result<Nested> {
+        let all = Subject::open(&best.chosen.folder)?;
+        let scheme = FoldScheme::new(count.get(), context.seed().0).resolved(&all.fitted.dataset);
+        let folds = scheme.divide(&all.fitted.dataset, None).bad_input()?;
+        self.announce(&folds, context);
+        let (mut by_fold, mut chosen) = (Vec::new(), Vec::new());
+        for index in 0..folds.count() {
+            context.output.message(&format!("nested fold {} of {}", index + 1, folds.count()));
+            let (answers, set) =
+                self.one_fold((&scheme, &folds, index), (&all, plan), (interrupt, context))?;
+            by_fold.push(answers);
+            chosen.push(set);
+        }
+        let assessing = Assessing { utilities: &plan.utilities, interrupt, context };
+        let training = assessing.training(&all).map_err(|it| go_on_later(it, self.path))?;
+        let mut divided = Divided::new(&plan.utilities, &training, (&folds, &by_fold));
+        let Some(pointwise) = divided.utilities.pop() else {
+            unreachable!("the log predictive density is always there")
+        };
+        let bootstrap = &plan.bootstrap;
+        let expected = |it| bayesian_bootstrap(it, bootstrap).bad_input();
+        let optimism = apart(&best.chosen.pointwise, &pointwise, bootstrap)?;
+        let full = apart(&best.full.pointwise, &pointwise, bootstrap)?;
+        Ok(Nested {
+            folds: folds.count(),
+            utility: Utility::of(&expected(&pointwise)?),
+            chosen: Utility::of(&expected(&best.chosen.pointwise)?),
+            optimism: Utility::of_difference(&optimism).signed(pointwise.better.sign()),
+            p_full_better: full.probability_better(),
+            sets: times(&chosen),
+            inputs: self
+                .candidates
+                .names()
+                .iter()
+                .map(|name| InputTimes {
+                    name: name.clone(),
+                    folds: chosen.iter().filter(|set| set.contains(name)).count(),
+                })
+                .collect(),
+        })
+    }
+
+    /// Announces what it takes.
+    fn announce(&self, folds: &Folds, context: &Context) {
+        let (count, sampling) = (folds.count(), &self.spec.sampling);
+        let sets = most_sets(self.asked, self.candidates.len());
+        context.output.message(&format!(
+            "nested folds: search and choice are repeated without each of {count} folds, into the folder \
+             nested of the run: {count} searches of {} of {}, then up to {} with their folds",
+            text::count(sampling.chains, "chain"),
+            text::count(sampling.draws, "draw"),
+            text::count(count * sets, "set"),
+        ));
+    }
+
+    /// Search and choice without one fold: what is known about all rows then, and the set.
+    fn one_fold(
+        &self,
+        (scheme, folds, index): (&FoldScheme, &Folds, usize),
+        (all, plan): (&Subject, &Plan),
+        (interrupt, context): (&Interrupt, &Context),
+    ) -> Result<(Vec<Answers>, Vec<String>)> {
+        let fold = FoldSpec { index: index + 1, scheme: scheme.clone(), within: None };
+        let mut spec = self.spec.clone();
+        spec.data.fold = Some(fold.clone());
+        spec.data.test = None;
+        let name = division_name(scheme, folds.count());
+        let path = self.path.join("nested").join(name).join(format!("fold-{:04}", index + 1));
+        let (table, rows) = all.table()?;
+        let file = spec.data.path.clone().unwrap_or_default();
+        let finished = finish((spec, Path::new(&file)), &path, interrupt, context);
+        finished.map_err(|it| go_on_later(it, self.path))?;
+        let run = open(&path)?;
+        let spec = spec_of((&path, &run))?;
+        if spec.data.fold != Some(fold) || spec.data.sha256 != self.spec.data.sha256 {
+            return Err(Failure::bad_input(format!(
+                "{} is a fold of another division or of other data; remove it, or use another --seed",
+                path.display()
+            )));
+        }
+        let draws = run.draws_of_variables().running()?;
+        let found = visits(&draws, self.candidates).bad_input()?;
+        let within = (self.path, &*path, &spec);
+        let mut assessor =
+            Assessor::new(within, self.candidates, self.asked, (interrupt, context))?;
+        let (choice, best) = choose(&mut assessor, (self.candidates, &found), self.asked)?;
+        let subject = Subject::open_part(&best.chosen.folder)?;
+        let missing = match self.spec.data.missing {
+            MissingPolicy::Error => Missing::Error,
+            MissingPolicy::Drop => Missing::Drop,
+        };
+        let encoded = subject.fitted.encoder.encode(&table, missing).bad_input()?;
+        if encoded.rows != rows {
+            return Err(Failure::bad_input(format!(
+                "{} has other complete rows than {}; take them out of the table",
+                best.chosen.folder.display(),
+                self.path.display()
+            )));
+        }
+        let assessing = Assessing { utilities: &plan.utilities, interrupt, context };
+        let answers =
+            assessing.new_rows(&subject, (&all.observed, &encoded.inputs), index as u64 + 1);
+        Ok((answers.map_err(|it| go_on_later(it, self.path))?, choice.chosen))
+    }
+}
+
+/// Different sets, those that occur most often first.
+fn times(chosen: &[Vec<String>]) -> Vec<Times> {
+    let mut all: Vec<Times> = Vec::new();
+    for set in chosen {
+        match all.iter_mut().find(|it| it.inputs == *set) {
+            Some(it) => it.folds += 1,
+            None => all.push(Times { inputs: set.clone(), folds: 1 }),
+        }
+    }
+    all.sort_by_key(|it| std::cmp::Reverse(it.folds));
+    all
+}

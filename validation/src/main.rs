@@ -3,6 +3,7 @@
 //! Usage: `posteria-validation [--replications N] [--threads N] [NAME]...`
 
 mod calibration;
+mod coverage;
 mod models;
 
 use std::error::Error;
@@ -11,6 +12,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const REPLICATIONS: usize = 128;
+/// Names of the validation of expected utilities begin so.
+const COVERAGE: &str = "coverage";
 /// Corrected p-value below which a model has failed.
 const FALSE_ALARM: f64 = 1e-4;
 
@@ -26,11 +29,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             _ => names.push(argument),
         }
     }
+    let asked = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part));
+    let covers = coverage::UTILITIES.iter().any(|name| asked(&format!("{COVERAGE}/{name}")));
+    let missed = if covers { report_coverage(threads, asked)? } else { 0 };
     let chosen: Vec<models::Model> = models::all()
         .into_iter()
-        .filter(|model| names.is_empty() || names.iter().any(|name| model.name.contains(name)))
+        .filter(|model| asked(&model.name))
         .collect();
     if chosen.is_empty() {
+        if covers {
+            return Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
         return Err(format!("no validation is called {}", names.join(" or ")).into());
     }
     println!("{replications} replications each; p is corrected for the number of quantities.\n");
@@ -54,5 +63,42 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         );
     }
     println!("\n{} of {} failed.", failed, chosen.len());
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if failed + missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints how often intervals of expected utilities hold the truth; returns how many do not hold it
+/// as often as they should.
+fn report_coverage(
+    threads: NonZero<usize>,
+    asked: impl Fn(&str) -> bool,
+) -> Result<usize, Box<dyn Error>> {
+    let begin = Instant::now();
+    let count = coverage::DATA_SETS;
+    let found = coverage::coverage(count, threads).map_err(|error| error.to_string())?;
+    println!("{count} data sets; how often the 90 % interval of 10 folds holds the truth.\n");
+    println!("| expected | covered | without correction | bias ± se | without correction | truth |");
+    println!("|---|---|---|---|---|---|");
+    let mut missed = 0;
+    for (name, it) in coverage::UTILITIES.iter().zip(found) {
+        let name = format!("{COVERAGE}/{name}");
+        if !asked(&name) {
+            continue;
+        }
+        let [low, high] = coverage::BOUNDS;
+        let holds = (low..=high).contains(&it.covered);
+        missed += usize::from(!holds);
+        println!(
+            "| {name} | {:.3}{} | {:.3} | {:.4} ± {:.4} | {:.4} ± {:.4} | {:.4} |",
+            it.covered,
+            if holds { "" } else { " **failed**" },
+            it.covered_uncorrected,
+            it.bias.0,
+            it.bias.1,
+            it.bias_uncorrected.0,
+            it.bias_uncorrected.1,
+            it.truth
+        );
+    }
+    println!("\n{:.0} seconds.\n", begin.elapsed().as_secs_f64());
+    Ok(missed)
 }

@@ -65,17 +65,17 @@ impl Assessing<'_> {
                 return Ok(Vec::new());
             }
         };
+        let limit = pareto_shape_limit(failing.likelihoods.size());
         // A state per chain has been evaluated to check it.
         let one = begin.elapsed().as_secs_f64() / work.draws.chains.max(1) as f64;
         output.message(&format!(
-            "the importance weights of {count} cannot be trusted: {} of the draws are matched for each, \
-             a few to {} passes over the {} of about {}",
-            text::count(matching.dim(), "moment"),
-            3 * MomentMatching::new(0.7).most_moves,
+            "the importance weights of {count} cannot be trusted: for each the draws are moved to \
+             where it is not known, 2 to {} passes over {} of {}, about {} each",
+            3 * MomentMatching::new(limit).most_moves,
             text::count(work.total(), "draw"),
+            text::count(matching.dim(), "coordinate"),
             text::duration(one * work.total() as f64),
         ));
-        let limit = pareto_shape_limit(failing.likelihoods.size());
         let found = work.run("matched rows", failing.rows.len(), |job| {
             let row = failing.rows[job];
             let relative_efficiency = failing.efficiencies[row];

@@ -6,7 +6,7 @@ use posteria::assess::{
     Smoothing, leave_one_out,
 };
 use posteria::caution::Caution;
-use posteria::data::FoldScheme;
+use posteria::data::{Dataset, FoldScheme, Folds, Targets};
 use posteria::draws::Draws;
 use posteria::model::Posterior;
 use posteria::model::spec::ModelKind;
@@ -272,6 +272,7 @@ impl Assessing<'_> {
                 }
             };
             let folds = scheme.divide(&subject.fitted.dataset, labels.as_deref()).bad_input()?;
+            every_class_is_known(&subject.fitted.dataset, &folds)?;
             Ok(Division { scheme, folds, draws })
         });
         let divisions = divisions.collect::<Result<Vec<_>>>()?;
@@ -337,4 +338,21 @@ impl Assessing<'_> {
             cautions,
         }
     }
+}
+
+/// Refuses folds that hold all rows of a class: fits without them could not know it.
+fn every_class_is_known(data: &Dataset, folds: &Folds) -> Result<()> {
+    let Targets::Classes { labels, codes, .. } = &data.targets else { return Ok(()) };
+    for fold in 0..folds.count() {
+        let mut known = vec![false; labels.len()];
+        folds.training(fold).iter().for_each(|row| known[codes[*row]] = true);
+        if let Some(class) = known.iter().position(|known| !known) {
+            let (label, fold) = (&labels[class], fold + 1);
+            return Err(Failure::bad_input(format!(
+                "all rows of the class {label} are left out together, in fold {fold}: a fit without \
+                 them cannot know it; use more folds, other groups, or leave the class out of the table"
+            )));
+        }
+    }
+    Ok(())
 }

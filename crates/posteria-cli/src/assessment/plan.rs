@@ -59,7 +59,15 @@ impl Plan {
         let groups = match &how.group {
             Some(column) => {
                 let (table, rows) = subject.table()?;
-                Some(table.labels(column, rows).bad_input()?)
+                let labels = table.labels(column, rows).bad_input()?;
+                let groups = labels.iter().max().map_or(0, |last| last + 1);
+                if groups == rows.len() && groups > 1 {
+                    return Err(Failure::bad_input(format!(
+                        "--group {column}: every row has a value of its own there, so that there is \
+                         nothing to keep together; name a column whose rows belong together, or omit it"
+                    )));
+                }
+                Some(labels)
             }
             None => subject.groups()?,
         };

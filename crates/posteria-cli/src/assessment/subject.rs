@@ -1,7 +1,7 @@
 //! Open a run that is to be assessed.
 
-use std::sync::OnceLock;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use posteria::data::{Cell, Missing, Table};
 use posteria::diagnose::mean_effective_size;

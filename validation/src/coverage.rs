@@ -28,8 +28,23 @@ pub const DATA_SETS: usize = 200;
 /// fact, 200 data sets are outside of them once in fifty times.
 pub const BOUNDS: [f64; 2] = [0.85, 0.95];
 
-const ROWS: usize = 80;
-const INPUTS: usize = 10;
+/// Data sets of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Design {
+    pub name: &'static str,
+    rows: usize,
+    inputs: usize,
+    /// Whether the interval is promised to hold: with few rows per coefficient the fits of the folds
+    /// depend on the same rows that they are judged by, which the bootstrap over rows does not see.
+    pub promised: bool,
+}
+
+/// What is simulated.
+pub const DESIGNS: [Design; 2] = [
+    Design { name: "200x5", rows: 200, inputs: 5, promised: true },
+    Design { name: "80x10", rows: 80, inputs: 10, promised: false },
+];
+
 const FOLDS: usize = 10;
 const DRAWS: usize = 300;
 /// Rows that tell the truth: its error is a ninth of that of the estimate.
@@ -53,14 +68,17 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 /// Fits a linear model to `count` data sets, and compares what k-fold cross-validation says about
 /// its predictions with what they are worth at other rows. One result per utility.
-pub fn coverage(count: usize, threads: NonZero<usize>) -> Result<Vec<Coverage>, Failure> {
-    let results = run_jobs(count, threads, |index| one(index as u64));
+pub fn coverage(
+    design: Design,
+    count: usize,
+    threads: NonZero<usize>,
+) -> Result<Vec<Coverage>, Failure> {
+    let results = run_jobs(count, threads, |index| one(design, index as u64));
     let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
     let of = |utility: usize| {
         let each = || results.iter().map(move |result| &result[utility]);
-        let share = |is: &dyn Fn(&One) -> bool| {
-            each().filter(|one| is(one)).count() as f64 / count as f64
-        };
+        let share =
+            |is: &dyn Fn(&One) -> bool| each().filter(|one| is(one)).count() as f64 / count as f64;
         let mean_of = |of: &dyn Fn(&One) -> f64| {
             let mean = each().map(of).sum::<f64>() / count as f64;
             let squares: f64 = each().map(|one| (of(one) - mean).powi(2)).sum();
@@ -101,22 +119,22 @@ struct One {
     plain: Interval,
 }
 
-fn one(index: u64) -> Result<Vec<One>, Failure> {
+fn one(Design { rows, inputs, .. }: Design, index: u64) -> Result<Vec<One>, Failure> {
     let mut stream = Seed(2001).stream(Purpose::Data, [index, 0]);
-    let weights: Vec<f64> = (0..INPUTS).map(|_| 0.5 * stream.normal()).collect();
-    let data = draw(ROWS, &weights, &mut stream);
+    let weights: Vec<f64> = (0..inputs).map(|_| 0.5 * stream.normal()).collect();
+    let data = draw(rows, &weights, &mut stream);
     let test = draw(TEST_ROWS, &weights, &mut stream);
     let facts = TargetFacts::of(&data);
     let utilities = UTILITIES.map(|name| parse_utility(name, &facts, Better::Higher));
     let utilities = utilities.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let folds = Folds::random(ROWS, FOLDS, &mut stream)?;
+    let folds = Folds::random(rows, FOLDS, &mut stream)?;
     let whole = predictions(&data, index, &[&data, &test])?;
     let by_fold = (0..FOLDS).map(|fold| {
         let part = data.select(&folds.training(fold));
         Ok(predictions(&part, index + 1_000_000 * (fold as u64 + 1), &[&data])?.remove(0))
     });
     let by_fold = by_fold.collect::<Result<Vec<_>, Failure>>()?;
-    let mut fold_of = vec![0; ROWS];
+    let mut fold_of = vec![0; rows];
     (0..FOLDS).for_each(|fold| folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold));
     let of = |utility: &Box<dyn Utility>| {
         let utility = &**utility;
@@ -126,7 +144,7 @@ fn one(index: u64) -> Result<Vec<One>, Failure> {
             (0..data.rows()).map(value).collect()
         };
         let each: Vec<Vec<f64>> = by_fold.iter().map(|table| values(table, &data)).collect();
-        let held_out: Vec<f64> = (0..ROWS).map(|row| each[fold_of[row]][row]).collect();
+        let held_out: Vec<f64> = (0..rows).map(|row| each[fold_of[row]][row]).collect();
         let sizes = (0..FOLDS).map(|fold| folds.held_out(fold).len());
         let training = values(&whole[0], &data);
         let bias = BiasTerms::new(utility.summary(), training, sizes.zip(each).collect());
@@ -159,7 +177,8 @@ fn predictions(
     let one = NonZero::new(1).ok_or("one")?;
     let draws = fit(&posterior, &Plan::new(1, 1, DRAWS), Seed(seed), one)?;
     let mut predictor = posterior.predictor().ok_or("a linear model predicts")?;
-    let of = |table: &&Dataset| PredictiveTable::new(&mut *predictor, &draws, 0..DRAWS, &table.inputs);
+    let of =
+        |table: &&Dataset| PredictiveTable::new(&mut *predictor, &draws, 0..DRAWS, &table.inputs);
     Ok(tables.iter().map(of).collect())
 }
 
@@ -172,7 +191,7 @@ fn observed(data: &Dataset) -> &[f64] {
 
 /// Normal inputs, and a target that is linear in them with noise of deviation 1.
 fn draw(rows: usize, weights: &[f64], stream: &mut Stream) -> Dataset {
-    let inputs = Matrix::from_fn(rows, INPUTS, |_, _| stream.normal());
+    let inputs = Matrix::from_fn(rows, weights.len(), |_, _| stream.normal());
     let mut values = Matrix::zeros(rows, 1);
     for row in 0..rows {
         let mean: f64 = weights.iter().enumerate().map(|(k, w)| w * inputs[(row, k)]).sum();
@@ -180,8 +199,8 @@ fn draw(rows: usize, weights: &[f64], stream: &mut Stream) -> Dataset {
     }
     Dataset {
         inputs,
-        input_names: (0..INPUTS).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; INPUTS],
+        input_names: (0..weights.len()).map(|k| format!("x{k}")).collect(),
+        input_scaling: vec![Standardization::IDENTITY; weights.len()],
         target_scaling: vec![Standardization::IDENTITY],
         targets: Targets::Real { names: vec!["y".into()], values },
         groups: None,

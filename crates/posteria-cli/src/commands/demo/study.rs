@@ -227,11 +227,21 @@ impl Fitted {
         self.draws.component(variable.offset + component).concat()
     }
 
-    /// The largest R-hat of the fitted values, or of everything where none are kept.
+    /// The largest R-hat of the fitted values: of those that draws keep, or of the locations at the
+    /// rows of the fit.
     pub fn r_hat(&self) -> f64 {
-        let layout = &self.draws.layout;
-        let judged = layout.variable("fitted").map_or(0..layout.len(), |fitted| fitted.range());
-        judged.map(|slot| r_hat(&self.draws.component(slot))).fold(f64::NAN, f64::max)
+        if let Some(fitted) = self.draws.layout.variable("fitted") {
+            let each = fitted.range().map(|slot| r_hat(&self.draws.component(slot)));
+            return each.fold(f64::NAN, f64::max);
+        }
+        let table = self.at_training_rows();
+        let width = table.family().width();
+        let of_row = |row: usize| {
+            let locations = table.parameters(row).iter().step_by(width);
+            let locations: Vec<f64> = locations.copied().collect();
+            r_hat(&locations.chunks(self.draws.draws).collect::<Vec<_>>())
+        };
+        (0..self.rows).map(of_row).fold(f64::NAN, f64::max)
     }
 }
 

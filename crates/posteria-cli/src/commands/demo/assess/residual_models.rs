@@ -53,11 +53,10 @@ combination of two additives (input dependent), on 150 rows whose noise depends 
 some outliers. Ten folds with Burman's correction; the tables show the probability that the model of
 the row is better than that of the column, by paired differences. The published figures stand in
 brackets: they are of the concrete data of the thesis, which are not public, and comparable in kind
-only. Seen in both: by the error of the mean and the 90 % quantile of errors the models lie within
-each other's sd, and by the predictive likelihood, which values the whole distribution, those that
-know of the additives and the outliers are clearly better than N. Seen only here: paired
-differences also tell the input-dependent models from t by nrmse, and input-dependent t from
-input-dependent N by the likelihood.
+only. Seen in both: by the error of the mean all models lie within each other's sd, and by the
+predictive likelihood, which values the whole distribution, those that know of the additives or of the
+outliers are clearly better than N. Seen only here: paired differences tell N from the others by the
+errors too, and input-dependent t from all others by the likelihood.
 ";
 
 /// Runs the demonstration.

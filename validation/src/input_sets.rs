@@ -76,7 +76,8 @@ impl InputSets {
         let tests = match self.kind {
             Kind::Prior(model, inputs) => {
                 let sections = sections(inputs);
-                let of = |index: usize| without_data(model, inputs, (index, &sections[index]), chains);
+                let of =
+                    |index: usize| without_data(model, inputs, (index, &sections[index]), chains);
                 let all = run_jobs(sections.len(), threads, of);
                 all.into_iter().collect::<Result<Vec<_>, _>>()?.concat()
             }
@@ -127,7 +128,12 @@ fn prior_of(section: &str, count: usize) -> Result<InclusionPrior, Failure> {
 const WEIGHTS: &str = "scale = 0.8\ndof = 6.0\n";
 
 /// A model of this kind, one of several specifications by turns, given rows that do not count.
-fn model(kind: &str, index: usize, section: &str, inputs: usize) -> Result<Box<dyn Posterior>, Failure> {
+fn model(
+    kind: &str,
+    index: usize,
+    section: &str,
+    inputs: usize,
+) -> Result<Box<dyn Posterior>, Failure> {
     let task = [Task::Regression, Task::Binary][index % 2];
     let sharing = ["sharing = 'per-input'\n", "sharing = 'common'\n"][index / 2 % 2];
     let residual = match task {
@@ -150,7 +156,9 @@ fn model(kind: &str, index: usize, section: &str, inputs: usize) -> Result<Box<d
                  [prior.output_bias]\nfixed = 1.0\n{residual}{section}{tries}\
                  [sampling]\nkernel = 'hmc'\nleapfrog_steps = 1\nstart = 'prior'\n"
             );
-            Box::new(Mlp::new(&Spec::from_toml(&text)?)?.condition(&rows(x, &[0.0; 3], task), None)?)
+            Box::new(
+                Mlp::new(&Spec::from_toml(&text)?)?.condition(&rows(x, &[0.0; 3], task), None)?,
+            )
         }
         _ => {
             let text = format!(

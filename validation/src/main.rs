@@ -3,6 +3,7 @@
 //! Usage: `posteria-validation [--replications N] [--threads N] [NAME]...`
 
 mod calibration;
+mod coverage;
 mod input_sets;
 mod models;
 
@@ -14,6 +15,8 @@ use std::time::Instant;
 const REPLICATIONS: usize = 128;
 /// Chains of every prior and scheme of input sets, which are short.
 const REPLICATIONS_OF_SETS: usize = 2000;
+/// Names of the validation of expected utilities begin so.
+const COVERAGE: &str = "coverage";
 /// Corrected p-value below which a model has failed.
 const FALSE_ALARM: f64 = 1e-4;
 
@@ -30,11 +33,22 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }
     }
     let asked = |known: &str| names.is_empty() || names.iter().any(|name| known.contains(name));
+    let designs: Vec<coverage::Design> = coverage::DESIGNS
+        .into_iter()
+        .filter(|design| asked(&format!("{COVERAGE}/{}", design.name)))
+        .collect();
+    let (covers, mut missed) = (!designs.is_empty(), 0);
+    for design in designs {
+        missed += report_coverage(design, threads)?;
+    }
     let chosen: Vec<models::Model> =
         models::all().into_iter().filter(|model| asked(&model.name)).collect();
     let sets: Vec<input_sets::InputSets> =
         input_sets::all().into_iter().filter(|sets| asked(&sets.name)).collect();
     if chosen.is_empty() && sets.is_empty() {
+        if covers {
+            return Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
         return Err(format!("no validation is called {}", names.join(" or ")).into());
     }
     println!("{replications} replications each; p is corrected for the number of quantities.\n");
@@ -74,5 +88,41 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         );
     }
     println!("\n{} of {} failed.", failed, chosen.len() + sets.len());
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if failed + missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints how often intervals of expected utilities hold the truth; returns how many do not hold it
+/// as often as was promised.
+fn report_coverage(
+    design: coverage::Design,
+    threads: NonZero<usize>,
+) -> Result<usize, Box<dyn Error>> {
+    let begin = Instant::now();
+    let count = coverage::DATA_SETS;
+    let found = coverage::coverage(design, count, threads).map_err(|error| error.to_string())?;
+    println!("{count} data sets; how often the 90 % interval of 10 folds holds the truth.\n");
+    println!(
+        "| expected | covered | without correction | bias ± se | without correction | truth |"
+    );
+    println!("|---|---|---|---|---|---|");
+    let mut missed = 0;
+    for (utility, it) in coverage::UTILITIES.iter().zip(found) {
+        let [low, high] = coverage::BOUNDS;
+        let failed = design.promised && !(low..=high).contains(&it.covered);
+        missed += usize::from(failed);
+        println!(
+            "| {COVERAGE}/{} {utility} | {:.3}{} | {:.3} | {:.4} ± {:.4} | {:.4} ± {:.4} | {:.4} |",
+            design.name,
+            it.covered,
+            if failed { " **failed**" } else { "" },
+            it.covered_uncorrected,
+            it.bias.0,
+            it.bias.1,
+            it.bias_uncorrected.0,
+            it.bias_uncorrected.1,
+            it.truth
+        );
+    }
+    println!("\n{:.0} seconds.\n", begin.elapsed().as_secs_f64());
+    Ok(missed)
 }

@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod information;
+mod matching;
 mod method;
 mod plan;
 mod pointwise;
@@ -9,7 +10,7 @@ mod subject;
 
 pub use evaluate::{Answers, Questions};
 pub use information::{Information, information};
-pub use method::{Assessed, Assessing, Method};
+pub use method::{Assessed, Assessing, Method, Repair};
 pub use plan::Plan;
 pub use pointwise::{Divided, pointwise};
 pub use subject::Subject;

@@ -170,6 +170,8 @@ pub enum Caution {
     },
     /// The best of many models is no better than the best of many equal ones would seem.
     BestOfMany {
+        /// Name of the utility.
+        utility: String,
         /// How many models were compared.
         models: usize,
         /// By how much the best exceeds the median model.
@@ -192,11 +194,6 @@ pub enum Caution {
         count: usize,
         /// Whether they are groups.
         grouped: bool,
-    },
-    /// So many models are compared that the best may be so by chance.
-    ManyModels {
-        /// How many.
-        count: usize,
     },
     /// Chains disagree about the inputs that are in.
     InputSets {
@@ -334,11 +331,11 @@ impl fmt::Display for Caution {
                 "DIC counts {p_dic:.2} effective parameters: the posterior mean fits worse than the \
                  draws do, so it does not stand for them; use leave-one-out"
             ),
-            Caution::BestOfMany { models, advantage, expected } => write!(
+            Caution::BestOfMany { utility, models, advantage, expected } => write!(
                 f,
-                "the best of {models} models is {advantage:.1} above the median one, and {expected:.1} \
-                 is expected if all were equally good: the difference may be chance; average the \
-                 models, or assess the chosen one on rows that did not choose it"
+                "by {utility} the best of {models} models is {advantage:.3} better than the median \
+                 one, and {expected:.3} is expected if all were equally good: the difference may be \
+                 chance; average the models, or assess the chosen one on rows that did not choose it"
             ),
             Caution::UtilityNotFinite { utility, count, row } => write!(
                 f,
@@ -351,11 +348,6 @@ impl fmt::Display for Caution {
                 "{count} {} are too few to stand for all future rows: the distribution of the \
                  expected utility is rough, and likely too narrow; collect more",
                 if *grouped { "groups" } else { "rows" }
-            ),
-            Caution::ManyModels { count } => write!(
-                f,
-                "the best of {count} models is likely to look better than it is, because it was \
-                 chosen by these figures; assess the chosen one on rows that had no part in this"
             ),
             Caution::InputSets { r_hat, ks_p } => write!(
                 f,

@@ -17,7 +17,8 @@ const FOLDS: &str = "K-fold cross-validation";
 /// bootstrap over rows (or groups) and over draws, with what makes it uncertain.
 ///
 /// Pareto k says for each row whether its weights can be trusted: good up to 0.5, ok up to the limit
-/// min(1 - 1/log10(S), 0.7) for S draws, bad above it; such rows are left out by fits of their own.
+/// min(1 - 1/log10(S), 0.7) for S draws, bad above it. For bad rows the draws are moved to where the
+/// row is not known (moment matching), and rows that are still bad are left out by fits of their own.
 /// m_eff is the effective number of draws that carry the estimate of a row. With --log-lik the same
 /// from anyone's log likelihoods.
 #[derive(Debug, Default, Args)]
@@ -27,6 +28,7 @@ Examples:
   posteria assess runs/houses --utility rmse 'abs-quantile:0.9'
   posteria assess runs/houses --method kfold --folds 10
   posteria assess runs/patients --method kfold --group hospital
+  posteria assess runs/houses --method holdout --test new-houses.csv
   posteria assess runs/houses --utility 'expr: if(y > q(0.95), 10, sd)' --smaller-is-better
   posteria assess runs/patients --cost costs.csv          what deciding by the model will cost
   posteria assess runs/houses --by district
@@ -132,7 +134,16 @@ pub struct How {
     #[arg(long, value_enum, value_name = "HOW")]
     pub smoothing: Option<Smoothed>,
 
-    /// Leave at most N rows out by fits of their own if their weights cannot be trusted [default: 10]
+    /// With holdout: table of rows that the run has not seen, with targets
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+
+    /// Do not move the draws for rows whose weights cannot be trusted
+    #[arg(long)]
+    pub no_matching: bool,
+
+    /// Leave at most N rows out by fits of their own if their weights still cannot be trusted
+    /// [default: 10]
     #[arg(long, value_name = "N")]
     pub refit: Option<usize>,
 
@@ -172,12 +183,22 @@ impl How {
             ("--cost", self.cost.is_some()),
             ("--weights", self.weights.is_some()),
             ("--replicates", self.replicates.is_some()),
-            ("--smoothing", self.smoothing.is_some()),
-            ("--refit", self.refit.is_some()),
+            ("--test", self.test.is_some()),
             ("--repeats", self.repeats.is_some()),
             ("--fold-draws", self.fold_draws.is_some()),
         ];
-        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name).or(self.of_folds())
+        let first = given.into_iter().find(|(_, given)| *given).map(|(name, _)| name);
+        first.or(self.of_weights()).or(self.of_folds())
+    }
+
+    /// The first of the options about importance weights, if any was given.
+    pub fn of_weights(&self) -> Option<&'static str> {
+        let given = [
+            ("--smoothing", self.smoothing.is_some()),
+            ("--no-matching", self.no_matching),
+            ("--refit", self.refit.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
     /// The first of the options that divide rows, if any was given.
@@ -203,6 +224,8 @@ pub enum AssessMethod {
     Posterior,
     /// By the prior alone: what is predicted before any row is seen
     Prior,
+    /// Other rows than those of the run, by its draws: give them with --test
+    Holdout,
 }
 
 /// What happens to the largest importance weights.

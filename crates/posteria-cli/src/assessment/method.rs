@@ -6,7 +6,7 @@ use posteria::assess::{
     Smoothing, leave_one_out,
 };
 use posteria::caution::Caution;
-use posteria::data::{FoldBy, FoldScheme};
+use posteria::data::{Dataset, FoldScheme, Folds, Targets};
 use posteria::draws::Draws;
 use posteria::model::Posterior;
 use posteria::model::spec::ModelKind;
@@ -15,12 +15,12 @@ use posteria_linalg::Matrix;
 
 use super::Subject;
 use super::evaluate::{Answers, Questions};
+use super::matching::{Failing, Mended};
 use super::pointwise::{Divided, pointwise};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
 use crate::interrupt::Interrupt;
-use crate::text;
 use crate::work::{Source, Work};
 
 /// How every row is predicted.
@@ -30,8 +30,8 @@ pub enum Method {
     LeaveOneOut {
         /// What happens to the largest weights.
         smoothing: Smoothing,
-        /// At most so many rows whose weights cannot be trusted are left out by new fits.
-        refits: usize,
+        /// What happens to rows whose weights cannot be trusted.
+        repair: Repair,
     },
     /// By fits without the fold that the row is in.
     KFold {
@@ -44,6 +44,30 @@ pub enum Method {
     Posterior,
     /// By the prior.
     Prior,
+    /// Rows that the run has not seen, by its draws.
+    HoldOut,
+}
+
+impl Method {
+    /// As JSON has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::LeaveOneOut { .. } => "loo",
+            Method::KFold { .. } => "kfold",
+            Method::Posterior => "posterior",
+            Method::Prior => "prior",
+            Method::HoldOut => "holdout",
+        }
+    }
+}
+
+/// What happens to rows whose importance weights cannot be trusted, in this order.
+#[derive(Clone, Copy, Debug)]
+pub struct Repair {
+    /// Whether draws are moved to where the row is not known.
+    pub matching: bool,
+    /// At most so many rows are left out by new fits.
+    pub refits: usize,
 }
 
 /// How well a run predicts.
@@ -54,6 +78,8 @@ pub struct Assessed {
     pub answers: Vec<Answers>,
     /// What importance sampling says about itself, if that was done.
     pub loo: Option<LeaveOneOut>,
+    /// Rows that were left out by moved draws.
+    pub matched: Vec<usize>,
     /// Rows that were left out by a new fit.
     pub refitted: Vec<usize>,
     /// The fold of every row, if rows were divided.
@@ -78,8 +104,8 @@ impl Assessing<'_> {
     /// Predicts every row of `subject` and values the predictions.
     pub fn assess(&self, subject: &Subject, method: &Method) -> Result<Assessed> {
         match method {
-            Method::LeaveOneOut { smoothing, refits } => {
-                self.leave_one_out(subject, *smoothing, *refits)
+            Method::LeaveOneOut { smoothing, repair } => {
+                self.leave_one_out(subject, *smoothing, *repair)
             }
             Method::KFold { schemes, draws } => self.k_fold(subject, schemes, *draws),
             Method::Posterior => {
@@ -90,15 +116,24 @@ impl Assessing<'_> {
                 let answers = self.prior(subject)?;
                 Ok(self.assessed(answers, Vec::new()))
             }
+            Method::HoldOut => {
+                let answers = self.held_out(subject)?;
+                Ok(self.assessed(answers, Vec::new()))
+            }
         }
     }
 
-    fn questions<'q>(&'q self, subject: &'q Subject, draws: &Draws, fit: u64) -> Questions<'q> {
+    pub(super) fn questions<'q>(
+        &'q self,
+        subject: &'q Subject,
+        draws: &Draws,
+        fit: u64,
+    ) -> Questions<'q> {
         let stream = (self.context.seed(), fit);
-        Questions::new(self.utilities, &subject.observed, draws, stream)
+        Questions::new(self.utilities, subject.judged(), draws, stream)
     }
 
-    fn work<'w>(
+    pub(super) fn work<'w>(
         &'w self,
         subject: &Subject,
         posterior: &'w dyn Posterior,
@@ -116,6 +151,14 @@ impl Assessing<'_> {
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
             questions.ask(row, (table, index), None)
         })
+    }
+
+    /// Every row of the test table.
+    fn held_out(&self, subject: &Subject) -> Result<Vec<Answers>> {
+        let inputs = subject.test_inputs().ok_or_else(|| {
+            Failure::bad_input("--method holdout needs rows that the run has not seen: --test FILE")
+        })?;
+        self.new_rows(subject, (subject.judged(), inputs), 0)
     }
 
     /// Rows with these targets and inputs, by the draws of `subject`, the fit with this number.
@@ -166,7 +209,7 @@ impl Assessing<'_> {
         &self,
         subject: &Subject,
         smoothing: Smoothing,
-        refits: usize,
+        repair: Repair,
     ) -> Result<Assessed> {
         let likelihoods = LogLikelihoods::of(&subject.draws).bad_input()?;
         let relative_efficiency = RelativeEfficiency::Given(subject.relative_efficiency());
@@ -186,14 +229,29 @@ impl Assessing<'_> {
             .into_iter()
             .collect::<std::result::Result<Vec<Answers>, posteria::assess::ImportanceError>>()
             .running()?;
-        let limit = loo.shapes.limit;
-        let bad = |(row, one): (usize, &posteria::assess::PointwiseLoo)| {
-            (one.pareto_shape > limit).then_some(row)
+        let bad = |loo: &LeaveOneOut| -> Vec<usize> {
+            let rows = loo.pointwise.iter().enumerate();
+            let bad = rows.filter(|(_, one)| one.pareto_shape > loo.shapes.limit);
+            bad.map(|(row, _)| row).collect()
         };
-        let bad: Vec<usize> = loo.pointwise.iter().enumerate().filter_map(bad).collect();
+        let mut failing = bad(&loo);
+        let mut matched = Vec::new();
+        if repair.matching && smoothing == Smoothing::Pareto && !failing.is_empty() {
+            let (rows, efficiencies) = (&failing[..], &efficiencies[..]);
+            let those = Failing { rows, likelihoods: &likelihoods, efficiencies };
+            let found = self.matched(subject, (&work, &questions), &those)?;
+            let mut mended = Vec::with_capacity(found.len());
+            for Mended { row, matched: own, answers: answer } in found {
+                answers[row] = answer;
+                matched.push(row);
+                mended.push((row, own));
+            }
+            loo.mend(&mended, &likelihoods);
+            failing = bad(&loo);
+        }
         let mut refitted = Vec::new();
-        if !bad.is_empty() && bad.len() <= refits && subject.rows() > 1 {
-            let found = self.refit(subject, &bad)?;
+        if !failing.is_empty() && failing.len() <= repair.refits && subject.rows() > 1 {
+            let found = self.refitted(subject, &failing)?;
             // The first utility is the log predictive density.
             let exact: Vec<(usize, f64)> =
                 found.iter().map(|(row, answer)| (*row, answer.values[0])).collect();
@@ -202,43 +260,11 @@ impl Assessing<'_> {
                 answers[row] = answer;
                 refitted.push(row);
             }
+            matched.retain(|row| !refitted.contains(row));
         }
         let cautions = loo.cautions.clone();
-        let mut assessed = self.assessed(answers, cautions);
-        (assessed.loo, assessed.refitted) = (Some(loo), refitted);
-        Ok(assessed)
-    }
-
-    /// Leaves out each of these rows by a fit of its own.
-    fn refit(&self, subject: &Subject, rows: &[usize]) -> Result<Vec<(usize, Answers)>> {
-        let all = subject.rows();
-        let by = Some(FoldBy::Row);
-        let scheme = FoldScheme { by, ..FoldScheme::new(all, self.context.seed().0) };
-        let folds = scheme.divide(&subject.fitted.dataset, None).bad_input()?;
-        let division = Division { scheme, folds, draws: subject.draws.draws };
-        let numbers: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
-        self.context.output.message(&format!(
-            "the importance weights of {} cannot be trusted ({}): each is left out by a fit of its \
-             own, {} of {}, begun where those of the run ended",
-            text::count(rows.len(), "row"),
-            numbers.join(", "),
-            text::count(subject.draws.chains, "chain"),
-            text::count(subject.draws.draws, "draw"),
-        ));
-        let fits = division.fit(&subject.whole(), rows, self.interrupt, self.context)?;
-        let mut found = Vec::with_capacity(rows.len());
-        for fit in &fits {
-            let draws = fit.open()?.draws_of_variables().running()?;
-            let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
-            let inputs = fit.everything.inputs.rows_in(fit.index..fit.index + 1);
-            let questions = self.questions(subject, &draws, fit.index as u64 + 1);
-            let mut answers =
-                work.for_rows("utilities", Source::New(&inputs), |_, table, index| {
-                    questions.ask(fit.index, (table, index), None)
-                })?;
-            found.push((fit.index, answers.remove(0)));
-        }
-        Ok(found)
+        let assessed = self.assessed(answers, cautions);
+        Ok(Assessed { loo: Some(loo), matched, refitted, ..assessed })
     }
 
     fn k_fold(
@@ -254,10 +280,11 @@ impl Assessing<'_> {
                 None => None,
                 Some(column) => {
                     let (table, rows) = subject.table()?;
-                    Some(table.labels(column, &rows).bad_input()?)
+                    Some(table.labels(column, rows).bad_input()?)
                 }
             };
             let folds = scheme.divide(&subject.fitted.dataset, labels.as_deref()).bad_input()?;
+            every_class_is_known(&subject.fitted.dataset, &folds)?;
             Ok(Division { scheme, folds, draws })
         });
         let divisions = divisions.collect::<Result<Vec<_>>>()?;
@@ -301,6 +328,7 @@ impl Assessing<'_> {
             utilities: divided.utilities,
             answers: divided.answers,
             loo: None,
+            matched: Vec::new(),
             refitted: Vec::new(),
             folds: Some(divided.fold_of),
             training: Some(training.iter().map(|row| row.values[0]).sum()),
@@ -315,10 +343,28 @@ impl Assessing<'_> {
             utilities,
             answers,
             loo: None,
+            matched: Vec::new(),
             refitted: Vec::new(),
             folds: None,
             training: None,
             cautions,
         }
     }
+}
+
+/// Refuses folds that hold all rows of a class: fits without them could not know it.
+fn every_class_is_known(data: &Dataset, folds: &Folds) -> Result<()> {
+    let Targets::Classes { labels, codes, .. } = &data.targets else { return Ok(()) };
+    for fold in 0..folds.count() {
+        let mut known = vec![false; labels.len()];
+        folds.training(fold).iter().for_each(|row| known[codes[*row]] = true);
+        if let Some(class) = known.iter().position(|known| !known) {
+            let (label, fold) = (&labels[class], fold + 1);
+            return Err(Failure::bad_input(format!(
+                "all rows of the class {label} are left out together, in fold {fold}: a fit without \
+                 them cannot know it; use more folds, other groups, or leave the class out of the table"
+            )));
+        }
+    }
+    Ok(())
 }

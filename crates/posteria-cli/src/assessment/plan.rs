@@ -5,7 +5,7 @@ use posteria::assess::utility::Utility;
 use posteria::assess::{Better, Bootstrap, Smoothing, TargetFacts, UtilityError, parse_utility};
 use posteria::data::{FoldBy, FoldScheme, Targets};
 
-use super::{Method, Subject};
+use super::{Method, Repair, Subject};
 use crate::args::{AssessMethod, How, Smoothed};
 use crate::commands::Context;
 use crate::decide::Decide;
@@ -56,12 +56,20 @@ impl Plan {
             utilities.push(Box::new(ActionCost::new(costs, rule)));
         }
         let method = method(how, context)?;
-        let groups = match (&method, &how.group) {
-            (_, Some(column)) => {
+        let groups = match &how.group {
+            Some(column) => {
                 let (table, rows) = subject.table()?;
-                Some(table.labels(column, &rows).bad_input()?)
+                let labels = table.labels(column, rows).bad_input()?;
+                let groups = labels.iter().max().map_or(0, |last| last + 1);
+                if groups == rows.len() && groups > 1 {
+                    return Err(Failure::bad_input(format!(
+                        "--group {column}: every row has a value of its own there, so that there is \
+                         nothing to keep together; name a column whose rows belong together, or omit it"
+                    )));
+                }
+                Some(labels)
             }
-            _ => dataset.groups.clone(),
+            None => subject.groups()?,
         };
         let row_weights = match &how.weights {
             None => None,
@@ -75,14 +83,39 @@ impl Plan {
 }
 
 fn method(how: &How, context: &Context) -> Result<Method> {
-    let asked = how.method.unwrap_or(match how.of_folds() {
-        Some(_) => AssessMethod::Kfold,
-        None => AssessMethod::Loo,
+    let asked = how.method.unwrap_or(match (&how.test, how.of_folds()) {
+        (Some(_), _) => AssessMethod::Holdout,
+        (None, Some(_)) => AssessMethod::Kfold,
+        (None, None) => AssessMethod::Loo,
     });
-    if let (false, Some(flag)) = (asked == AssessMethod::Kfold, how.of_folds()) {
+    let divides = match asked {
+        AssessMethod::Kfold => None,
+        // Rows of one group come together, whoever predicts them.
+        AssessMethod::Holdout => how.of_folds().filter(|flag| *flag != "--group"),
+        _ => how.of_folds(),
+    };
+    if let Some(flag) = divides {
         return Err(Failure::bad_input(format!(
             "{flag} divides rows into folds: it needs --method kfold"
         )));
+    }
+    if asked != AssessMethod::Loo
+        && let Some(flag) = how.of_weights()
+    {
+        return Err(Failure::bad_input(format!(
+            "{flag} is about importance weights: it needs --method loo"
+        )));
+    }
+    match (asked, &how.test) {
+        (AssessMethod::Holdout, None) => {
+            return Err(Failure::bad_input(
+                "--method holdout needs rows that the run has not seen: --test FILE",
+            ));
+        }
+        (AssessMethod::Holdout, Some(_)) | (_, None) => {}
+        (_, Some(_)) => {
+            return Err(Failure::bad_input("--test is for --method holdout; omit one of them"));
+        }
     }
     Ok(match asked {
         AssessMethod::Loo => Method::LeaveOneOut {
@@ -91,7 +124,7 @@ fn method(how: &How, context: &Context) -> Result<Method> {
                 Smoothed::Truncated => Smoothing::Truncated,
                 Smoothed::None => Smoothing::Plain,
             },
-            refits: how.refit.unwrap_or(REFITS),
+            repair: Repair { matching: !how.no_matching, refits: how.refit.unwrap_or(REFITS) },
         },
         AssessMethod::Kfold => {
             let count = how.folds.map_or(FOLDS, |it| it.get());
@@ -118,6 +151,7 @@ fn method(how: &How, context: &Context) -> Result<Method> {
         }
         AssessMethod::Posterior => Method::Posterior,
         AssessMethod::Prior => Method::Prior,
+        AssessMethod::Holdout => Method::HoldOut,
     })
 }
 

@@ -1,12 +1,14 @@
 //! Open a run that is to be assessed.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use posteria::data::{Cell, Table};
+use posteria::data::{Cell, Missing, Table};
 use posteria::diagnose::mean_effective_size;
 use posteria::draws::Draws;
 use posteria::fit::ChainMemory;
-use posteria::model::spec::Spec;
+use posteria::model::spec::{MissingPolicy, Spec};
+use posteria_linalg::Matrix;
 use posteria_store::Run;
 
 use crate::failure::{Classify, Failure, Result};
@@ -28,6 +30,19 @@ pub struct Subject {
     /// The targets of every row on the user's scale; classes as their indices.
     pub observed: Vec<Vec<f64>>,
     memories: Vec<ChainMemory>,
+    /// Rows that it has not seen, if it is judged by them.
+    test: Option<Test>,
+    /// The table of the rows that it is judged by, and the row of it behind each of them; read when
+    /// first asked for.
+    table: OnceLock<(Table, Vec<usize>)>,
+}
+
+/// Rows that a run has not seen.
+struct Test {
+    /// Inputs, standardised like those of the run.
+    inputs: Matrix,
+    /// The targets on the user's scale; classes as their indices.
+    observed: Vec<Vec<f64>>,
 }
 
 impl Subject {
@@ -63,10 +78,63 @@ impl Subject {
         }
         let observed = observed(&fitted.dataset.targets, &fitted.encoder);
         let memories = run.memories().into_iter().flatten().collect();
-        Ok(Subject { path: path.to_path_buf(), spec, fitted, draws, observed, memories })
+        let (path, table) = (path.to_path_buf(), OnceLock::new());
+        Ok(Subject { path, spec, fitted, draws, observed, memories, test: None, table })
     }
 
-    /// Number of rows.
+    /// Judges the run by the rows of the table `path`, which it must not have seen.
+    pub fn hold_out(&mut self, path: &Path) -> Result<()> {
+        let (table, digest) = read_table(path, self.spec.data.header)?;
+        let (shown, run) = (path.display(), self.path.display());
+        if self.spec.data.sha256.as_ref() == Some(&digest) {
+            return Err(Failure::bad_input(format!(
+                "{shown} is the table that {run} was fitted to; give rows that it has not seen, or \
+                 use --method posterior"
+            )));
+        }
+        let encoder = &self.fitted.encoder;
+        let table = encoder.name_by_position(table).bad_input()?;
+        let missing = match self.spec.data.missing {
+            MissingPolicy::Error => Missing::Error,
+            MissingPolicy::Drop => Missing::Drop,
+        };
+        let encoded = encoder.encode(&table, missing).bad_input()?;
+        let targets = encoded.targets.ok_or_else(|| {
+            let names = encoder.target_names().join(", ");
+            Failure::bad_input(format!("{shown}: predictions are valued by the target {names}"))
+        })?;
+        if encoded.inputs.rows() == 0 {
+            return Err(Failure::bad_input(format!("{shown} has no complete row")));
+        }
+        let observed = observed(&targets, encoder);
+        self.test = Some(Test { inputs: encoded.inputs, observed });
+        self.table = OnceLock::from((table, encoded.rows));
+        Ok(())
+    }
+
+    /// The targets of the rows that it is judged by: its own unless others were held out.
+    pub fn judged(&self) -> &[Vec<f64>] {
+        self.test.as_ref().map_or(&self.observed, |test| &test.observed)
+    }
+
+    /// Inputs of rows that were held out.
+    pub fn test_inputs(&self) -> Option<&Matrix> {
+        self.test.as_ref().map(|test| &test.inputs)
+    }
+
+    /// Groups of the rows that it is judged by, by the column that the run was given for them.
+    pub fn groups(&self) -> Result<Option<Vec<usize>>> {
+        let column = self.spec.data.group.as_ref();
+        match (column, self.test.is_some()) {
+            (Some(column), true) => {
+                let (table, rows) = self.table()?;
+                Ok(Some(table.labels(column, rows).bad_input()?))
+            }
+            _ => Ok(self.fitted.dataset.groups.clone()),
+        }
+    }
+
+    /// Number of rows that it was fitted to.
     pub fn rows(&self) -> usize {
         self.observed.len()
     }
@@ -101,8 +169,17 @@ impl Subject {
         }
     }
 
-    /// The table that the run was fitted to, and the row of it behind every row of the fit.
-    pub fn table(&self) -> Result<(Table, Vec<usize>)> {
+    /// The table of the rows that it is judged by, and the row of it behind each of them.
+    pub fn table(&self) -> Result<&(Table, Vec<usize>)> {
+        if let Some(known) = self.table.get() {
+            return Ok(known);
+        }
+        let read = self.read()?;
+        Ok(self.table.get_or_init(|| read))
+    }
+
+    /// Reads the table that the run was fitted to.
+    fn read(&self) -> Result<(Table, Vec<usize>)> {
         let shown = self.path.display();
         let path = self.spec.data.path.as_ref().map(PathBuf::from).ok_or_else(|| {
             Failure::bad_input(format!("{shown} does not say where its data are"))
@@ -124,8 +201,7 @@ impl Subject {
         let rows = if table.rows() == self.rows() {
             (0..self.rows()).collect()
         } else {
-            let missing = posteria::data::Missing::Drop;
-            self.fitted.encoder.encode(&table, missing).bad_input()?.rows
+            self.fitted.encoder.encode(&table, Missing::Drop).bad_input()?.rows
         };
         if rows.len() != self.rows() {
             return Err(Failure::bad_input(format!(
@@ -136,7 +212,7 @@ impl Subject {
         Ok((table, rows))
     }
 
-    /// The numbers of a column of its table, in the order of its rows.
+    /// The numbers of a column of the rows that it is judged by.
     pub fn numbers(&self, column: &str) -> Result<Vec<f64>> {
         let (table, rows) = self.table()?;
         let cells = table.column(column).bad_input()?;

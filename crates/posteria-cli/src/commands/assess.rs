@@ -38,7 +38,10 @@ pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
 /// Assesses the run in `path`, and keeps what was found in its folder.
 pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<Report> {
     let interrupt = Interrupt::listen().running()?;
-    let subject = Subject::open(path)?;
+    let mut subject = Subject::open(path)?;
+    if let Some(test) = &arguments.how.test {
+        subject.hold_out(test)?;
+    }
     let plan = Plan::new(&arguments.how, &subject, context)?;
     let groups = match &arguments.by {
         Some(column) => Some(Groups::new(&subject, column)?),
@@ -110,7 +113,7 @@ pub struct Subgroup {
 impl Groups {
     fn new(subject: &Subject, column: &str) -> Result<Self> {
         let (table, rows) = subject.table()?;
-        let labels = table.labels(column, &rows).bad_input()?;
+        let labels = table.labels(column, rows).bad_input()?;
         let values = table.column(column).bad_input()?;
         let mut members: Vec<(String, Vec<usize>)> = Vec::new();
         for (row, label) in labels.iter().enumerate() {

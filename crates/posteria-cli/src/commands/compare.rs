@@ -1,14 +1,14 @@
 //! Compare models by their predictions of the same rows.
 
 use posteria::assess::{
-    Bootstrap, Comparison, PointwiseUtilities, Weighting, compare, compare_elpds, difference,
+    Comparison, Difference, PointwiseUtilities, Weighting, compare, compare_elpds,
 };
 use posteria::caution::Caution;
 use serde::Serialize;
 
 use super::Context;
 use crate::args;
-use crate::assessment::{Assessing, Method, Plan, Subject};
+use crate::assessment::{Assessing, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
@@ -25,7 +25,13 @@ pub fn run(arguments: &args::Compare, context: &Context) -> Result<()> {
 /// Compares the runs.
 pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     let interrupt = Interrupt::listen().running()?;
-    let subjects = arguments.runs.iter().map(|path| Subject::open(path));
+    let subjects = arguments.runs.iter().map(|path| {
+        let mut subject = Subject::open(path)?;
+        if let Some(test) = &arguments.how.test {
+            subject.hold_out(test)?;
+        }
+        Ok(subject)
+    });
     let subjects = subjects.collect::<Result<Vec<_>>>()?;
     let names: Vec<String> =
         subjects.iter().map(|subject| subject.path.display().to_string()).collect();
@@ -60,7 +66,7 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     Report::new(arguments, &names, &plans[0], &found, cautions)
 }
 
-/// Refuses runs that are not of the same rows and targets.
+/// Refuses runs that are not judged by the same rows and targets.
 fn same_rows(first: &Subject, other: &Subject) -> Result<()> {
     let [one, two] = [first, other].map(|subject| subject.path.display());
     if first.fitted.encoder.target_names() != other.fitted.encoder.target_names() {
@@ -77,18 +83,19 @@ fn same_rows(first: &Subject, other: &Subject) -> Result<()> {
             "{one} and {two} take the target for different things; compare models of the same task"
         )));
     }
-    if first.rows() != other.rows() {
+    let [rows, others] = [first, other].map(|subject| subject.judged().len());
+    if rows != others {
         return Err(Failure::bad_input(format!(
             "{one} has {} and {two} has {}; compare models of the same rows",
-            text::count(first.rows(), "row"),
-            text::count(other.rows(), "row")
+            text::count(rows, "row"),
+            text::count(others, "row")
         )));
     }
     let differs = |(a, b): (&Vec<f64>, &Vec<f64>)| {
         let pairs = a.iter().zip(b);
         pairs.clone().any(|(a, b)| (a - b).abs() > 1e-9 * a.abs().max(b.abs()))
     };
-    match first.observed.iter().zip(&other.observed).position(differs) {
+    match first.judged().iter().zip(other.judged()).position(differs) {
         None => Ok(()),
         Some(row) => Err(Failure::bad_input(format!(
             "{one} and {two} are of different data: their targets differ first in row {}",
@@ -149,11 +156,28 @@ struct Expected {
     q95: f64,
 }
 
-#[derive(Serialize, Clone, Copy)]
+#[derive(Serialize, Clone, Copy, Default)]
 struct DifferenceReport {
     mean: f64,
     sd: f64,
     effect_size: f64,
+}
+
+impl DifferenceReport {
+    fn of(found: &Difference) -> Self {
+        let (mean, sd) = (found.estimate, found.sd());
+        DifferenceReport { mean, sd, effect_size: found.effect_size() }
+    }
+}
+
+/// What `of` says about every pair of models; `same` on the diagonal.
+fn matrix<T: Copy>(
+    pairs: &[Vec<Option<Difference>>],
+    same: T,
+    of: impl Fn(&Difference) -> T,
+) -> Vec<Vec<T>> {
+    let cell = |pair: &Option<Difference>| pair.as_ref().map_or(same, &of);
+    pairs.iter().map(|row| row.iter().map(cell).collect()).collect()
 }
 
 impl Report {
@@ -183,7 +207,6 @@ impl Report {
             .iter()
             .map(|(index, caution)| format!("{}: {caution}", names[*index]))
             .collect();
-        warnings.extend(stacked.cautions.iter().map(Caution::to_string));
         let shown = usize::from(!plan.shows_first);
         let mut utilities = Vec::new();
         for index in shown..plan.utilities.len() {
@@ -195,16 +218,11 @@ impl Report {
                     warnings.push(caution);
                 }
             }
-            utilities.push(Utility::new(&models, compared, &plan.bootstrap, arguments.difference)?);
+            utilities.push(Utility::new(&models, compared, arguments.difference));
         }
         Ok(Report {
             models: names.to_vec(),
-            method: match plan.method {
-                Method::LeaveOneOut { .. } => "loo",
-                Method::KFold { .. } => "kfold",
-                Method::Posterior => "posterior",
-                Method::Prior => "prior",
-            },
+            method: plan.method.name(),
             utility: utilities[0].name.clone(),
             table: table.collect(),
             p_better: utilities[0].p_better.clone(),
@@ -246,28 +264,15 @@ impl Utility {
     fn new(
         models: &[(&str, &PointwiseUtilities)],
         compared: Comparison,
-        bootstrap: &Bootstrap,
         threshold: Option<f64>,
-    ) -> Result<Self> {
+    ) -> Self {
         let count = models.len();
-        let mut differences = Vec::with_capacity(count);
-        let (mut beyond, mut factors) = (Vec::new(), Vec::new());
-        for (_, first) in models {
-            let (mut row, mut beyond_row, mut factor_row) = (Vec::new(), Vec::new(), Vec::new());
-            for (_, second) in models {
-                let found = difference(first, second, bootstrap).bad_input()?;
-                row.push(DifferenceReport {
-                    mean: found.estimate,
-                    sd: found.sd(),
-                    effect_size: found.effect_size(),
-                });
-                beyond_row.extend(threshold.map(|it| found.probability_better_by(it)));
-                factor_row.extend(found.pseudo_bayes_factor().map(|factor| factor.log));
-            }
-            differences.push(row);
-            beyond.push(beyond_row);
-            factors.push(factor_row);
-        }
+        // No model differs from itself.
+        let pair = |first: usize, second: usize| {
+            if first == second { None } else { compared.difference(first, second) }
+        };
+        let row = |first: usize| (0..count).map(|second| pair(first, second)).collect();
+        let pairs: Vec<Vec<Option<Difference>>> = (0..count).map(row).collect();
         let expected = compared.expected.iter().zip(models).map(|(it, (name, _))| Expected {
             model: name.to_string(),
             mean: it.estimate,
@@ -276,14 +281,16 @@ impl Utility {
             q95: it.quantile(0.95),
         });
         let name = models[0].1.name.clone();
-        Ok(Utility {
-            log_pseudo_bayes_factors: (name == "elpd").then_some(factors),
+        let factor = |it: &Difference| it.pseudo_bayes_factor().map_or(f64::NAN, |it| it.log);
+        Utility {
+            log_pseudo_bayes_factors: (name == "elpd").then(|| matrix(&pairs, 0.0, factor)),
             name,
             expected: expected.collect(),
             p_better: compared.probability_better,
-            p_better_by: threshold.map(|_| beyond),
-            differences,
-        })
+            p_better_by: threshold
+                .map(|it| matrix(&pairs, 0.0, |pair| pair.probability_better_by(it))),
+            differences: matrix(&pairs, DifferenceReport::default(), DifferenceReport::of),
+        }
     }
 
     fn render(&self, models: &[String]) -> String {

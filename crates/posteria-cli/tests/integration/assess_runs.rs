@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::posteria::Place;
 use crate::predict::{QUICK, number, with_run};
 
 #[test]
@@ -104,6 +105,14 @@ fn what_makes_no_sense_is_refused() {
         ("--block 40 --folds 2", vec!["40"]),
         ("--weights nobody", vec!["nobody"]),
         ("--by nobody", vec!["nobody"]),
+        ("--group y", vec!["--group y", "every row"]),
+        ("--method holdout", vec!["--test FILE"]),
+        ("--test absent.csv", vec!["absent.csv"]),
+        ("--test data.csv", vec!["data.csv", "fitted to", "posterior"]),
+        ("--method loo --test data.csv", vec!["data.csv"]),
+        ("--method posterior --no-matching", vec!["--no-matching", "loo"]),
+        ("--utility expr:mean+", vec!["mean+", "column"]),
+        ("--utility expr:prob(x)", vec!["prob"]),
     ] {
         place.call(&format!("assess run -q {rest}")).assert_refused(rest, &words);
     }
@@ -111,4 +120,93 @@ fn what_makes_no_sense_is_refused() {
     mixed.assert_refused("folds of a matrix", &["--folds", "--log-lik"]);
     let none = place.call("assess");
     assert_eq!(none.code, 2);
+}
+
+#[test]
+fn rows_that_were_held_out_are_judged_by_the_run() {
+    let place = with_run();
+    let row = |i: usize| {
+        let (a, b) = ((i as f64 * 0.37).fract(), (i as f64 * 0.71).fract());
+        format!("{a},{b},{},{}\n", 1.0 + 2.0 * a - b + 0.3 * ((i % 3) as f64 - 1.0), i % 4)
+    };
+    let text: String = (1..=25).map(row).collect();
+    place.write("new.csv", format!("a,b,y,g\n{text}"));
+    let json = place.call("assess run --test new.csv --utility elpd rmse --by g --json -q").json();
+    assert_eq!((json["method"].as_str(), json["rows"].as_u64()), (Some("holdout"), Some(25)));
+    let predicted = place.call("predict run new.csv --json -q").json();
+    let rmse = number(&json["utilities"][1]["mean"]);
+    assert!((rmse - number(&predicted["rmse"])).abs() < 1e-9, "{json} {predicted}");
+    let per_row = number(&json["utilities"][0]["mean"]);
+    assert!((25.0 * per_row - number(&json["elpd_holdout"])).abs() < 1e-9);
+    assert!(json["pareto_k"].is_null() && json["calibration"].is_object(), "{json}");
+    assert_eq!(json["subgroups"].as_array().map(Vec::len), Some(4));
+    // By groups the four of them are what is uncertain.
+    let line = "assess run --method holdout --test new.csv --utility rmse --group g --json -q";
+    let grouped = place.call(line).json();
+    assert!(grouped["warnings"].to_string().contains("4 groups"), "{grouped}");
+    let fit = format!("fit data.csv --target y --inputs a {QUICK} --out small");
+    assert_eq!(place.call(&fit).code, 0);
+    let line = "compare small run --method holdout --test new.csv --utility rmse --json -q";
+    let compared = place.call(line).json();
+    assert_eq!(compared["method"], "holdout");
+    let expected = &compared["utilities"][0]["expected"][1]["mean"];
+    assert!((number(expected) - rmse).abs() < 1e-9, "{compared}");
+    place.write("blind.csv", "a,b\n1,2\n");
+    let blind = place.call("assess run --test blind.csv");
+    blind.assert_refused("no targets", &["blind.csv", "y"]);
+}
+
+#[test]
+fn an_outlier_is_left_out_by_moved_draws_before_any_refit() {
+    let place = Place::new();
+    let row = |i: usize| {
+        let a = (i as f64 * 0.618_034).fract();
+        format!("{a},{}\n", a + 0.2 * (i as f64 * 0.754_878).fract())
+    };
+    let text: String = (0..24).map(row).collect();
+    place.write("data.csv", format!("a,y\n{text}2.5,2.2\n"));
+    let fit = "fit data.csv --target y --chains 2 --warmup 100 --draws 1000 -q --out run";
+    assert_eq!(place.call(fit).code, 0);
+    let assess = |rest: &str| {
+        place.call(&format!("assess run {rest} --utility elpd --pointwise rows.csv --json")).json()
+    };
+    let outlier = || {
+        let text = fs::read_to_string(place.path("rows.csv")).expect("rows");
+        let cells: Vec<String> =
+            text.lines().last().expect("a row").split(',').map(str::to_string).collect();
+        cells[1].parse::<f64>().expect("a number")
+    };
+    let plain = assess("--no-matching --refit 0");
+    assert!(plain["pareto_k"]["bad"].as_u64() > Some(0), "{plain}");
+    assert!(plain["warnings"].to_string().contains("Pareto"), "{plain}");
+    let by_weights = outlier();
+    let matched = assess("--refit 0");
+    assert_eq!(matched["matched"], serde_json::json!([25]), "{matched}");
+    assert_eq!(matched["pareto_k"]["bad"], 0, "{matched}");
+    let by_moves = outlier();
+    let refitted = assess("--no-matching");
+    assert_eq!(refitted["refitted"], serde_json::json!([25]), "{refitted}");
+    let exact = outlier();
+    let [before, after] = [by_weights, by_moves].map(|it| (it - exact).abs());
+    assert!(after < 0.5 * before, "weights {by_weights}, moved {by_moves}, refit {exact}");
+    // Nothing is left for a refit.
+    assert_eq!(assess("")["refitted"], serde_json::json!([]));
+}
+
+#[test]
+fn a_class_that_a_fold_would_hide_is_named() {
+    let place = Place::new();
+    let row = |i: usize| {
+        let class = if i < 3 { "rare" } else { ["cat", "dog"][i % 2] };
+        format!("{},{class},{}\n", i as f64 * 0.1, i / 3)
+    };
+    let text: String = (0..30).map(row).collect();
+    place.write("data.csv", format!("x,kind,g\n{text}"));
+    let fit = format!("fit data.csv --target kind --inputs x {QUICK} --out run");
+    assert_eq!(place.call(&fit).code, 0);
+    for rest in ["--fold-column g", "--method kfold --folds 5 --group g"] {
+        place.call(&format!("assess run -q {rest}")).assert_refused(rest, &["rare", "fold"]);
+    }
+    let refused = place.call("assess run -q --utility rmse");
+    refused.assert_refused("error of a class", &["rmse", "accuracy"]);
 }

@@ -155,7 +155,7 @@ pub(super) fn dirichlet(stream: &mut Stream, weights: &mut [f64]) {
 }
 
 /// What the bootstrap tells of one model.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Distribution {
     /// The expected utility given everything, and its correction.
     pub(super) estimate: f64,

@@ -3,15 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::bootstrap::{distributions, mean, variance};
+use super::bootstrap::{Distribution, mean, variance};
 use super::expected::{expected_utilities, folds, monte_carlo};
+use super::model_comparison::best_of_many;
 use super::utility::ELPD;
 use super::{Better, Bootstrap, BootstrapError, Components, ExpectedUtility, PointwiseUtilities};
 use crate::caution::Caution;
 use crate::diagnose::quantile;
-
-/// Models beyond which the best of all is likely to be best by chance.
-const MANY_MODELS: usize = 5;
 
 /// Why models cannot be compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -88,9 +86,9 @@ impl Difference {
     fn of(first: &Side<'_>, second: &Side<'_>) -> Self {
         let minus =
             |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
-        let pointwise = first.pointwise;
+        let of = first.of;
         let (a, b) = (first.found, second.found);
-        let sum = |of: &dyn Fn(&Side<'_>) -> Option<f64>| Some(of(first)? + of(second)?);
+        let sum = |what: &dyn Fn(&Side<'_>) -> Option<f64>| Some(what(first)? + what(second)?);
         // Models that were judged by the same divisions are compared division by division.
         let folds = match a.by_repetition.len() == b.by_repetition.len() {
             true => {
@@ -105,9 +103,9 @@ impl Difference {
             (one, other) => one.as_ref().or(other.as_ref()).map(|it| variance(it).sqrt()),
         };
         Difference {
-            name: pointwise.name.clone(),
-            better: pointwise.better,
-            rows: pointwise.rows(),
+            name: of.name.clone(),
+            better: of.better,
+            rows: of.rows,
             estimate: a.estimate - b.estimate,
             replicates: minus(&a.replicates, &b.replicates),
             components: Components {
@@ -169,8 +167,8 @@ impl Difference {
 }
 
 struct Side<'a> {
-    pointwise: &'a PointwiseUtilities,
-    found: &'a super::bootstrap::Distribution,
+    of: &'a ExpectedUtility,
+    found: &'a Distribution,
 }
 
 fn probability_better(differences: &[f64], better: Better) -> f64 {
@@ -198,9 +196,9 @@ pub fn difference(
     bootstrap: &Bootstrap,
 ) -> Result<Difference, ComparisonError> {
     check(&[("the first", first), ("the second", second)])?;
-    let (found, _) = distributions(&[first, second], bootstrap)?;
-    let side = |pointwise, index: usize| Side { pointwise, found: &found[index] };
-    Ok(Difference::of(&side(first, 0), &side(second, 1)))
+    let (found, expected) = expected_utilities(&[first, second], bootstrap)?;
+    let side = |index: usize| Side { of: &expected[index], found: &found[index] };
+    Ok(Difference::of(&side(0), &side(1)))
 }
 
 /// Models beside each other, as tables 3.1–3.3 of [Vehtari 2001].
@@ -214,6 +212,18 @@ pub struct Comparison {
     pub probability_better: Vec<Vec<f64>>,
     /// What gives reason to doubt it.
     pub cautions: Vec<Caution>,
+    found: Vec<Distribution>,
+}
+
+impl Comparison {
+    /// The difference of two of the models, first minus second; `None` if there are not as many.
+    /// It takes no new replicates.
+    pub fn difference(&self, first: usize, second: usize) -> Option<Difference> {
+        let side = |index: usize| {
+            Some(Side { of: self.expected.get(index)?, found: self.found.get(index)? })
+        };
+        Some(Difference::of(&side(first)?, &side(second)?))
+    }
 }
 
 /// Compares any number of models at the same rows, all with the same weights.
@@ -226,24 +236,28 @@ pub fn compare(
 ) -> Result<Comparison, ComparisonError> {
     check(models)?;
     let pointwise: Vec<&PointwiseUtilities> = models.iter().map(|(_, model)| *model).collect();
-    let expected = expected_utilities(&pointwise, bootstrap)?;
+    let (found, expected) = expected_utilities(&pointwise, bootstrap)?;
     let better = pointwise[0].better;
     let entry = |first: &ExpectedUtility, second: &ExpectedUtility| {
         let both = first.replicates.iter().zip(&second.replicates);
         probability_better(&both.map(|(a, b)| a - b).collect::<Vec<_>>(), better)
     };
-    let row = |first: &ExpectedUtility| -> Vec<f64> {
-        expected.iter().map(|second| entry(first, second)).collect()
-    };
-    let mut cautions = Vec::new();
-    if models.len() > MANY_MODELS {
-        cautions.push(Caution::ManyModels { count: models.len() });
+    let mut probabilities = vec![vec![0.5; models.len()]; models.len()];
+    for (row, first) in expected.iter().enumerate() {
+        for (column, second) in expected.iter().enumerate().skip(row + 1) {
+            let probability = entry(first, second);
+            probabilities[row][column] = probability;
+            probabilities[column][row] = 1.0 - probability;
+        }
     }
+    let mut ranked: Vec<f64> = expected.iter().map(|it| better.sign() * it.estimate).collect();
+    ranked.sort_by(|a, b| b.total_cmp(a));
     Ok(Comparison {
         models: models.iter().map(|(name, _)| name.to_string()).collect(),
-        probability_better: expected.iter().map(row).collect(),
+        probability_better: probabilities,
+        cautions: best_of_many(&pointwise[0].name, &ranked).into_iter().collect(),
         expected,
-        cautions,
+        found,
     })
 }
 

@@ -1,6 +1,6 @@
 //! The distribution of the expected utility of a model.
 
-use super::bootstrap::{Units, distributions, mean, variance};
+use super::bootstrap::{Distribution, Units, distributions, mean, variance};
 use super::{Better, Bootstrap, BootstrapError, PointwiseUtilities, Summary};
 use crate::caution::Caution;
 use crate::diagnose::quantile;
@@ -101,18 +101,18 @@ pub fn bayesian_bootstrap(
     pointwise: &PointwiseUtilities,
     bootstrap: &Bootstrap,
 ) -> Result<ExpectedUtility, BootstrapError> {
-    let mut all = expected_utilities(&[pointwise], bootstrap)?;
+    let (_, mut all) = expected_utilities(&[pointwise], bootstrap)?;
     Ok(all.remove(0))
 }
 
-/// Those of several models at the same rows: replicates of the same number share their
-/// weights.
+/// Those of several models at the same rows, and what they were made of: replicates of the same
+/// number share their weights.
 pub(super) fn expected_utilities(
     models: &[&PointwiseUtilities],
     bootstrap: &Bootstrap,
-) -> Result<Vec<ExpectedUtility>, BootstrapError> {
+) -> Result<(Vec<Distribution>, Vec<ExpectedUtility>), BootstrapError> {
     let (found, units) = distributions(models, bootstrap)?;
-    let expected = models.iter().zip(found).map(|(pointwise, found)| {
+    let expected = models.iter().zip(&found).map(|(pointwise, found)| {
         let mut cautions = pointwise.cautions.clone();
         if units.count < FEWEST_UNITS {
             cautions.push(Caution::FewUnits {
@@ -130,16 +130,17 @@ pub(super) fn expected_utilities(
                 data: variance(&found.rows_only).sqrt(),
                 monte_carlo: monte_carlo(&found.monte_carlo).map(f64::sqrt),
                 folds: folds(&found.by_repetition, &found.monte_carlo).map(f64::sqrt),
-                bias: found.biases.map(|biases| variance(&biases).sqrt()),
+                bias: found.biases.as_ref().map(|biases| variance(biases).sqrt()),
             },
             normal: NormalApproximation { mean: found.estimate, sd: sd_by_rows },
             estimate: found.estimate,
             bias_correction: found.bias,
-            replicates: found.replicates,
+            replicates: found.replicates.clone(),
             cautions,
         }
     });
-    Ok(expected.collect())
+    let expected = expected.collect();
+    Ok((found, expected))
 }
 
 /// Variance by the draws of the mean over divisions, each with draws of its own.

@@ -6,6 +6,7 @@ use super::importance::{
     ImportanceError, ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit,
 };
 use super::log_likelihoods::LogLikelihoods;
+use super::moment_matching::Matched;
 use super::pareto::FEWEST_EXCEEDANCES;
 use crate::caution::Caution;
 use crate::density::special::log_sum_exp;
@@ -213,6 +214,22 @@ fn summed(
 }
 
 impl LeaveOneOut {
+    /// Puts what matched moments say about rows, from 0, in place of their estimates, shapes and
+    /// effective sizes; `log_likelihoods` are those that were left out.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn mend(&mut self, matched: &[(usize, Matched)], log_likelihoods: &LogLikelihoods<'_>) {
+        for (row, found) in matched {
+            let one = &mut self.pointwise[*row];
+            (one.elpd, one.mcse) = (found.elpd, found.mcse);
+            one.pareto_shape = found.weights.pareto_shape;
+            one.effective_size = found.weights.effective_size;
+        }
+        let pointwise = std::mem::take(&mut self.pointwise);
+        *self = summed(pointwise, log_likelihoods, self.relative_efficiency);
+    }
+
     /// Puts log predictive densities in place of estimates that importance sampling cannot give:
     /// rows, from 0, that were left out by fits without them. Their shapes stay, so that it is
     /// known why they were, but give no reason for doubt any more.

@@ -3,7 +3,8 @@
 //!
 //! From the log likelihood of every row under every draw ([`LogLikelihoods`]), whoever made it:
 //! [`importance_weights`] turn draws of the posterior into draws of the posterior without a row,
-//! [`leave_one_out()`] adds up what they predict, [`match_moments`] mends rows whose weights fail, and
+//! [`leave_one_out()`] adds up what they predict, [`match_moments`]
+//! (of draws that a fit kept: [`DrawMatching`]) mends rows whose weights fail, and
 //! [`compare_elpds`] puts models side by side.
 //!
 //! For any [`Utility`]: [`PointwiseUtilities`] hold what the predictions of rows that were left out
@@ -16,6 +17,7 @@ pub mod calibration;
 pub mod decision;
 mod dic;
 mod difference;
+mod draw_matching;
 mod draw_replicates;
 mod expected;
 pub mod formula;
@@ -39,6 +41,7 @@ pub use dic::Dic;
 pub use difference::{
     Comparison, ComparisonError, Difference, PseudoBayesFactor, compare, difference,
 };
+pub use draw_matching::{DrawMatching, DrawMatchingError, MatchedDraws};
 pub use draw_replicates::{DrawBlocks, draw_replicates, log_density_replicates};
 pub use expected::{Components, ExpectedUtility, NormalApproximation, bayesian_bootstrap};
 pub use importance::{

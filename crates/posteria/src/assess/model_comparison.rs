@@ -3,13 +3,14 @@
 use super::leave_one_out::standard_error;
 use super::model_weights::{PointwiseError, checked, pseudo_bma, pseudo_bma_plus};
 use super::stacking::stacking_weights;
+use super::utility::ELPD;
 use crate::caution::Caution;
 use crate::density::special::normal_quantile;
 use crate::random::Seed;
 
-/// From this number of models on, the best is judged as the best of many: fewer say too little
-/// about how equal models differ.
-const MANY_MODELS: usize = 11;
+/// From this number of models on, the best is judged as the best of many: of fewer, the better half
+/// says too little about how equal models differ.
+const MANY_MODELS: usize = 6;
 
 /// How models are weighed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -94,27 +95,33 @@ pub fn compare_elpds(
     };
     let models: Vec<ComparedModel> = order.iter().map(row).collect();
     let sorted: Vec<f64> = models.iter().map(|model| model.elpd).collect();
-    Ok(ElpdComparison { models, cautions: best_of_many(&sorted).into_iter().collect() })
+    Ok(ElpdComparison { models, cautions: best_of_many(ELPD, &sorted).into_iter().collect() })
 }
 
-/// Doubts the best of many models, `elpds` in decreasing order, if K equal ones whose estimates
+/// Doubts the best of many models by a utility, `estimates` from the best to the worst with more
+/// for better, if K equal ones whose estimates
 /// scatter as these do would bring forth as good a best: if all were N(m, σ²), the largest of them
 /// would be expected at m + σ Φ⁻¹((K - 3/8) / (K + 1/4)). m is the median and σ² the mean square
 /// distance to it of those above, among which a few really better models weigh little.
 /// [McLatchie & Vehtari 2024; Blom 1958]
-fn best_of_many(elpds: &[f64]) -> Option<Caution> {
-    let models = elpds.len();
-    if models < MANY_MODELS || !elpds.iter().all(|elpd| elpd.is_finite()) {
+pub(super) fn best_of_many(utility: &str, estimates: &[f64]) -> Option<Caution> {
+    let models = estimates.len();
+    if models < MANY_MODELS || !estimates.iter().all(|it| it.is_finite()) {
         return None;
     }
     let half = models / 2;
-    let median = 0.5 * (elpds[half] + elpds[models - 1 - half]);
-    let squares: f64 = elpds[..half].iter().map(|elpd| (elpd - median).powi(2)).sum();
+    let median = 0.5 * (estimates[half] + estimates[models - 1 - half]);
+    let squares: f64 = estimates[..half].iter().map(|it| (it - median).powi(2)).sum();
     let scatter = (squares / half as f64).sqrt();
     let count = models as f64;
     let expected = scatter * normal_quantile((count - 0.375) / (count + 0.25));
-    let advantage = elpds[0] - median;
-    (advantage <= expected).then_some(Caution::BestOfMany { models, advantage, expected })
+    let advantage = estimates[0] - median;
+    (advantage <= expected).then_some(Caution::BestOfMany {
+        utility: utility.to_string(),
+        models,
+        advantage,
+        expected,
+    })
 }
 
 #[cfg(test)]
@@ -151,7 +158,7 @@ mod tests {
             assert!(!is_doubted(&models));
         }
         assert!((80..200).contains(&doubted), "{doubted} of 200");
-        let few = equal_models(&mut stream, 10);
+        let few = equal_models(&mut stream, 5);
         assert!(!is_doubted(&few));
     }
 

@@ -97,8 +97,9 @@ pub enum MomentMatchingError {
     Weights(#[from] ImportanceError),
 }
 
-/// The model of which the draws are, one row of it in mind.
-type Evaluate<'e> = dyn FnMut(&[f64]) -> Result<Evaluated, Infeasible> + 'e;
+/// The model of which the draws are, one row of it in mind: what it says of a state of a draw with this
+/// number.
+type Evaluate<'e> = dyn FnMut(usize, &[f64]) -> Result<Evaluated, Infeasible> + 'e;
 
 /// Moves draws of the posterior (`states`, each of `dim` unconstrained coordinates) affinely so that
 /// their mean, variances or covariance become what the weights that leave out one row make them,
@@ -108,8 +109,10 @@ type Evaluate<'e> = dyn FnMut(&[f64]) -> Result<Evaluated, Infeasible> + 'e;
 /// p(D without i, θ') / [p(D, θ') + p(D, T⁻¹θ') / det T]: the likelihood of an outlier is large just
 /// where the moved draws are not. [Paananen et al. 2021]
 ///
-/// Moves to where `evaluate` finds no usable density get the weight 0. It is called once per draw,
-/// once per draw for every move that is tried, and for half the draws in the end.
+/// Moves to where `evaluate` finds no usable density get the weight 0. It is called with the number
+/// of a draw and a state, once per draw, once per draw for every move that is tried, and for half the
+/// draws in the end. What a draw holds besides `states` (discrete values, say) does not move: the
+/// density is that of the state together with them.
 ///
 /// # Errors
 /// [`MomentMatchingError`].
@@ -124,7 +127,7 @@ pub fn match_moments(
     }
     let mut original = Vec::with_capacity(states.len() / dim);
     for (draw, state) in states.chunks_exact(dim).enumerate() {
-        let found = usable(evaluate(state));
+        let found = usable(evaluate(draw, state));
         original.push(found.map_err(|reason| MomentMatchingError::Draw { draw, reason })?);
     }
     let weigh = |log_ratios: &[f64]| {
@@ -196,8 +199,9 @@ impl Weighted {
     ) -> Option<Weighted> {
         let mut states = self.states.clone();
         states.chunks_exact_mut(dim).for_each(|state| map.apply(state));
+        let each = states.chunks_exact(dim).enumerate();
         let evaluated: Vec<Option<Evaluated>> =
-            states.chunks_exact(dim).map(|state| usable(evaluate(state)).ok()).collect();
+            each.map(|(draw, state)| usable(evaluate(draw, state)).ok()).collect();
         let log_ratio = |(at, before): (&Option<Evaluated>, &Evaluated)| {
             at.map_or(f64::NEG_INFINITY, |at| at.without_row() - before.log_joint)
         };
@@ -231,7 +235,7 @@ fn split(
             evaluated[draw] = Some(*before);
             back.copy_from_slice(&states[range]);
             maps.iter().rev().for_each(|map| map.undo(&mut back));
-            usable(evaluate(&back)).map_or(f64::NEG_INFINITY, |at| at.log_joint)
+            usable(evaluate(draw, &back)).map_or(f64::NEG_INFINITY, |at| at.log_joint)
         };
         log_ratios.push(evaluated[draw].map_or(f64::NEG_INFINITY, |at| {
             at.without_row() - log_add_exp(at.log_joint, behind - log_determinant)

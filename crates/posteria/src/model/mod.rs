@@ -95,6 +95,23 @@ pub trait Posterior: Send + Sync {
         None
     }
 
+    /// The state that a draw stands for, as far as its density depends on it: what
+    /// [`Evaluator::evaluate`] makes a draw of, backwards. What the density has integrated out (κ of
+    /// residuals, say) is put where it does no harm. `None` where a draw does not hold all of its
+    /// state: latent functions, values of inputs that are out.
+    fn state_of(&self, draw: &[f64]) -> Option<Vec<f64>> {
+        let _ = draw;
+        None
+    }
+
+    /// Entries of a state that any affine map may move, all others held still or integrated out:
+    /// exp(log prior + log likelihood) is a density of them on ℝⁿ given the others. More than
+    /// [`Posterior::density_slots`], which has none where other entries are discrete or bound to
+    /// each other.
+    fn movable_slots(&self) -> Vec<usize> {
+        self.density_slots().unwrap_or_default()
+    }
+
     /// The log evidence of the targets in the user's unit, where it is known without sampling.
     fn exact_log_evidence(&self) -> Option<f64> {
         None

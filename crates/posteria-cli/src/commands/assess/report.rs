@@ -29,6 +29,8 @@ pub struct Report {
     elpd_loo: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     elpd_kfold: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elpd_holdout: Option<f64>,
     se: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     p_loo: Option<f64>,
@@ -38,6 +40,8 @@ pub struct Report {
     pareto_k: Option<Shapes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     m_eff: Option<Sizes>,
+    /// Rows that were left out by moved draws, from 1.
+    matched: Vec<usize>,
     /// Rows that were left out by fits of their own, from 1.
     refitted: Vec<usize>,
     /// Deviance information criterion: a deviance, smaller is better.
@@ -110,7 +114,7 @@ impl Report {
     ) -> Result<Self> {
         let Information { waic, dic, focus } = information(subject)?;
         let shown = usize::from(!plan.shows_first);
-        let rows = subject.rows() as f64;
+        let rows = subject.judged().len() as f64;
         let elpd = &expected[0];
         let (sum, se) = (elpd.estimate * rows, elpd.normal.sd * rows);
         let folds = assessed.folds.as_ref().map(|it| it.iter().max().map_or(0, |last| last + 1));
@@ -124,22 +128,19 @@ impl Report {
         let loo = assessed.loo.as_ref();
         Ok(Report {
             run: subject.path.display().to_string(),
-            method: match plan.method {
-                Method::LeaveOneOut { .. } => "loo",
-                Method::KFold { .. } => "kfold",
-                Method::Posterior => "posterior",
-                Method::Prior => "prior",
-            },
-            rows: subject.rows(),
+            method: plan.method.name(),
+            rows: subject.judged().len(),
             folds,
             utilities: expected[shown..].iter().map(UtilityReport::new).collect(),
             elpd_loo: loo.map(|loo| loo.elpd),
             elpd_kfold: folds.map(|_| sum),
+            elpd_holdout: matches!(plan.method, Method::HoldOut).then_some(sum),
             se: loo.map_or(se, |loo| loo.se),
             p_loo: loo.map(|loo| loo.p_loo),
             p_kfold: assessed.training.map(|training| training - sum),
             pareto_k: loo.map(Shapes::of),
             m_eff: loo.map(Sizes::of),
+            matched: assessed.matched.iter().map(|row| row + 1).collect(),
             refitted: assessed.refitted.iter().map(|row| row + 1).collect(),
             dic: -2.0 * dic.dic,
             p_dic: dic.p_dic,
@@ -206,14 +207,14 @@ impl Report {
              what makes it\nuncertain, as standard deviations; bias: the correction that is in it\n",
         );
         let name = if self.elpd_loo.is_some() { "elpd_loo" } else { "elpd" };
-        if let Some(elpd) = self.elpd_loo.or(self.elpd_kfold) {
+        if let Some(elpd) = self.elpd_loo.or(self.elpd_kfold).or(self.elpd_holdout) {
             let decimals = decimals_for(self.se, 2);
-            let p = self.p_loo.or(self.p_kfold).unwrap_or(f64::NAN);
+            let p = self.p_loo.or(self.p_kfold);
+            let p = p.map_or(String::new(), |p| format!(", {} effective parameters", short(p)));
             text.push_str(&format!(
-                "\n{name} {} ± {} over all rows, {} effective parameters\n",
+                "\n{name} {} ± {} over all rows{p}\n",
                 fixed(elpd, decimals),
                 fixed(self.se, decimals),
-                short(p)
             ));
         }
         text.push_str(&format!(
@@ -234,9 +235,10 @@ impl Report {
                 fixed(sizes.q10, 0)
             ));
         }
-        if !self.refitted.is_empty() {
-            let count = text::count(self.refitted.len(), "row");
-            text.push_str(&format!("{count} left out by fits of their own\n"));
+        for (rows, how) in [(&self.matched, "moved draws"), (&self.refitted, "fits of their own")] {
+            if !rows.is_empty() {
+                text.push_str(&format!("{} left out by {how}\n", text::count(rows.len(), "row")));
+            }
         }
         text.push_str(&self.calibration_words());
         if !self.subgroups.is_empty() {
@@ -251,6 +253,7 @@ impl Report {
             ("loo", _) => "each left out in turn by importance sampling".into(),
             ("kfold", Some(folds)) => format!("left out in {folds} folds"),
             ("prior", _) => "predicted by the prior alone".into(),
+            ("holdout", _) => "which the run has not seen".into(),
             _ => "predicted by a fit that knows them: too good".to_string(),
         };
         format!("{}: {rows}, {how}", self.run)
@@ -336,7 +339,7 @@ fn calibration(subject: &Subject, plan: &Plan, assessed: &Assessed) -> Option<Ca
         return None;
     }
     let mut record = CalibrationRecord::new(&plan.targets);
-    for (answers, observed) in assessed.answers.iter().zip(&subject.observed) {
+    for (answers, observed) in assessed.answers.iter().zip(subject.judged()) {
         record.add_numbers(&answers.transforms, &answers.probabilities, observed);
     }
     record.finish()

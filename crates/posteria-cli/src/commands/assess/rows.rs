@@ -27,7 +27,7 @@ fn table(
     header.extend(plan.utilities.iter().map(|utility| utility.name().to_string()));
     let (loo, folds) = (&assessed.loo, &assessed.folds);
     if loo.is_some() {
-        header.extend(["pareto_k", "m_eff", "mcse", "refitted"].map(String::from));
+        header.extend(["pareto_k", "m_eff", "mcse", "matched", "refitted"].map(String::from));
     }
     if folds.is_some() {
         header.push("fold".into());
@@ -41,7 +41,8 @@ fn table(
             let one = &loo.pointwise[row];
             let numbers = [one.pareto_shape, one.effective_size, one.mcse];
             cells.extend(numbers.map(|number| number.to_string()));
-            cells.push(assessed.refitted.contains(&row).to_string());
+            let repaired = [&assessed.matched, &assessed.refitted];
+            cells.extend(repaired.map(|rows| rows.contains(&row).to_string()));
         }
         cells.extend(folds.as_ref().map(|folds| (folds[row] + 1).to_string()));
         table.write_record(&cells)?;

@@ -1,13 +1,13 @@
 //! Fit models to simulated tables, with progress, and predict from the draws.
 
 use std::num::NonZero;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
 
 use posteria::data::{Column, Encoder, Missing, Roles, Table, Task};
 use posteria::diagnose::r_hat;
 use posteria::draws::Draws;
-use posteria::fit::{self, InMemory, Recorder};
-use posteria::model::Posterior;
+use posteria::fit::{self, Chain, ChainMemory, InMemory, Recorder, Report, WarmStart};
 use posteria::model::spec::Spec;
 use posteria::predict::{PredictiveTable, Predictor};
 use posteria::random::Seed;
@@ -54,12 +54,16 @@ impl Study {
         let context = &settings.context;
         let kept = InMemory::new(&*posterior, plan);
         let begun = vec![0; plan.chains];
-        let progress = Progress::new(&kept, context.output, plan, posterior.layout(), &begun);
-        let outcome = sample(&*posterior, plan, context.seed(), context.threads, &progress);
+        let remembered = Remembering::new(&kept, plan);
+        let progress = Progress::new(&remembered, context.output, plan, posterior.layout(), &begun);
+        let none = vec![None; plan.chains];
+        let outcome =
+            fit::run(&*posterior, plan, context.seed(), &none, context.threads, &progress);
         progress.finish();
-        outcome?;
+        outcome.running()?;
+        let memories = remembered.into_memories();
         let (draws, rows) = (kept.into_draws(), table.rows());
-        Ok(Fitted { encoder, posterior, draws, rows, step: 1 })
+        Ok(Fitted { encoder, posterior, draws, memories, rows, step: 1 })
     }
 
     /// Trains a committee of so many members, where the specification asks for one, on this
@@ -70,29 +74,81 @@ impl Study {
             unreachable!("the specification asks for a committee")
         };
         let draws = fit::fit_committee(network, members, seed, NonZero::<usize>::MIN).running()?;
-        Ok(Fitted { encoder, posterior, draws, rows: table.rows(), step: 1 })
+        let (rows, memories) = (table.rows(), Vec::new());
+        Ok(Fitted { encoder, posterior, draws, memories, rows, step: 1 })
     }
 
     /// Samples the model given `table` on this thread alone, one of many.
     pub fn fit_alone(&self, table: &Table, plan: &Plan, seed: Seed) -> Result<Fitted> {
         let (encoder, posterior) = self.condition(table)?;
-        let kept = InMemory::new(&*posterior, plan);
-        sample(&*posterior, plan, seed, NonZero::<usize>::MIN, &kept)?;
-        let (draws, rows) = (kept.into_draws(), table.rows());
-        Ok(Fitted { encoder, posterior, draws, rows, step: 1 })
+        let conditioned = (encoder, posterior, table.rows());
+        sampled(conditioned, plan, seed, &vec![None; plan.chains])
+    }
+
+    /// As [`Study::fit_alone`] given the rows `kept` of what `whole` was fitted to, begun where
+    /// its chains ended.
+    pub fn fit_part(
+        &self,
+        (part, kept): (&Table, &[usize]),
+        whole: &Fitted,
+        plan: &Plan,
+        seed: Seed,
+    ) -> Result<Fitted> {
+        let (encoder, posterior) = self.condition(part)?;
+        let begun = (&*whole.posterior, &whole.memories[..]);
+        let warm = fit::warm_start(begun, (&*posterior, kept), plan, seed);
+        let conditioned = (encoder, posterior, part.rows());
+        match warm {
+            Some(WarmStart { memories, plan }) => {
+                let memories: Vec<_> = memories.into_iter().map(Some).collect();
+                sampled(conditioned, &plan, seed, &memories)
+            }
+            None => sampled(conditioned, plan, seed, &vec![None; plan.chains]),
+        }
     }
 }
 
-fn sample(
-    posterior: &dyn Posterior,
+/// Samples on this thread alone.
+fn sampled(
+    (encoder, posterior, rows): (Encoder, Conditioned, usize),
     plan: &Plan,
     seed: Seed,
-    threads: NonZero<usize>,
-    recorder: &dyn Recorder,
-) -> Result<()> {
-    let memories = vec![None; plan.chains];
-    fit::run(posterior, plan, seed, &memories, threads, recorder).running()?;
-    Ok(())
+    memories: &[Option<ChainMemory>],
+) -> Result<Fitted> {
+    let kept = InMemory::new(&*posterior, plan);
+    fit::run(&*posterior, plan, seed, memories, NonZero::<usize>::MIN, &kept).running()?;
+    let (draws, memories) = (kept.into_draws(), Vec::new());
+    Ok(Fitted { encoder, posterior, draws, memories, rows, step: 1 })
+}
+
+/// Remembers where chains end.
+struct Remembering<'a> {
+    kept_by: &'a dyn Recorder,
+    /// Sweeps of a chain.
+    sweeps: usize,
+    memories: Mutex<Vec<Option<ChainMemory>>>,
+}
+
+impl<'a> Remembering<'a> {
+    fn new(kept_by: &'a dyn Recorder, plan: &Plan) -> Self {
+        let memories = Mutex::new(vec![None; plan.chains]);
+        Remembering { kept_by, sweeps: plan.iterations(), memories }
+    }
+
+    fn into_memories(self) -> Vec<ChainMemory> {
+        let memories = self.memories.into_inner().expect("no chain panicked");
+        memories.into_iter().flatten().collect()
+    }
+}
+
+impl Recorder for Remembering<'_> {
+    fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
+        if report.iteration == self.sweeps {
+            let mut memories = self.memories.lock().expect("no chain panicked");
+            memories[report.chain] = Some(chain.memory());
+        }
+        self.kept_by.after_sweep(report, chain)
+    }
 }
 
 /// Evaluates draws at rows of the fit.
@@ -104,6 +160,8 @@ pub struct Fitted {
     encoder: Encoder,
     posterior: Conditioned,
     draws: Draws,
+    /// Where chains ended; empty where nobody goes on from there.
+    memories: Vec<ChainMemory>,
     /// Rows of the fit.
     rows: usize,
     /// Predictions are from one draw of so many.
@@ -169,11 +227,21 @@ impl Fitted {
         self.draws.component(variable.offset + component).concat()
     }
 
-    /// The largest R-hat of the fitted values, or of everything where none are kept.
+    /// The largest R-hat of the fitted values: of those that draws keep, or of the locations at the
+    /// rows of the fit.
     pub fn r_hat(&self) -> f64 {
-        let layout = &self.draws.layout;
-        let judged = layout.variable("fitted").map_or(0..layout.len(), |fitted| fitted.range());
-        judged.map(|slot| r_hat(&self.draws.component(slot))).fold(f64::NAN, f64::max)
+        if let Some(fitted) = self.draws.layout.variable("fitted") {
+            let each = fitted.range().map(|slot| r_hat(&self.draws.component(slot)));
+            return each.fold(f64::NAN, f64::max);
+        }
+        let table = self.at_training_rows();
+        let width = table.family().width();
+        let of_row = |row: usize| {
+            let locations = table.parameters(row).iter().step_by(width);
+            let locations: Vec<f64> = locations.copied().collect();
+            r_hat(&locations.chunks(self.draws.draws).collect::<Vec<_>>())
+        };
+        (0..self.rows).map(of_row).fold(f64::NAN, f64::max)
     }
 }
 

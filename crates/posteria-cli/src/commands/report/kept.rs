@@ -107,6 +107,7 @@ impl Assessment {
                 "Every row was predicted by a fit without its fold, one of {folds}; corrected for the \
                  smaller training sets."
             ),
+            ("holdout", _) => "Rows that the fit has not seen were predicted.".into(),
             ("prior", _) => "Every row was predicted by the prior alone.".into(),
             _ => "Every row was predicted by a fit that knows it: too good.".to_string(),
         };

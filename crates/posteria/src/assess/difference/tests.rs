@@ -113,9 +113,13 @@ fn tables_of_models_are_complete() {
             assert_relative(both, 1.0, 1e-12);
         }
     }
-    assert!(matches!(found.cautions[..], [Caution::ManyModels { count: 6 }]));
     let pair = difference(&models[0], &models[1], &Bootstrap::new(Seed(4))).unwrap();
     assert_relative(pair.probability_better(), found.probability_better[0][1], 1e-15);
+    let (there, back) = (found.difference(1, 4).unwrap(), found.difference(4, 1).unwrap());
+    assert_relative(there.probability_better(), found.probability_better[1][4], 1e-15);
+    assert_relative(there.estimate, -back.estimate, 1e-15);
+    assert_relative(there.components.data, back.components.data, 1e-12);
+    assert!(found.difference(0, 6).is_none());
     assert_eq!(
         compare(&named[..1], &Bootstrap::new(Seed(4))).unwrap_err(),
         ComparisonError::TooFew
@@ -124,4 +128,23 @@ fn tables_of_models_are_complete() {
     let refused = |other| compare(&[named[0], ("z", other)], &Bootstrap::new(Seed(4)));
     assert!(refused(&short).unwrap_err().to_string().contains("z has 30"));
     assert!(refused(&other).unwrap_err().to_string().contains("z by mae"));
+}
+
+#[test]
+fn the_best_of_many_is_doubted_unless_it_stands_out() {
+    let doubted = |lead: f64| {
+        let of = |k: u64| {
+            let shift = if k == 0 { lead } else { 0.01 * (k / 2) as f64 };
+            mae(&normals(60, 3).iter().map(|u| u.abs() + shift).collect::<Vec<_>>())
+        };
+        let models: Vec<PointwiseUtilities> = (0..8).map(of).collect();
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+        let named: Vec<_> = names.into_iter().zip(&models).collect();
+        compare(&named, &Bootstrap::new(Seed(4))).unwrap().cautions
+    };
+    // Errors: smaller is better. Where two are best by no more than the others differ, that is what
+    // chance makes of eight equal ones; one that is better by ten times their spread is not.
+    assert!(matches!(&doubted(0.0)[..], [Caution::BestOfMany { models: 8, utility, .. }]
+        if utility == "mae"));
+    assert!(doubted(-0.4).is_empty());
 }

@@ -77,7 +77,7 @@ const SIZE: usize = 2000;
 
 fn matched(line: &Line, row: usize, seed: u64) -> Matched {
     let options = MomentMatching::new(pareto_shape_limit(SIZE));
-    let mut evaluate = |state: &[f64]| Ok(line.evaluate(row, state));
+    let mut evaluate = |_: usize, state: &[f64]| Ok(line.evaluate(row, state));
     match_moments(&line.draws(SIZE, seed), 2, &mut evaluate, &options).expect("weights")
 }
 
@@ -135,7 +135,7 @@ fn infeasible_moves_get_no_weight_and_infeasible_draws_are_refused() {
     let line = Line::with_outlier();
     let states = line.draws(200, 1);
     let lowest = states.iter().skip(1).step_by(2).copied().fold(f64::INFINITY, f64::min);
-    let mut evaluate = |state: &[f64]| match state[1] < lowest {
+    let mut evaluate = |_: usize, state: &[f64]| match state[1] < lowest {
         true => Err(Infeasible::OutsideSupport),
         false => Ok(line.evaluate(7, state)),
     };
@@ -145,7 +145,7 @@ fn infeasible_moves_get_no_weight_and_infeasible_draws_are_refused() {
         assert!(state[1] >= lowest || *weight == f64::NEG_INFINITY);
     }
     assert!(found.elpd.is_finite());
-    let mut never = |_: &[f64]| Err(Infeasible::NotFinite);
+    let mut never = |_: usize, _: &[f64]| Err(Infeasible::NotFinite);
     let error = match_moments(&states, 2, &mut never, &options).expect_err("refused");
     assert!(matches!(error, MomentMatchingError::Draw { draw: 0, .. }));
     assert!(match_moments(&states[1..], 2, &mut never, &options).is_err());

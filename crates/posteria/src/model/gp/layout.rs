@@ -137,15 +137,15 @@ pub(super) fn write(posterior: &GpPosterior, state: &[f64], mut push: impl FnMut
     }
 }
 
-/// Reads the log hyperparameters of a draw back into the state that [`write()`] wrote it from.
-/// Degrees of freedom and scales above are not needed for predictions and stay.
-pub(super) fn read(posterior: &GpPosterior, draw: &[f64], state: &mut [f64]) {
+/// Reads the hyperparameters of a draw back into the state that [`write()`] wrote it from; returns
+/// how many numbers that were.
+pub(super) fn read(posterior: &GpPosterior, draw: &[f64], state: &mut [f64]) -> usize {
     let mut next = 0;
     let mut take = || {
         next += 1;
         draw[next - 1]
     };
-    for (index, group) in groups(posterior).iter().enumerate() {
+    for index in 0..groups(posterior).len() {
         for process in &posterior.processes {
             let group = &process.hyperparameters.groups[index];
             for (slot, parameter) in group.slots.clone().zip(group.parameters.clone()) {
@@ -153,13 +153,23 @@ pub(super) fn read(posterior: &GpPosterior, draw: &[f64], state: &mut [f64]) {
                 state[slot] = (take() / unit).ln();
             }
         }
-        let above = matches!(group.levels(), Some(Levels { above: Above::Sampled { .. }, .. }));
-        let dof = matches!(group.levels(), Some(Levels { dof: DofSource::Sampled { .. }, .. }));
-        for _ in 0..posterior.processes.len() * (usize::from(above) + usize::from(dof)) {
-            take();
+        for process in &posterior.processes {
+            let group = &process.hyperparameters.groups[index];
+            if let Some(Levels { above: Above::Sampled { slot, .. }, .. }) = group.levels() {
+                state[*slot] = take().ln();
+            }
+        }
+        for process in &posterior.processes {
+            let group = &process.hyperparameters.groups[index];
+            if let Some(Levels { dof: DofSource::Sampled { slot, .. }, .. }) = group.levels() {
+                state[*slot] = take();
+            }
         }
     }
     if let Some(selection) = &posterior.selection {
-        state[selection.slots.clone()].fill_with(take);
+        state[selection.slots.clone()].fill_with(&mut take);
+        // The number of inputs that are in.
+        take();
     }
+    next
 }

@@ -8,7 +8,7 @@ use super::covariance::{Covariance, Factor, Function};
 use super::evaluator::LatentEvaluator;
 use super::hyperparameters::Hyperparameters;
 use super::integrated::IntegratedEvaluator;
-use super::layout::layout;
+use super::layout::{layout, read};
 use super::neighbours::{NeighbourEvaluator, Neighbours};
 use super::observed::{Contrasts, Observed};
 use super::predictor::GpPredictor;
@@ -303,6 +303,33 @@ impl Posterior for GpPosterior {
         }
         slots.extend(self.latents.clone());
         Some(slots)
+    }
+
+    /// Of processes whose functions are integrated out: an affine map of latent values is blind to
+    /// how closely their prior binds them to each other.
+    fn state_of(&self, draw: &[f64]) -> Option<Vec<f64>> {
+        if self.keeps_latents() || self.selection.is_some() {
+            return None;
+        }
+        let mut state = vec![0.0; self.state_len()];
+        let mut next = read(self, draw, &mut state);
+        if let Observed::Real(residual) = &self.observed {
+            let take = || {
+                next += 1;
+                draw[next - 1]
+            };
+            residual.restore(take, &self.target_scaling, &mut state);
+        }
+        Some(state)
+    }
+
+    fn movable_slots(&self) -> Vec<usize> {
+        let of = |process: &Process| process.hyperparameters.slots.clone();
+        let mut slots: Vec<usize> = self.processes.iter().flat_map(of).collect();
+        if let Observed::Real(residual) = &self.observed {
+            slots.extend(residual.movable_slots());
+        }
+        slots
     }
 
     /// Known where all hyperparameters are and functions are integrated out: log p(y | θ).

@@ -23,8 +23,7 @@ pub(super) struct GpPredictor<'p> {
     source: Source<'p>,
     response: Response<'p>,
     state: Vec<f64>,
-    /// Where residual scales and latents are in a draw.
-    scales: Range<usize>,
+    /// Where latents are in a draw.
     latents: Range<usize>,
     means: Vec<f64>,
     variances: Vec<f64>,
@@ -38,7 +37,6 @@ impl<'p> GpPredictor<'p> {
             source: Source::new(posterior),
             response: Response::new(posterior, layout),
             state: vec![0.0; posterior.latents.end],
-            scales: range("residual_scale"),
             latents: range("latents"),
             means: Vec::new(),
             variances: Vec::new(),
@@ -47,10 +45,13 @@ impl<'p> GpPredictor<'p> {
 
     /// Takes a draw back to the state it was written from, as far as predictions need it.
     fn condition(&mut self, draw: &[f64]) {
-        layout::read(self.posterior, draw, &mut self.state);
+        let mut next = layout::read(self.posterior, draw, &mut self.state);
         if let Observed::Real(residual) = &self.posterior.observed {
-            let scaling = &self.posterior.target_scaling;
-            residual.read(draw, self.scales.clone(), scaling, &mut self.state);
+            let take = || {
+                next += 1;
+                draw[next - 1]
+            };
+            residual.restore(take, &self.posterior.target_scaling, &mut self.state);
         }
         let rows = self.posterior.row_count();
         let functions = self.posterior.observed.functions();

@@ -323,6 +323,36 @@ impl Posterior for LinearPosterior {
         Some(slots)
     }
 
+    fn state_of(&self, draw: &[f64]) -> Option<Vec<f64>> {
+        let LinearPosterior { coefficients, likelihood, user, .. } = self;
+        if coefficients.selection.is_some() {
+            return None;
+        }
+        let mut state = vec![0.0; self.state_len()];
+        let mut next = user.read(draw, &mut state[..coefficients.count]);
+        let mut take = || {
+            next += 1;
+            draw[next - 1]
+        };
+        for group in &coefficients.groups {
+            if let GroupScale::Sampled(slot, _) = group.scale {
+                state[slot] = take().ln();
+            }
+        }
+        if let Likelihood::Real(regression) = likelihood {
+            regression.residual.restore(take, &[user.target], &mut state);
+        }
+        Some(state)
+    }
+
+    fn movable_slots(&self) -> Vec<usize> {
+        let mut slots: Vec<usize> = (0..self.coefficients.state_len).collect();
+        if let Likelihood::Real(regression) = &self.likelihood {
+            slots.extend(regression.residual.movable_slots());
+        }
+        slots
+    }
+
     fn exact_log_evidence(&self) -> Option<f64> {
         self.log_evidence()
     }

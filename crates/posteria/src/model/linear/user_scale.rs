@@ -75,6 +75,23 @@ impl UserScale {
         shown + weights.len()
     }
 
+    /// Reads what [`UserScale::write`] wrote back into the coefficients on the standardised scale;
+    /// returns how many numbers that were.
+    pub(super) fn read(&self, draw: &[f64], coefficients: &mut [f64]) -> usize {
+        let outputs = self.outputs;
+        let mut slopes = Matrix::zeros(outputs, self.columns.len());
+        let mut heights = vec![0.0; outputs];
+        self.lines(draw, &mut slopes, &mut heights);
+        let (own, weights) = coefficients.split_at_mut(usize::from(self.intercept) * outputs);
+        for (own, height) in own.iter_mut().zip(&heights) {
+            *own = self.target.apply(*height);
+        }
+        for (at, weight) in weights.iter_mut().enumerate() {
+            *weight = slopes[(at % outputs, at / outputs)] / self.target.scale;
+        }
+        usize::from(self.shown) * outputs + weights.len()
+    }
+
     /// From intercepts and weights of a draw, which are on the user's scale, to the lines over
     /// standardised columns: writes their slopes, outputs × columns, and their heights where all
     /// columns are at their centre. Outputs stay on the user's scale.

@@ -12,6 +12,7 @@ use super::spec::{Mlp, Moves};
 use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
+use crate::model::prior::Above;
 use crate::model::residual::{Noise, Residual};
 use crate::model::selection::Selection;
 use crate::model::spec::KernelChoice;
@@ -228,6 +229,51 @@ impl Posterior for MlpPosterior {
             slots.extend(residual.density_slots()?);
         }
         Some(slots)
+    }
+
+    fn state_of(&self, draw: &[f64]) -> Option<Vec<f64>> {
+        if self.hierarchy.selection.is_some() {
+            return None;
+        }
+        let mut state = vec![0.0; self.state_len];
+        let weights = self.shape.len();
+        state[..weights].copy_from_slice(&draw[..weights]);
+        let mut next = weights;
+        let mut take = || {
+            next += 1;
+            draw[next - 1]
+        };
+        for group in &self.hierarchy.groups {
+            if let Scale::Sampled(levels) = &group.scale {
+                state[levels.slots.clone()].fill_with(|| take().ln());
+                if let Above::Sampled { slot, .. } = levels.above {
+                    state[slot] = take().ln();
+                }
+                if let Some(slot) = group.dof_slot() {
+                    state[slot] = take();
+                }
+            }
+            if let Some(slot) = group.weight_dof_slot() {
+                state[slot] = take();
+            }
+        }
+        if let Observed::Real(residual) = &self.observed {
+            residual.restore(take, &self.target_scaling, &mut state);
+        }
+        Some(state)
+    }
+
+    fn movable_slots(&self) -> Vec<usize> {
+        let mut slots: Vec<usize> = (0..self.shape.len()).collect();
+        for group in &self.hierarchy.groups {
+            if let Scale::Sampled(levels) = &group.scale {
+                slots.extend(levels.movable_slots());
+            }
+        }
+        if let Observed::Real(residual) = &self.observed {
+            slots.extend(residual.movable_slots());
+        }
+        slots
     }
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {

@@ -96,11 +96,16 @@ impl Levels {
         if let DofSource::Sampled { .. } = self.dof {
             return None;
         }
+        Some(self.movable_slots())
+    }
+
+    /// The same given the degrees of freedom.
+    pub fn movable_slots(&self) -> Vec<usize> {
         let mut slots: Vec<usize> = self.slots.clone().collect();
         if let Above::Sampled { slot, .. } = self.above {
             slots.push(slot);
         }
-        Some(slots)
+        slots
     }
 
     fn log_above(&self, state: &[f64]) -> f64 {

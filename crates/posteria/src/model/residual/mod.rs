@@ -246,8 +246,15 @@ impl Residual {
         match &self.noise {
             Noise::Covariance { .. } => None,
             _ if self.dof.slot().is_some() => None,
-            Noise::Scales { .. } if self.known_scales.is_some() => Some(Vec::new()),
-            Noise::Scales { levels, .. } => levels.density_slots(),
+            Noise::Scales { .. } => Some(self.movable_slots()),
+        }
+    }
+
+    /// The same given degrees of freedom and covariance matrix.
+    pub(in crate::model) fn movable_slots(&self) -> Vec<usize> {
+        match &self.noise {
+            Noise::Scales { levels, .. } if self.known_scales.is_none() => levels.movable_slots(),
+            _ => Vec::new(),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Write the residual model into draws on the user's scale.
 
-use std::ops::Range;
-
 use super::{Noise, Residual};
 use crate::data::Standardization;
 use crate::draws::{Dimension, Layout};
@@ -90,22 +88,42 @@ impl Residual {
         }
     }
 
-    /// Reads the scales of a draw, which are at `scales`, back into the state.
-    pub(in crate::model) fn read(
+    /// Reads what [`Residual::write`] wrote, except for κ, which starts anew: `take` gives one
+    /// number after the other.
+    pub(in crate::model) fn restore(
         &self,
-        draw: &[f64],
-        scales: Range<usize>,
+        mut take: impl FnMut() -> f64,
         scaling: &[Standardization],
         state: &mut [f64],
     ) {
-        let Noise::Scales { levels, slot_of, .. } = &self.noise else { return };
-        let groups = self.by.as_ref().map_or(1, |by| by.labels.len());
-        let values = draw[scales].chunks(groups).zip(scaling).enumerate();
-        for (target, (values, scaling)) in values {
-            let first = slot_of[target * self.rows] as usize / groups * groups;
-            for (group, value) in values.iter().enumerate() {
-                state[levels.slots.start + first + group] = (value / scaling.scale).ln();
+        match &self.noise {
+            Noise::Scales { levels, slot_of, .. } => {
+                let groups = self.by.as_ref().map_or(1, |by| by.labels.len());
+                for (target, scaling) in scaling.iter().enumerate() {
+                    let first = slot_of[target * self.rows] as usize / groups * groups;
+                    for group in 0..groups {
+                        state[levels.slots.start + first + group] = (take() / scaling.scale).ln();
+                    }
+                }
+                if let Above::Sampled { slot, .. } = levels.above {
+                    for scaling in scaling {
+                        state[slot] = (take() / scaling.scale).ln();
+                    }
+                }
+            }
+            Noise::Covariance { slots, .. } => {
+                let dim = self.outputs;
+                for row in 0..dim {
+                    for column in 0..dim {
+                        let units = scaling[row].scale * scaling[column].scale;
+                        state[slots.start + column * dim + row] = take() / units;
+                    }
+                }
             }
         }
+        if let Some(slot) = self.dof.slot() {
+            state[slot] = take();
+        }
+        self.start_cases(state);
     }
 }

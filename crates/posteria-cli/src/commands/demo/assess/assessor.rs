@@ -57,8 +57,9 @@ impl Assessor<'_> {
         let context = &self.settings.context;
         let each = run_jobs(folds.count(), context.threads, |fold| {
             let seed = Seed(context.seed().0.wrapping_add(1 + fold as u64));
-            let part = rows_of(self.table, &folds.training(fold));
-            let fitted = self.study.fit_alone(&part, plan, seed)?;
+            let kept = folds.training(fold);
+            let part = rows_of(self.table, &kept);
+            let fitted = self.study.fit_part((&part, &kept), whole, plan, seed)?;
             let predictions = fitted.predict(self.table)?;
             let answers = self.answers(&fitted, &predictions, 1 + fold as u64, None)?;
             Ok((answers, fitted.r_hat()))

@@ -7,7 +7,7 @@ use posteria::density::special::logistic;
 use posteria::fit::run_jobs;
 use posteria::random::{Purpose, Seed};
 
-use super::{Demonstration, Estimate, Quantity, Settings};
+use super::{Demonstration, Estimate, Settings, unpublished};
 use crate::failure::{Classify, Result};
 use crate::output::Table;
 use crate::text;
@@ -26,10 +26,13 @@ const ROWS: [usize; 5] = [5, 10, 20, 50, 100];
 /// More prior standard deviations at the largest number of rows.
 const MORE_WIDTHS: [f64; 7] = [0.01, 1e6, 1e15, 1e20, 1e22, 1e25, 1e30];
 
+/// A standard error of probabilities that is none.
+const ROUNDING: f64 = 1e-9;
+
 const WORDS: &str = "\
 Data are N(1, 1). M1 is N(0, 1), which has nothing to learn; M2 is N(θ, 1) with θ from N(0, τ²), τ the
 standard deviation. Shown are means over 200 realisations of the data (1000 in the thesis), with their
-standard errors: the probability that M2 has the greater expected log predictive density, by exact
+standard errors (none where all realisations agree): the probability that M2 has the greater expected log predictive density, by exact
 leave-one-out and the Bayesian bootstrap, and the posterior probability of M2 by the exact Bayes factor.
 What M2 predicts after some rows hardly depends on a wide prior, and cross-validation says the same
 whatever τ: M2 is better. The Bayes factor asks how well M2 predicts before it has seen
@@ -69,9 +72,12 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         for (of, how) in ["cross-validation", "Bayes factor"].into_iter().enumerate() {
             let values: Vec<f64> = found.iter().map(|realisation| realisation[index][of]).collect();
             let estimate = Estimate::of_mean(&values);
-            line.extend([text::fixed(estimate.value, 3), text::fixed(estimate.sd, 3)]);
+            // Where every realisation gives 0 or 1, what is left is rounding.
+            let sd = (estimate.sd > ROUNDING).then_some(estimate.sd);
+            let shown = sd.map_or("-".into(), |sd| text::fixed(sd, 3));
+            line.extend([text::fixed(estimate.value, 3), shown]);
             let quantity = format!("n = {rows}, τ = {width:e}: probability of M2, {how}");
-            results.push(Quantity::of(quantity, None, estimate));
+            results.push(unpublished(quantity, estimate.value, sd));
         }
         table.row(line);
     }

@@ -137,8 +137,7 @@ fn one(Design { rows, inputs, .. }: Design, index: u64) -> Result<Vec<One>, Fail
     let by_fold = by_fold.collect::<Result<Vec<_>, Failure>>()?;
     let mut fold_of = vec![0; rows];
     (0..FOLDS).for_each(|fold| folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold));
-    let of = |utility: &Box<dyn Utility>| {
-        let utility = &**utility;
+    let of = |utility: &dyn Utility| {
         let values = |table: &PredictiveTable, data: &Dataset| -> Vec<f64> {
             let observed = observed(data);
             let value = |row: usize| utility.evaluate(&table.predictive(row), &[observed[row]]);
@@ -160,7 +159,7 @@ fn one(Design { rows, inputs, .. }: Design, index: u64) -> Result<Vec<One>, Fail
             plain: Interval::new(&judged(None), index)?,
         })
     };
-    utilities.iter().map(of).collect()
+    utilities.iter().map(|utility| of(&**utility)).collect()
 }
 
 /// Predictions at the rows of every table, by a fit to `data`.

@@ -217,8 +217,9 @@ impl Report {
                 fixed(self.se, decimals),
             ));
         }
+        let of = if self.elpd_holdout.is_some() { "of the rows of the fit: " } else { "" };
         text.push_str(&format!(
-            "WAIC {} ({} parameters), DIC {} as a deviance ({} parameters)\n",
+            "{of}WAIC {} ({} parameters), DIC {} as a deviance ({} parameters)\n",
             short(self.waic),
             short(self.p_waic),
             short(self.dic),

@@ -13,6 +13,10 @@ use crate::text;
 /// R-hat from which disagreement is no matter of a few more draws.
 const FAR_OFF: f64 = 1.05;
 
+/// Divergent trajectories are a matter of narrow places that other moves pass as long as not more
+/// than one draw in so many had one.
+const MANY: usize = 20;
+
 /// The verdict on draws; `others` are doubts that do not come from them.
 pub fn verdict(
     draws: &Draws,
@@ -57,6 +61,7 @@ pub fn doubt(caution: &Caution) -> Doubt {
         {
             Level::Doubtful
         }
+        Caution::Divergences { count, draws } if *count * MANY <= *draws => Level::Doubtful,
         Caution::NotConverged { .. }
         | Caution::FewEffectiveDraws { .. }
         | Caution::NonFinite { .. }
@@ -78,7 +83,8 @@ mod tests {
         let not = |r_hat| Caution::NotConverged { variable: "a".into(), r_hat, count: 1 };
         assert_eq!(doubt(&not(1.4)).level, Level::Bad);
         assert_eq!(doubt(&not(1.02)).level, Level::Doubtful);
-        assert_eq!(doubt(&Caution::Divergences { count: 1, draws: 4000 }).level, Level::Bad);
+        let divergent = |count| doubt(&Caution::Divergences { count, draws: 4000 }).level;
+        assert_eq!((divergent(201), divergent(200)), (Level::Bad, Level::Doubtful));
         assert_eq!(doubt(&Caution::OneChain).level, Level::Doubtful);
         assert!(doubt(&not(1.4)).text.contains("draw longer"));
     }

@@ -7,14 +7,14 @@ use crate::output::Table;
 use crate::text;
 
 /// Hidden units.
-const HIDDEN: usize = 4;
+const HIDDEN: usize = 8;
 /// Ladders, sweeps at every temperature, and those of single chains.
-const EFFORT: (usize, usize, usize) = (4, 600, 6);
+const EFFORT: (usize, usize, usize) = (4, 900, 12);
 /// Temperatures that are shown.
 const SHOWN: usize = 16;
 
 const WORDS: &str = "\
-A network with 4 hidden units on the robot arm, priors as published for 18. Above, the mean log likelihood
+A network with 8 hidden units on the robot arm, priors as published for 18. Above, the mean log likelihood
 at some of the temperatures: single chains from the prior stay with the network that takes all of the
 signal for noise after it has become improbable, single chains from the posterior stay with the true
 noise level too long. Their estimates of the log evidence differ, with errors that do not tell; ladders

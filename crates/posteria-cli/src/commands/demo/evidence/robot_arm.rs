@@ -11,9 +11,9 @@ use crate::failure::{Classify, Result};
 use crate::text;
 
 /// Hidden units.
-const HIDDEN: [usize; 9] = [1, 2, 3, 4, 6, 8, 11, 15, 19];
+const HIDDEN: [usize; 8] = [1, 2, 3, 4, 6, 8, 12, 19];
 /// Ladders, sweeps at every temperature, and those of single chains.
-const EFFORT: (usize, usize, usize) = (4, 400, 60);
+const EFFORT: (usize, usize, usize) = (4, 500, 60);
 
 const WORDS: &str = "\
 Networks with 1 to 19 hidden units on 200 rows of the robot arm, noise 0.05, gamma priors of precisions

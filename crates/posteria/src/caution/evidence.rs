@@ -113,7 +113,8 @@ impl fmt::Display for EvidenceDoubt {
                     write!(
                         f,
                         "the exchanged ladders, which the value comes from, went to and fro and agree \
-                         with each other; draw longer (--draws) to see the directions agree too"
+                         with each other, but nothing confirms them; draw longer (--draws) until the \
+                         directions agree too"
                     )
                 } else {
                     write!(f, "draw longer (--draws) with more rungs (--rungs)")

@@ -32,9 +32,9 @@ impl Directions {
         self.forward.standard_error.hypot(self.backward.standard_error)
     }
 
-    /// Whether the difference is more than four of its errors.
+    /// Whether the difference is more than three of its errors.
     pub fn is_hysteresis(&self) -> bool {
-        (self.forward.value - self.backward.value).abs() > 4.0 * self.error()
+        (self.forward.value - self.backward.value).abs() > 3.0 * self.error()
     }
 }
 

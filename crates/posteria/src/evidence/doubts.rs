@@ -23,9 +23,9 @@ const PEAK: f64 = 20.0;
 
 /// The estimate with whatever the ladder and single chains in both directions say against it.
 ///
-/// Not usable where neighbours exchange less than 5 %, where ladders disagree, or where there is
-/// hysteresis or a rung with two phases and the ladders have not been seen to go to and fro. If
-/// they have, hysteresis and phases are told, but it is the very purpose of exchanges to pass them.
+/// Not usable where neighbours exchange less than 5 %, where ladders disagree, where there is
+/// hysteresis, or where a rung has two phases and the ladders have not been seen to go to and fro.
+/// If they have, phases are told, but it is the very purpose of exchanges to pass them.
 #[must_use]
 pub fn judge(
     mut found: LogEvidence,
@@ -66,7 +66,7 @@ pub fn judge(
             error: directions.error(),
             bridged,
         };
-        doubts.push((doubt, !bridged));
+        doubts.push((doubt, true));
     }
     if found.standard_error > ERROR || found.standard_error.is_nan() {
         doubts.push((EvidenceDoubt::Imprecise { error: found.standard_error }, true));

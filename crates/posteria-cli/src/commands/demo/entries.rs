@@ -176,7 +176,7 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "evidence-robot-arm",
-        title: "the evidence of networks with 1 to 19 hidden units (hours)",
+        title: "the evidence of networks with 1 to 19 hidden units (minutes)",
         source: "Fabricius 1999, figure 6.20",
         run: evidence::robot_arm::run,
     },

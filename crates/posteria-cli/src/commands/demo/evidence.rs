@@ -35,7 +35,8 @@ fn estimate(
     let (seed, threads) = (settings.context.seed(), settings.context.threads);
     let ladder = Ladder::run(posterior, &options, seed, threads, &Silent).running()?;
     let directions = both_directions(&ladder, sweeps, &Silent).running()?;
-    let path = judge(path_sampling(ladder.energies()), ladder.energies(), Some(&directions));
+    // Single chains are there to be compared with the ladders, not to judge them.
+    let path = judge(path_sampling(ladder.energies()), ladder.energies(), None);
     Ok(Found { path, energies: ladder.energies().clone(), directions })
 }
 

@@ -26,7 +26,7 @@ const TABLE: &str = "curve.csv";
 /// Hidden units of the networks.
 const HIDDEN: usize = 8;
 /// Sweeps of warm-up, and draws, of every chain; next to none in a test.
-const EFFORT: [usize; 2] = [300, 30];
+const EFFORT: [usize; 2] = [600, 30];
 /// Places at which the curves are compared with the truth.
 const GRID: usize = 101;
 

@@ -14,8 +14,8 @@ use crate::text;
 const FAR_OFF: f64 = 1.05;
 
 /// Divergent trajectories are a matter of narrow places that other moves pass as long as not more
-/// than one draw in so many had one.
-const MANY: usize = 20;
+/// than one draw in so many had one; a draw of a network has several.
+const MANY: usize = 10;
 
 /// The verdict on draws; `others` are doubts that do not come from them.
 pub fn verdict(
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(doubt(&not(1.4)).level, Level::Bad);
         assert_eq!(doubt(&not(1.02)).level, Level::Doubtful);
         let divergent = |count| doubt(&Caution::Divergences { count, draws: 4000 }).level;
-        assert_eq!((divergent(201), divergent(200)), (Level::Bad, Level::Doubtful));
+        assert_eq!((divergent(401), divergent(400)), (Level::Bad, Level::Doubtful));
         assert_eq!(doubt(&Caution::OneChain).level, Level::Doubtful);
         assert!(doubt(&not(1.4)).text.contains("draw longer"));
     }

@@ -50,8 +50,9 @@ pub struct Select {
 
     /// Prior of input sets [default: uniform-models]
     ///
-    /// uniform-models, uniform-sizes, binomial:P or beta-binomial:A,B; a specification file may
-    /// give the probability of every size or of every input.
+    /// uniform-models, uniform-sizes, binomial:P, beta-binomial:A,B, or expected:MEAN,SD: the
+    /// beta-binomial prior whose number of inputs has this mean and standard deviation. A
+    /// specification file may give the probability of every size or of every input.
     #[arg(long, value_name = "PRIOR", value_parser = set_prior, help_heading = "Input sets")]
     pub set_prior: Option<InclusionPriorSpec>,
 
@@ -156,7 +157,7 @@ impl Select {
 
 /// Reads a prior of input sets.
 fn set_prior(text: &str) -> Result<InclusionPriorSpec, String> {
-    let known = "uniform-models, uniform-sizes, binomial:P or beta-binomial:A,B";
+    let known = "uniform-models, uniform-sizes, binomial:P, beta-binomial:A,B or expected:MEAN,SD";
     let refused = || format!("expected {known}");
     let (name, numbers) = text.split_once(':').unwrap_or((text, ""));
     let numbers: Result<Vec<f64>, _> =
@@ -166,6 +167,7 @@ fn set_prior(text: &str) -> Result<InclusionPriorSpec, String> {
         ("uniform-models", []) => Ok(InclusionPriorSpec::UniformModels),
         ("uniform-sizes", []) => Ok(InclusionPriorSpec::UniformSizes),
         ("binomial", [p]) => Ok(InclusionPriorSpec::Binomial(*p)),
+        ("expected", [mean, sd]) => Ok(InclusionPriorSpec::Expected([*mean, *sd])),
         ("beta-binomial", [a, b]) => Ok(InclusionPriorSpec::BetaBinomial([*a, *b])),
         _ => Err(refused()),
     }
@@ -180,6 +182,7 @@ mod tests {
         assert_eq!(set_prior("uniform-sizes"), Ok(InclusionPriorSpec::UniformSizes));
         let beta = InclusionPriorSpec::BetaBinomial([5.0, 10.0]);
         assert_eq!(set_prior("beta-binomial:5,10"), Ok(beta));
+        assert_eq!(set_prior("expected:3,1.5"), Ok(InclusionPriorSpec::Expected([3.0, 1.5])));
         for text in ["", "beta-binomial", "binomial:x", "beta-binomial:1", "uniform-models:1"] {
             assert!(set_prior(text).is_err(), "{text}");
         }

@@ -15,6 +15,9 @@ pub struct Information {
     pub dic: Dic,
     /// What is averaged for it.
     pub focus: &'static str,
+    /// What every row adds to the number of parameters of the latter, 2(L_i(θ̄) - E L_i(θ)); none
+    /// where it is counted for all rows together.
+    pub row_parameters: Option<Vec<f64>>,
 }
 
 /// The criteria of a run, from its draws.
@@ -25,20 +28,29 @@ pub fn information(subject: &Subject) -> Result<Information> {
     // is that of all targets together, and no draw holds a point to evaluate it at.
     let integrated = subject.spec.model.kind == ModelKind::Gp
         && subject.draws.layout.variable("latents").is_none();
-    let (dic, focus) = if integrated {
+    let (dic, focus, row_parameters) = if integrated {
         let totals: Vec<f64> =
             subject.draws.statistics.iter().map(|statistic| statistic.log_likelihood).collect();
-        (Dic::by_variance(&totals), "hyperparameters, by the variance of the deviance")
+        (Dic::by_variance(&totals), "hyperparameters, by the variance of the deviance", None)
     } else {
-        (Dic::new(&likelihoods.totals(), at_mean(subject)), "outputs and residual model")
+        let at_mean = at_mean(subject);
+        let dic = Dic::new(&likelihoods.totals(), at_mean.iter().sum());
+        let of_row = |(row, at_mean): (usize, &f64)| {
+            let values = likelihoods.row(row);
+            2.0 * (at_mean - values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let of_rows = at_mean.iter().enumerate().map(of_row).collect();
+        (dic, "outputs and residual model", Some(of_rows))
     };
-    Ok(Information { waic, dic, focus })
+    Ok(Information { waic, dic, focus, row_parameters })
 }
 
-/// The log likelihood at the posterior mean of the parameters of what the target of every row
+/// The log likelihood of every row at the posterior mean of the parameters of what the target of every row
 /// follows: its location or log odds, its scale.
-fn at_mean(subject: &Subject) -> f64 {
-    let Some(mut predictor) = subject.fitted.posterior.predictor() else { return f64::NAN };
+fn at_mean(subject: &Subject) -> Vec<f64> {
+    let Some(mut predictor) = subject.fitted.posterior.predictor() else {
+        return vec![f64::NAN; subject.rows()];
+    };
     let family: Family = predictor.family();
     let (rows, width) = (subject.rows(), family.width());
     let draws = &subject.draws;
@@ -53,5 +65,5 @@ fn at_mean(subject: &Subject) -> f64 {
     let row = |(parameters, observed): (&[f64], &Vec<f64>)| {
         Predictive::new(family, parameters).log_density(observed)
     };
-    mean.chunks_exact(width).zip(&subject.observed).map(row).sum()
+    mean.chunks_exact(width).zip(&subject.observed).map(row).collect()
 }

@@ -84,8 +84,8 @@ pub struct Assessed {
     pub refitted: Vec<usize>,
     /// The fold of every row, if rows were divided.
     pub folds: Option<Vec<usize>>,
-    /// The log predictive density of all rows given all of them, if rows were divided.
-    pub training: Option<f64>,
+    /// The log predictive density of every row given all of them, if rows were divided.
+    pub training: Option<Vec<f64>>,
     /// What to be careful about.
     pub cautions: Vec<Caution>,
 }
@@ -331,7 +331,7 @@ impl Assessing<'_> {
             matched: Vec::new(),
             refitted: Vec::new(),
             folds: Some(divided.fold_of),
-            training: Some(training.iter().map(|row| row.values[0]).sum()),
+            training: Some(training.iter().map(|row| row.values[0]).collect()),
             cautions: Vec::new(),
         })
     }

@@ -1,6 +1,7 @@
 //! Find out how well new rows will be predicted.
 
 mod log_lik;
+mod parameters;
 mod report;
 mod rows;
 

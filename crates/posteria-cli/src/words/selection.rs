@@ -23,6 +23,10 @@ pub(super) fn part(spec: &SelectionSpec, data: &Dataset) -> Option<Part> {
         InclusionPriorSpec::BetaBinomial([a, b]) => {
             format!("each in with a probability that is Beta({}, {})", number(a), number(b))
         }
+        InclusionPriorSpec::Expected([mean, sd]) => {
+            let [mean, sd] = [number(mean), number(sd)];
+            format!("{mean} ± {sd} expected in, beta-binomial")
+        }
         InclusionPriorSpec::Binomial(p) => format!("each in with probability {}", number(p)),
         InclusionPriorSpec::Sizes(_) => "with given probabilities of their number".into(),
         InclusionPriorSpec::Probabilities(_) => "each with its own probability".into(),

@@ -30,6 +30,15 @@ fn leave_one_out_gives_the_promised_object() {
     assert!(number(&json["m_eff"]["min"]) <= number(&json["m_eff"]["q10"]));
     // Two inputs, an intercept, a scale.
     assert!((1.0..8.0).contains(&number(&json["p_loo"])), "{}", json["p_loo"]);
+    let counts = json["effective_parameters"].as_array().expect("a list");
+    let methods: Vec<&str> = counts.iter().filter_map(|it| it["method"].as_str()).collect();
+    assert_eq!(methods, ["loo", "waic", "dic"]);
+    for (count, key) in counts.iter().zip(["p_loo", "p_waic", "p_dic"]) {
+        let value = number(&count["value"]);
+        assert!((value - number(&json[key])).abs() < 1e-9 * value.abs(), "{key}: {count}");
+        let [low, sd, high] = ["q05", "sd", "q95"].map(|name| number(&count[name]));
+        assert!(low < value && value < high && sd > 0.1 && sd < value, "{key}: {count}");
+    }
     assert!((number(&json["waic"]) - number(&json["elpd_loo"])).abs() < 0.5);
     // The noise of this table has deviation 0.5/√12.
     assert!((0.10..0.20).contains(&number(&utilities[1]["mean"])), "{}", utilities[1]);

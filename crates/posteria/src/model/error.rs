@@ -96,6 +96,24 @@ pub enum ModelError {
         /// Numbers given.
         found: usize,
     },
+    /// No prior of input sets has such a number of inputs.
+    #[error(
+        "no beta-binomial prior of {candidates} candidates expects {mean} ± {sd} of them; the standard \
+         deviation must lie between {least:.3} and {most:.3} for this mean, and the mean between 0 and \
+         {candidates}"
+    )]
+    ExpectedInputs {
+        /// Inputs or groups of inputs that may leave.
+        candidates: usize,
+        /// The mean asked for.
+        mean: f64,
+        /// The standard deviation asked for.
+        sd: f64,
+        /// That of the binomial distribution, above which it must be.
+        least: f64,
+        /// That of all or nothing, below which it must be.
+        most: f64,
+    },
     /// Columns whose values divide the rows into too many groups.
     #[error(
         "the values of {} in residual.by divide the rows into {groups} groups, too many for a \

@@ -5,6 +5,7 @@ use posteria::assess::{Better, Components, ExpectedUtility, NormalApproximation}
 use posteria::caution::Caution;
 use serde::Serialize;
 
+use super::parameters::{EffectiveParameters, effective_parameters};
 use super::{Shapes, Sizes, Subgroup};
 use crate::assessment::{Assessed, Information, Method, Plan, Subject, information};
 use crate::failure::{Classify, Result};
@@ -52,6 +53,7 @@ pub struct Report {
     waic: f64,
     p_waic: f64,
     se_waic: f64,
+    effective_parameters: Vec<EffectiveParameters>,
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -112,7 +114,9 @@ impl Report {
         (assessed, expected): (&Assessed, &[ExpectedUtility]),
         subgroups: Vec<Subgroup>,
     ) -> Result<Self> {
-        let Information { waic, dic, focus } = information(subject)?;
+        let information = information(subject)?;
+        let effective_parameters = effective_parameters(assessed, &information, &plan.bootstrap);
+        let Information { waic, dic, focus, .. } = information;
         let shown = usize::from(!plan.shows_first);
         let rows = subject.judged().len() as f64;
         let elpd = &expected[0];
@@ -137,7 +141,7 @@ impl Report {
             elpd_holdout: matches!(plan.method, Method::HoldOut).then_some(sum),
             se: loo.map_or(se, |loo| loo.se),
             p_loo: loo.map(|loo| loo.p_loo),
-            p_kfold: assessed.training.map(|training| training - sum),
+            p_kfold: assessed.training.as_ref().map(|it| it.iter().sum::<f64>() - sum),
             pareto_k: loo.map(Shapes::of),
             m_eff: loo.map(Sizes::of),
             matched: assessed.matched.iter().map(|row| row + 1).collect(),
@@ -148,6 +152,7 @@ impl Report {
             waic: waic.elpd,
             p_waic: waic.p_waic,
             se_waic: waic.se,
+            effective_parameters,
             calibration: calibration(subject, plan, assessed),
             subgroups: subgroups.into_iter().map(|it| SubgroupReport::new(it, shown)).collect(),
             warnings: cautions.into_iter().map(Caution::to_string).collect(),
@@ -209,8 +214,8 @@ impl Report {
         let name = if self.elpd_loo.is_some() { "elpd_loo" } else { "elpd" };
         if let Some(elpd) = self.elpd_loo.or(self.elpd_kfold).or(self.elpd_holdout) {
             let decimals = decimals_for(self.se, 2);
-            let p = self.p_loo.or(self.p_kfold);
-            let p = p.map_or(String::new(), |p| format!(", {} effective parameters", short(p)));
+            let of_method = self.effective_parameters.iter().find(|it| it.method == self.method);
+            let p = of_method.map_or(String::new(), |it| format!(", {it} effective parameters"));
             text.push_str(&format!(
                 "\n{name} {} ± {} over all rows{p}\n",
                 fixed(elpd, decimals),

@@ -171,7 +171,7 @@ impl Whole<'_> {
             MissingPolicy::Error => Missing::Error,
             MissingPolicy::Drop => Missing::Drop,
         };
-        let encoded = subject.fitted.encoder.encode(&table, missing).bad_input()?;
+        let encoded = subject.fitted.encoder.encode(table, missing).bad_input()?;
         if encoded.rows != *rows {
             return Err(Failure::bad_input(format!(
                 "{} has other complete rows than {}; take them out of the table",

@@ -2,7 +2,7 @@
 
 use super::prior::InclusionPrior;
 use crate::model::ModelError;
-use crate::model::spec::SelectionSpec;
+use crate::model::spec::{InclusionPriorSpec, SelectionSpec};
 
 /// What may enter and leave a model, and the prior of its sets.
 ///
@@ -74,8 +74,15 @@ impl Candidates {
             return Err(ModelError::NotAvailable { what });
         }
         let wanted = spec.prior.clone().unwrap_or_default();
-        let prior = InclusionPrior::new(&wanted, members.len()).map_err(|wrong| {
-            ModelError::InclusionPrior { candidates: members.len(), found: wrong.found }
+        let count = members.len();
+        let prior = InclusionPrior::new(&wanted, count).map_err(|wrong| match wanted {
+            InclusionPriorSpec::Expected([mean, sd]) => {
+                let all = count as f64;
+                let spread = (mean * (1.0 - mean / all)).max(0.0);
+                let (least, most) = (spread.sqrt(), (spread * all).sqrt());
+                ModelError::ExpectedInputs { candidates: count, mean, sd, least, most }
+            }
+            _ => ModelError::InclusionPrior { candidates: count, found: wrong.found },
         })?;
         let (names, members) = members.into_iter().unzip();
         Ok(Candidates { names, members, inputs: input_names.len(), prior })
@@ -118,7 +125,7 @@ impl Candidates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::spec::{InclusionPriorSpec, Spec};
+    use crate::model::spec::Spec;
 
     fn candidates(text: &str) -> Result<Candidates, ModelError> {
         let names = ["a", "colour[blue]", "b", "colour[red]", "c"].map(String::from);

@@ -40,7 +40,8 @@ impl InclusionPrior {
     ///
     /// # Errors
     /// [`WrongLength`] if a list does not have one number per candidate (probabilities), or per
-    /// size from 0 or from 1 on (sizes), or gives no usable probabilities.
+    /// size from 0 or from 1 on (sizes), or gives no usable probabilities, or no beta-binomial
+    /// distribution has the expected moments ([`beta_binomial_shapes`]).
     pub fn new(spec: &InclusionPriorSpec, count: usize) -> Result<Self, WrongLength> {
         let sizes = |log: &dyn Fn(f64) -> f64| {
             let logs = (0..=count).map(|k| log(k as f64)).collect();
@@ -52,6 +53,11 @@ impl InclusionPrior {
             InclusionPriorSpec::UniformSizes => sizes(&|k| ln_beta(k + 1.0, n - k + 1.0)),
             InclusionPriorSpec::BetaBinomial([a, b]) => {
                 sizes(&|k| ln_beta(k + a, n - k + b) - ln_beta(*a, *b))
+            }
+            InclusionPriorSpec::Expected([mean, sd]) => {
+                let shapes = beta_binomial_shapes(count, *mean, sd * sd);
+                let shapes = shapes.ok_or(WrongLength { found: 2 })?;
+                return InclusionPrior::new(&InclusionPriorSpec::BetaBinomial(shapes), count);
             }
             InclusionPriorSpec::Binomial(p) => sizes(&|k| k * p.ln() + (n - k) * (-p).ln_1p()),
             InclusionPriorSpec::Sizes(weights) => {
@@ -286,6 +292,12 @@ mod tests {
         };
         assert_relative(moment(1), 9.0, 1e-10);
         assert_relative(moment(2) - moment(1).powi(2), 15.0, 1e-9);
+        let expected = InclusionPriorSpec::Expected([9.0, 15f64.sqrt()]);
+        let by_moments = InclusionPrior::new(&expected, 27).unwrap();
+        for (one, other) in by_moments.sizes().iter().zip(prior.sizes()) {
+            assert_relative(*one, other, 1e-9);
+        }
+        assert!(InclusionPrior::new(&InclusionPriorSpec::Expected([9.0, 1.0]), 27).is_err());
         // Narrower than a binomial, wider than all or nothing, and no share of inputs.
         for (mean, variance) in [(9.0, 5.9), (9.0, 200.0), (0.0, 1.0), (27.0, 1.0)] {
             assert_eq!(beta_binomial_shapes(27, mean, variance), None);

@@ -51,6 +51,8 @@ pub enum InclusionPriorSpec {
     /// Every candidate is in with probability π, and π ~ Beta(a, b).
     #[serde(rename = "beta_binomial")]
     BetaBinomial([f64; 2]),
+    /// The beta-binomial prior whose number of inputs has this mean and standard deviation.
+    Expected([f64; 2]),
     /// Every candidate is in with this probability.
     Binomial(f64),
     /// Weights of the numbers 0, …, K of inputs, or of 1, …, K; all sets of one size are equally
@@ -96,6 +98,12 @@ impl SelectionSpec {
                 {
                     let must_be = "two shapes between 0.000001 and 1000000";
                     return refuse("beta_binomial", *shape, must_be);
+                }
+            }
+            InclusionPriorSpec::Expected(moments) => {
+                if let Some(value) = moments.iter().find(|value| !usual(**value)) {
+                    let must_be = "a positive mean and standard deviation";
+                    return refuse("expected", *value, must_be);
                 }
             }
             InclusionPriorSpec::Binomial(p) => {

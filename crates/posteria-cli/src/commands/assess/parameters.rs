@@ -1,0 +1,66 @@
+//! Count the parameters that the data determine, and say how sure that count is.
+
+use std::fmt;
+
+use posteria::assess::utility::Elpd;
+use posteria::assess::{Bootstrap, PointwiseUtilities, Terms, bayesian_bootstrap};
+use serde::Serialize;
+
+use crate::assessment::{Assessed, Information};
+use crate::text::{decimals_for, fixed};
+
+/// An effective number of parameters with its distribution over rows that might have been.
+#[derive(Serialize)]
+pub struct EffectiveParameters {
+    /// What counts: loo, kfold, waic or dic.
+    pub method: &'static str,
+    value: f64,
+    sd: f64,
+    q05: f64,
+    q50: f64,
+    q95: f64,
+}
+
+impl fmt::Display for EffectiveParameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = decimals_for(self.sd, 2);
+        write!(f, "{} ± {}", fixed(self.value, decimals), fixed(self.sd, decimals))
+    }
+}
+
+/// Every count that there is: the sum of what each row adds to it, its distribution by the
+/// Bayesian bootstrap over rows.
+pub fn effective_parameters(
+    assessed: &Assessed,
+    information: &Information,
+    bootstrap: &Bootstrap,
+) -> Vec<EffectiveParameters> {
+    let loo = assessed.loo.as_ref().map(|loo| {
+        let rows = loo.pointwise.iter().map(|row| row.lppd - row.elpd);
+        rows.collect::<Vec<f64>>()
+    });
+    let kfold = assessed.training.as_ref().map(|training| {
+        let left_out = assessed.utilities[0].corrected();
+        training.iter().zip(left_out).map(|(known, left_out)| known - left_out).collect()
+    });
+    let waic = information.waic.pointwise.iter().map(|row| row.p_waic).collect();
+    let dic = information.row_parameters.clone();
+    let all = [("loo", loo), ("kfold", kfold), ("waic", Some(waic)), ("dic", dic)];
+    let bootstrap = Bootstrap::new(bootstrap.seed);
+    let counted = all.into_iter().filter_map(|(method, rows)| {
+        let rows: Vec<f64> = rows?;
+        let count = rows.len() as f64;
+        let value = rows.iter().sum();
+        let pointwise = PointwiseUtilities::new(&Elpd, Terms::from(rows));
+        let per_row = bayesian_bootstrap(&pointwise, &bootstrap).ok()?;
+        Some(EffectiveParameters {
+            method,
+            value,
+            sd: count * per_row.sd(),
+            q05: count * per_row.quantile(0.05),
+            q50: count * per_row.quantile(0.5),
+            q95: count * per_row.quantile(0.95),
+        })
+    });
+    counted.collect()
+}

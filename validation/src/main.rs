@@ -55,37 +55,25 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     println!("| model | quantities | p | worst | its ranks | seconds |");
     println!("|---|---|---|---|---|---|");
     let mut failed = 0;
+    let mut line = |name: &str, p: f64, quantities: usize, told: String, begin: Instant| {
+        let mark = if p < FALSE_ALARM { " **failed**" } else { "" };
+        failed += usize::from(p < FALSE_ALARM);
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("| {name} | {quantities} | {p:.2e}{mark} | {told} | {seconds:.0} |");
+    };
     for model in &chosen {
         let begin = Instant::now();
         let found = calibration::calibrate(model, replications, threads)
             .map_err(|error| format!("{}: {error}", model.name))?;
-        let mark = if found.p < FALSE_ALARM { " **failed**" } else { "" };
-        failed += usize::from(found.p < FALSE_ALARM);
-        println!(
-            "| {} | {} | {:.2e}{mark} | {} | {:?} | {:.0} |",
-            model.name,
-            found.quantities,
-            found.p,
-            found.worst,
-            found.counts,
-            begin.elapsed().as_secs_f64()
-        );
+        let told = format!("{} | {:?}", found.worst, found.counts);
+        line(&model.name, found.p, found.quantities, told, begin);
     }
     for sets in &sets {
         let begin = Instant::now();
         let found = sets
             .validate(REPLICATIONS_OF_SETS.max(replications), threads)
             .map_err(|error| format!("{}: {error}", sets.name))?;
-        let mark = if found.p < FALSE_ALARM { " **failed**" } else { "" };
-        failed += usize::from(found.p < FALSE_ALARM);
-        println!(
-            "| {} | {} | {:.2e}{mark} | {} | | {:.0} |",
-            sets.name,
-            found.quantities,
-            found.p,
-            found.worst,
-            begin.elapsed().as_secs_f64()
-        );
+        line(&sets.name, found.p, found.quantities, format!("{} |", found.worst), begin);
     }
     println!("\n{} of {} failed.", failed, chosen.len() + sets.len());
     Ok(if failed + missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

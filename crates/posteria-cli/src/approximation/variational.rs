@@ -68,7 +68,7 @@ pub fn ensemble<'p>(posterior: &'p MlpPosterior, seed: Seed) -> Result<Found<'p>
         ),
         bound(name, found.bound, found.bounds.len()),
     ];
-    let (change, rounds) = (found.last_change, found.bounds.len());
+    let (change, rounds) = (found.last_change(), found.bounds.len());
     let climbing = change.abs() > SETTLED;
     let caution = climbing.then_some(Caution::StillClimbing { change, rounds });
     Found::new(ensemble, &found, words, caution.as_slice())

@@ -45,8 +45,8 @@ pub fn information(subject: &Subject) -> Result<Information> {
     Ok(Information { waic, dic, focus, row_parameters })
 }
 
-/// The log likelihood of every row at the posterior mean of the parameters of what the target of every row
-/// follows: its location or log odds, its scale.
+/// The log likelihood of every row at the posterior mean of the parameters of what its target
+/// follows: location or log odds, and scale.
 fn at_mean(subject: &Subject) -> Vec<f64> {
     let Some(mut predictor) = subject.fitted.posterior.predictor() else {
         return vec![f64::NAN; subject.rows()];

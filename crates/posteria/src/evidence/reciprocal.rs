@@ -2,7 +2,7 @@
 
 use super::estimate::{LogEvidence, Method, error_of_influence};
 use super::ladder::{Ladder, LadderError};
-use super::proposal::fitted;
+use super::proposal::Moments;
 use super::replica::Energy;
 use crate::caution::{Caution, EvidenceDoubt};
 use crate::density::special::{LOG_SQRT_2PI, regularized_gamma_lower};
@@ -19,32 +19,24 @@ use crate::fit::run_jobs;
 /// [`LadderError::NoDensity`] where the posterior has discrete or bound parameters, or too few
 /// draws were kept.
 pub fn reciprocal_importance(ladder: &Ladder<'_>) -> Result<LogEvidence, LadderError> {
-    let slots = ladder.posterior.density_slots().filter(|slots| !slots.is_empty());
-    let slots = slots.ok_or(LadderError::NoDensity)?;
+    let (moments, second) = Moments::of_first_half(ladder)?;
     let states = ladder.states();
-    let draws = states.iter().map(Vec::len).min().unwrap_or(0);
-    let half = draws / 2;
-    let first = states.iter().flat_map(|chain| &chain[..half]);
-    let (mean, factor) = fitted(first.clone(), &slots).ok_or(LadderError::NoDensity)?;
-    let square = |state: &Vec<f64>| -> f64 {
-        let mut z: Vec<f64> = slots.iter().zip(&mean).map(|(slot, m)| state[*slot] - m).collect();
-        factor.solve_lower(&mut z);
-        z.iter().map(|z| z * z).sum()
-    };
+    let square = |state: &Vec<f64>| moments.standardized(state).iter().map(|z| z * z).sum::<f64>();
+    let first = states.iter().flat_map(|chain| &chain[..second.start]);
     let mut squares: Vec<f64> = first.map(square).collect();
     squares.sort_by(f64::total_cmp);
     let farthest = squares[squares.len() / 2];
-    let dim = slots.len() as f64;
+    let dim = moments.slots.len() as f64;
     // The normal distribution has this mass within that distance.
     let log_mass = regularized_gamma_lower(0.5 * dim, 0.5 * farthest).ln();
-    let log_constant = -dim * LOG_SQRT_2PI - 0.5 * factor.log_determinant() - log_mass;
+    let log_constant = -dim * LOG_SQRT_2PI - 0.5 * moments.factor.log_determinant() - log_mass;
     let ratios: Vec<Vec<f64>> = run_jobs(states.len(), ladder.threads, |chain| {
         let mut energy = Energy::new(ladder.posterior);
         let of = |state: &Vec<f64>| match square(state) {
             square if square <= farthest => log_constant - 0.5 * square - energy.log_joint(state),
             _ => f64::NEG_INFINITY,
         };
-        states[chain][half..draws].iter().map(of).collect()
+        states[chain][second.clone()].iter().map(of).collect()
     });
     let largest = ratios.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
     let count = ratios.iter().map(Vec::len).sum::<usize>() as f64;

@@ -3,7 +3,7 @@
 use super::estimate::{LogEvidence, Method, error_of_influence};
 use super::importance::summarize_weights;
 use super::ladder::{Ladder, LadderError};
-use super::proposal::fitted;
+use super::proposal::Moments;
 use super::replica::Energy;
 use crate::caution::{Caution, EvidenceDoubt};
 use crate::density::special::LOG_SQRT_2PI;
@@ -30,13 +30,9 @@ const PHASE: u64 = 10;
 /// draws were kept.
 pub fn warp_bridge(ladder: &Ladder<'_>) -> Result<LogEvidence, LadderError> {
     let posterior = ladder.posterior;
-    let slots = posterior.density_slots().filter(|slots| !slots.is_empty());
-    let slots = slots.ok_or(LadderError::NoDensity)?;
+    let (moments, second) = Moments::of_first_half(ladder)?;
+    let Moments { slots, mean, factor } = &moments;
     let states = ladder.states();
-    let draws = states.iter().map(Vec::len).min().unwrap_or(0);
-    let half = draws / 2;
-    let first = states.iter().flat_map(|chain| &chain[..half]);
-    let (mean, factor) = fitted(first, &slots).ok_or(LadderError::NoDensity)?;
     let template = states[0][0].clone();
     let log_volume = 0.5 * factor.log_determinant();
     // log of the symmetric posterior over the normal, in coordinates z.
@@ -44,7 +40,7 @@ pub fn warp_bridge(ladder: &Ladder<'_>) -> Result<LogEvidence, LadderError> {
         let mut off = z.to_vec();
         factor.multiply_lower(&mut off);
         let mut at = |sign: f64| {
-            for ((slot, mean), off) in slots.iter().zip(&mean).zip(&off) {
+            for ((slot, mean), off) in slots.iter().zip(mean).zip(&off) {
                 state[*slot] = mean + sign * off;
             }
             energy.log_joint(state)
@@ -59,13 +55,9 @@ pub fn warp_bridge(ladder: &Ladder<'_>) -> Result<LogEvidence, LadderError> {
     // Of the second half of the draws, chain by chain.
     let own: Vec<Vec<f64>> = run_jobs(states.len(), ladder.threads, |chain| {
         let (mut energy, mut state) = (Energy::new(posterior), template.clone());
-        let of = |drawn: &Vec<f64>| {
-            let mut z: Vec<f64> =
-                slots.iter().zip(&mean).map(|(slot, mean)| drawn[*slot] - mean).collect();
-            factor.solve_lower(&mut z);
-            log_ratio(&z, &mut energy, &mut state)
-        };
-        states[chain][half..draws].iter().map(of).collect()
+        let of =
+            |drawn: &Vec<f64>| log_ratio(&moments.standardized(drawn), &mut energy, &mut state);
+        states[chain][second.clone()].iter().map(of).collect()
     });
     let count = own.len() * own[0].len();
     let proposed: Vec<f64> = run_jobs(count.div_ceil(BATCH), ladder.threads, |batch| {

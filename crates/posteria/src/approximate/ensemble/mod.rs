@@ -87,8 +87,16 @@ pub struct EnsembleFindings {
     pub precisions: Vec<f64>,
     /// Starts among which the best was kept.
     pub starts: usize,
+}
+
+impl EnsembleFindings {
     /// Change of the bound in the last round: what is left to climb is more where this is not small.
-    pub last_change: f64,
+    pub fn last_change(&self) -> f64 {
+        match &self.bounds[..] {
+            [.., before, last] => last - before,
+            _ => 0.0,
+        }
+    }
 }
 
 /// The structure of the network, shared by copies of an ensemble.
@@ -159,10 +167,6 @@ impl<'p> Ensemble<'p> {
             effective_parameters: best.effective_parameters(&network),
             precisions: best.precisions.iter().map(|precision| precision.mean()).collect(),
             starts,
-            last_change: match &best.bounds[..] {
-                [.., before, last] => last - before,
-                _ => 0.0,
-            },
         };
         Ok(Ensemble {
             network: NetworkOf(network.into()),

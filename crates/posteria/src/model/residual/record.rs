@@ -1,9 +1,11 @@
 //! Write the residual model into draws on the user's scale.
 
+use std::ops::Range;
+
 use super::{Noise, Residual};
 use crate::data::Standardization;
 use crate::draws::{Dimension, Layout};
-use crate::model::prior::Above;
+use crate::model::prior::{Above, Levels};
 use crate::model::spec::ResidualFamily;
 
 impl Residual {
@@ -39,6 +41,14 @@ impl Residual {
         }
     }
 
+    /// Entries of the state with the log scales of a target, one per group of rows, given the number
+    /// of the scale of its first row.
+    fn scale_slots(&self, levels: &Levels, of_first_row: u32) -> Range<usize> {
+        let groups = self.by.as_ref().map_or(1, |by| by.labels.len());
+        let first = levels.slots.start + of_first_row as usize / groups * groups;
+        first..first + groups
+    }
+
     /// Writes what [`Residual::push_layout`] names, in the units of the targets.
     pub(in crate::model) fn write(
         &self,
@@ -49,12 +59,9 @@ impl Residual {
         match &self.noise {
             Noise::Scales { levels, slot_of, .. } => {
                 // A scale that several targets share is shown in the unit of each of them.
-                let groups = self.by.as_ref().map_or(1, |by| by.labels.len());
                 for (target, scaling) in scaling.iter().enumerate() {
-                    let first = slot_of[target * self.rows] as usize / groups * groups;
-                    for group in 0..groups {
-                        let log_scale = state[levels.slots.start + first + group];
-                        push(log_scale.exp() * scaling.scale);
+                    for slot in self.scale_slots(levels, slot_of[target * self.rows]) {
+                        push(state[slot].exp() * scaling.scale);
                     }
                 }
                 if let Above::Sampled { slot, .. } = levels.above {
@@ -98,11 +105,9 @@ impl Residual {
     ) {
         match &self.noise {
             Noise::Scales { levels, slot_of, .. } => {
-                let groups = self.by.as_ref().map_or(1, |by| by.labels.len());
                 for (target, scaling) in scaling.iter().enumerate() {
-                    let first = slot_of[target * self.rows] as usize / groups * groups;
-                    for group in 0..groups {
-                        state[levels.slots.start + first + group] = (take() / scaling.scale).ln();
+                    for slot in self.scale_slots(levels, slot_of[target * self.rows]) {
+                        state[slot] = (take() / scaling.scale).ln();
                     }
                 }
                 if let Above::Sampled { slot, .. } = levels.above {

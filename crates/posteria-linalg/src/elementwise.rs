@@ -83,33 +83,9 @@ pub(crate) fn tanh<T: Scalar, const N: usize>(values: &mut [T]) {
     });
 }
 
-/// tanh of a panel; up to four neighbouring columns share their divisions.
-#[inline(always)]
-pub(crate) fn tanh_columns<T: Scalar, const N: usize>(panel: &mut [T], rows: usize) {
-    let mut fours = panel.chunks_exact_mut(4 * rows);
-    for four in &mut fours {
-        let (left, right) = four.split_at_mut(2 * rows);
-        let ((a, b), (c, d)) = (left.split_at_mut(rows), right.split_at_mut(rows));
-        let (a, b) = (a.as_chunks_mut::<N>().0, b.as_chunks_mut::<N>().0);
-        let (c, d) = (c.as_chunks_mut::<N>().0, d.as_chunks_mut::<N>().0);
-        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-            tanh_four(a, b, c, d);
-        }
-    }
-    let mut pairs = fours.into_remainder().chunks_exact_mut(2 * rows);
-    for pair in &mut pairs {
-        let (left, right) = pair.split_at_mut(rows);
-        let (left, right) = (left.as_chunks_mut::<N>().0, right.as_chunks_mut::<N>().0);
-        for (left, right) in left.iter_mut().zip(right) {
-            tanh_two(left, right);
-        }
-    }
-    tanh::<T, N>(pairs.into_remainder());
-}
-
 /// tanh of two blocks of lanes with one division: a/b and c/d from 1/(bd).
 #[inline(always)]
-fn tanh_two<T: Scalar, const N: usize>(left: &mut [T; N], right: &mut [T; N]) {
+pub(crate) fn tanh_two<T: Scalar, const N: usize>(left: &mut [T; N], right: &mut [T; N]) {
     let (mut a, mut b) = (*left, *right);
     for lane in 0..N {
         let (a_numerator, a_denominator) = tanh_ratio(a[lane]);
@@ -124,7 +100,7 @@ fn tanh_two<T: Scalar, const N: usize>(left: &mut [T; N], right: &mut [T; N]) {
 /// The same of four blocks. The product of four denominators is below e^164 (single precision:
 /// e^77), far from overflow.
 #[inline(always)]
-fn tanh_four<T: Scalar, const N: usize>(
+pub(crate) fn tanh_four<T: Scalar, const N: usize>(
     first: &mut [T; N],
     second: &mut [T; N],
     third: &mut [T; N],

@@ -8,6 +8,7 @@ mod buffer;
 mod cholesky;
 pub mod decay;
 mod elementwise;
+mod layer;
 mod log_product;
 mod matrix;
 mod pairs;
@@ -26,6 +27,7 @@ mod vector;
 
 pub use buffer::Buffer;
 pub use cholesky::{Cholesky, NotPositiveDefinite};
+pub use layer::{Backward, Layer, Sums};
 pub use log_product::LogProduct;
 pub use matrix::Matrix;
 pub use pairs::Pairs;

@@ -85,8 +85,6 @@ enum Kind<'a, T> {
     Affine(&'a [T]),
     /// The product is added to the outputs.
     Add,
-    /// The weights are transposed.
-    Transposed,
 }
 
 impl<T: Scalar> Product<'_, T> {
@@ -103,19 +101,11 @@ impl<T: Scalar> Product<'_, T> {
             sums[u] = match self.kind {
                 Kind::Affine(bias) => [[bias[unit + u]; N]; B],
                 Kind::Add => load(outputs, (unit + u) * self.rows + row),
-                Kind::Transposed => [[T::ZERO; N]; B],
             };
         }
         for k in 0..self.columns {
             let x: [[T; N]; B] = load(self.inputs, k * self.rows + row);
-            let mut weights = [T::ZERO; U];
-            if matches!(self.kind, Kind::Transposed) {
-                for u in 0..U {
-                    weights[u] = self.weights[(unit + u) * self.columns + k];
-                }
-            } else {
-                weights.copy_from_slice(&self.weights[k * self.units + unit..][..U]);
-            }
+            let weights = &self.weights[k * self.units + unit..][..U];
             for u in 0..U {
                 for b in 0..B {
                     sums[u][b] = fma(x[b], [weights[u]; N], sums[u][b]);
@@ -185,22 +175,6 @@ pub(crate) fn add_product<T: Scalar, const N: usize>(
     rows: usize,
 ) {
     product::<T, N>((inputs, weights), Kind::Add, outputs, rows);
-}
-
-/// outputs_u = (1 - tanh_u²) Σ_k weights[u·K + k] slopes_k: derivatives by what goes into tanh
-/// from derivatives `slopes` by K combinations of what comes out.
-#[inline(always)]
-pub(crate) fn through_tanh<T: Scalar, const N: usize>(
-    tanh: &[T],
-    weights: &[T],
-    slopes: &[T],
-    outputs: &mut [T],
-    rows: usize,
-) {
-    product::<T, N>((slopes, weights), Kind::Transposed, outputs, rows);
-    for (output, tanh) in outputs.iter_mut().zip(tanh) {
-        *output = (-*tanh).mul_add(*tanh, T::ONE) * *output;
-    }
 }
 
 #[inline(always)]

@@ -2,9 +2,10 @@
 
 use multiversion::multiversion;
 
+use crate::layer::{Backward, Layer, Sums};
 use crate::scalar::Scalar;
 use crate::terms::Terms;
-use crate::{elementwise, panel, terms};
+use crate::{elementwise, layer, panel, terms};
 
 /// A floating point number with kernels on slices and panels of it.
 ///
@@ -24,10 +25,6 @@ pub trait Real: Scalar + Send + Sync + std::fmt::Debug + 'static {
 
     /// x ← tanh x for every number.
     fn tanh_slice(values: &mut [Self]);
-
-    /// x ← tanh x for every number of a panel. Where one number of a row is NaN, its neighbour
-    /// in the same row may become NaN too.
-    fn tanh_columns(panel: &mut [Self], rows: usize);
 
     /// outputs_u = bias_u + Σ_k weights[k·U + u] inputs_k.
     fn affine(inputs: &[Self], weights: &[Self], bias: &[Self], outputs: &mut [Self], rows: usize);
@@ -51,13 +48,23 @@ pub trait Real: Scalar + Send + Sync + std::fmt::Debug + 'static {
     /// totals_i = the sum of the i-th [`Real::LANES`] partial sums.
     fn totals(sums: &[Self], totals: &mut [f64]);
 
-    /// outputs_u = (1 - tanh_u²) Σ_k weights[u·K + k] slopes_k.
-    fn through_tanh(
-        tanh: &[Self],
-        weights: &[Self],
-        slopes: &[Self],
-        outputs: &mut [Self],
+    /// hidden_h = tanh(a_h + Σ_k u_kh inputs_k), outputs_o = b_o + Σ_h v_ho hidden_h. Where one unit
+    /// of a row is NaN, its neighbours in the same row may become NaN too.
+    fn forward(
+        layer: Layer<'_, Self>,
+        inputs: &[Self],
+        results: (&mut [Self], &mut [Self]),
         rows: usize,
+    );
+
+    /// Derivatives by all weights of a layer, each in [`Real::LANES`] partial sums; with `add` they
+    /// are added to. `delta` has a column per unit and is scratch.
+    fn backward(
+        pass: Backward<'_, Self>,
+        delta: &mut [Self],
+        sums: Sums<'_, Self>,
+        rows: usize,
+        add: bool,
     );
 
     /// Converts numbers; what `output` has more than `values` is filled with `padding`.
@@ -102,6 +109,12 @@ macro_rules! real {
 
         impl Real for $float {
             const LANES: usize = $lanes;
+
+            // Versions with wider vectors gather lanes across sums, five times slower.
+            fn totals(sums: &[$float], totals: &mut [f64]) {
+                panel::totals::<$float, $lanes>(sums, totals);
+            }
+
             $(
                 fn $name($($argument: $type),*) $(-> $result)? {
                     $module::$name($($argument),*)
@@ -116,9 +129,6 @@ macro_rules! real {
             }
             fn tanh_slice(values: &mut [$float]) {
                 elementwise::tanh::<$float, $lanes>(values);
-            }
-            fn tanh_columns(panel: &mut [$float], rows: usize) {
-                elementwise::tanh_columns::<$float, $lanes>(panel, rows);
             }
             fn affine(
                 inputs: &[$float],
@@ -155,17 +165,22 @@ macro_rules! real {
             ) {
                 panel::cross_products::<$float, $lanes, true>(left, right, sums, rows, add);
             }
-            fn totals(sums: &[$float], totals: &mut [f64]) {
-                panel::totals::<$float, $lanes>(sums, totals);
-            }
-            fn through_tanh(
-                tanh: &[$float],
-                weights: &[$float],
-                slopes: &[$float],
-                outputs: &mut [$float],
+            fn forward(
+                layer: Layer<'_, $float>,
+                inputs: &[$float],
+                results: (&mut [$float], &mut [$float]),
                 rows: usize
             ) {
-                panel::through_tanh::<$float, $lanes>(tanh, weights, slopes, outputs, rows);
+                layer::forward::<$float, $lanes>(layer, inputs, results, rows);
+            }
+            fn backward(
+                pass: Backward<'_, $float>,
+                delta: &mut [$float],
+                sums: Sums<'_, $float>,
+                rows: usize,
+                add: bool
+            ) {
+                layer::backward::<$float, $lanes>(pass, (delta, sums), (rows, add));
             }
             fn convert(values: &[f64], output: &mut [$float], padding: f64) {
                 let (used, rest) = output.split_at_mut(values.len());

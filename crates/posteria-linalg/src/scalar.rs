@@ -19,6 +19,8 @@ pub trait Scalar:
     const ONE: Self;
     /// Whether the number carries the value of a density; single precision only carries forces.
     const CARRIES_VALUES: bool;
+    /// The square of numbers below this is finite.
+    const LARGE: Self;
     /// 1.5 · 2^(mantissa bits), plus the bias of the exponent: adding it rounds to an integer
     /// and leaves that integer, biased, in the lowest bits.
     const ROUND: Self;
@@ -119,6 +121,7 @@ macro_rules! scalar {
 // an eighth of the rounding unit (single precision: below the rounding unit).
 scalar!(f64, u64, 52, {
     const CARRIES_VALUES: bool = true;
+    const LARGE: f64 = 1e150;
     const TANH_LIMIT: f64 = 20.0;
     const TANH: &'static [f64] = &[
         0.346_573_590_279_972_65,
@@ -150,6 +153,7 @@ scalar!(f64, u64, 52, {
 
 scalar!(f32, u32, 23, {
     const CARRIES_VALUES: bool = false;
+    const LARGE: f32 = 1e18;
     const TANH_LIMIT: f32 = 9.5;
     const TANH: &'static [f32] = &[0.346_573_57, -0.013_874_908, 0.000_654_689_85];
     const LN_2: (f32, f32) = (0.693_359_4, -0.000_212_194_44);

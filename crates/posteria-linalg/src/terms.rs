@@ -9,41 +9,62 @@ use crate::scalar::Scalar;
 #[derive(Clone, Copy)]
 struct Tally<T, const N: usize> {
     sum: [T; N],
-    mantissa: [T; N],
-    exponent: [i64; N],
+    /// The products are these times 2^exponent altogether.
+    product: [T; N],
+    exponent: i64,
 }
 
 impl<T: Scalar, const N: usize> Tally<T, N> {
     #[inline(always)]
     fn new() -> Self {
-        Tally { sum: [T::ZERO; N], mantissa: [T::ONE; N], exponent: [0; N] }
+        Tally { sum: [T::ZERO; N], product: [T::ONE; N], exponent: 0 }
     }
 
     /// Multiplies the products by factors that are at least 1. A factor that is not finite goes
     /// into the sum, where it stays.
     #[inline(always)]
-    fn multiply(&mut self, factors: [T; N]) {
+    fn multiply(self, factors: [T; N]) -> Self {
         if !T::CARRIES_VALUES {
-            return;
+            return self;
         }
-        let product = zip(self.mantissa, factors, |mantissa, factor| mantissa * factor);
-        self.mantissa = map(product, |product| product.split().0);
-        let mut exponent = self.exponent;
-        for lane in 0..N {
-            exponent[lane] = exponent[lane].wrapping_add(product[lane].split().1);
+        let product = zip(self.product, factors, |product, factor| product * factor);
+        let mut fits = true;
+        for product in product {
+            fits &= product < T::LARGE;
         }
-        self.exponent = exponent;
+        if fits { Tally { product, ..self } } else { self.carry(factors) }
+    }
+
+    /// Multiplies after powers of two have gone into the exponent, which rounds nothing.
+    #[cold]
+    #[inline(never)]
+    fn carry(mut self, factors: [T; N]) -> Self {
+        for (product, factor) in self.product.iter_mut().zip(factors) {
+            let (mantissa, exponent) = product.split();
+            let (mantissa, carry) = (mantissa * factor).split();
+            *product = mantissa;
+            self.exponent = self.exponent.wrapping_add(exponent).wrapping_add(carry);
+        }
         self.sum = fma(factors, [T::ZERO; N], self.sum);
+        self
     }
 
     // Not inlined: how lanes are combined here must not decide how they are kept in the loops.
     #[inline(never)]
-    fn finish(&self) -> Terms {
+    fn finish(self) -> Terms {
         let mut product = LogProduct::default();
-        for (mantissa, exponent) in self.mantissa.into_iter().zip(self.exponent) {
+        product.multiply(1.0, self.exponent);
+        for lane in self.product {
+            let (mantissa, exponent) = lane.split();
             product.multiply(mantissa.to_f64(), exponent);
         }
-        Terms { sum: sum_lanes(self.sum).to_f64(), product }
+        Terms { product, ..self.finish_sum() }
+    }
+
+    /// The sums alone.
+    #[inline(never)]
+    fn finish_sum(&self) -> Terms {
+        Terms { sum: sum_lanes(self.sum).to_f64(), product: LogProduct::default() }
     }
 }
 
@@ -82,7 +103,7 @@ pub(crate) fn squares<T: Scalar, const N: usize>(
         tally.sum = fma(slope, residual, tally.sum);
         *output = slope;
     }
-    tally.finish()
+    tally.finish_sum()
 }
 
 /// Product: Π (1 + z²/ν) with z = (y - f)/σ. Slopes: (ν + 1) z / (σ (ν + z²)).
@@ -101,7 +122,7 @@ pub(crate) fn student_t<T: Scalar, const N: usize>(
         for ((output, target), scale) in outputs.iter().zip(targets).zip(scales) {
             let residual = zip(*target, *output, |y, f| y - f);
             let z = zip(residual, *scale, |r, s| r * s);
-            tally.multiply(map(z, |z| z.mul_add(z, dof) * inverse));
+            tally = tally.multiply(map(z, |z| z.mul_add(z, dof) * inverse));
         }
     }
     for ((output, target), scale) in outputs.iter_mut().zip(targets).zip(inverse_scales) {
@@ -128,7 +149,7 @@ pub(crate) fn absolute<T: Scalar, const N: usize>(
         *output = zip(z, *scale, |z, s| if z.abs() > T::ZERO { s.copysign(z) } else { z });
         tally.sum = zip(tally.sum, z, |sum, z| sum + z.abs());
     }
-    tally.finish()
+    tally.finish_sum()
 }
 
 /// Sum: Σ max(0, -s f); product: Π (1 + exp(-|s f|)). Slopes: s / (1 + exp(s f)). A sign of 0
@@ -149,7 +170,7 @@ pub(crate) fn logistic<T: Scalar, const N: usize>(outputs: &mut [T], signs: &[T]
         }
         *output = slope;
         tally.sum = zip(tally.sum, excess, |sum, excess| sum + excess);
-        tally.multiply(factor);
+        tally = tally.multiply(factor);
     }
     tally.finish()
 }
@@ -186,7 +207,8 @@ pub(crate) fn softmax<T: Scalar, const N: usize>(outputs: &mut [T], classes: &[T
         }
         let used = map(*class, |class| if class >= T::ZERO { T::ONE } else { T::ZERO });
         let inverse = zip(used, sum, |used, sum| used / sum);
-        tally.multiply(zip(used, sum, |used, sum| if used > T::ZERO { sum } else { T::ONE }));
+        tally =
+            tally.multiply(zip(used, sum, |used, sum| if used > T::ZERO { sum } else { T::ONE }));
         for column in 0..columns {
             let power = map(outputs[column * stride + block], |power| -power);
             outputs[column * stride + block] = fma(power, inverse, is_own(*class, column));

@@ -110,9 +110,6 @@ fn products_agree<T: Real>(columns: usize, units: usize, blocks: usize) {
     T::affine(&inputs, &weights, &bias, &mut outputs, rows);
     let old = outputs.clone();
     T::add_product(&inputs, &weights, &mut outputs, rows);
-    let tanh: Vec<T> = numbers(units * rows, 1.0, 5);
-    let mut slopes = vec![T::from_f64(f64::NAN); units * rows];
-    T::through_tanh(&tanh, &weights, &inputs, &mut slopes, rows);
     for u in 0..units {
         for row in 0..rows {
             let x = |k: usize| inputs[k * rows + row];
@@ -120,9 +117,6 @@ fn products_agree<T: Real>(columns: usize, units: usize, blocks: usize) {
             let at = u * rows + row;
             assert!(close::<T>(old[at].to_f64(), bias[u].to_f64() + product));
             assert!(close::<T>(outputs[at].to_f64(), bias[u].to_f64() + 2.0 * product));
-            let product = sum((0..columns).map(|k| weights[u * columns + k] * x(k)));
-            let derivative = 1.0 - tanh[at].to_f64().powi(2);
-            assert!(close::<T>(slopes[at].to_f64(), derivative * product));
         }
     }
 }
@@ -153,6 +147,72 @@ fn cross_products_agree<T: Real>(left: usize, right: usize, blocks: usize) {
     T::totals(&sums, &mut twice);
     for (twice, once) in twice.iter().zip(&all) {
         assert!(close::<T>(*twice, 2.0 * once));
+    }
+}
+
+/// A layer of `units` units against plain loops, forwards and backwards.
+fn layers_agree<T: Real>(width: usize, units: usize, outputs: usize, blocks: usize) {
+    let rows = blocks * T::LANES;
+    let mut inputs: Vec<T> = numbers(width * rows, 1.0, 11);
+    let (input, bias) = (numbers(width * units, 1.0, 12), numbers(units, 1.0, 13));
+    let (output, output_bias) = (numbers(units * outputs, 1.0, 14), numbers(outputs, 1.0, 15));
+    let nan = |count: usize| vec![T::from_f64(f64::NAN); count];
+    let (mut hidden, mut f) = (nan(units * rows), nan(outputs * rows));
+    let layer = Layer { input: &input, bias: &bias, output: &output, output_bias: &output_bias };
+    T::forward(layer, &inputs, (&mut hidden, &mut f), rows);
+    for row in 0..rows {
+        for h in 0..units {
+            let product = sum((0..width).map(|k| input[k * units + h] * inputs[k * rows + row]));
+            let expected = (bias[h].to_f64() + product).tanh();
+            assert!(close::<T>(hidden[h * rows + row].to_f64(), expected));
+        }
+        for o in 0..outputs {
+            let product = sum((0..units).map(|h| output[h * outputs + o] * hidden[h * rows + row]));
+            assert!(close::<T>(f[o * rows + row].to_f64(), output_bias[o].to_f64() + product));
+        }
+    }
+    inputs.resize((width + 1) * rows, T::ONE);
+    let slopes: Vec<T> = numbers(outputs * rows, 1.0, 16);
+    let pass = Backward { inputs: &inputs, hidden: &hidden, slopes: &slopes, output: &output };
+    let (head_len, tail_len) = ((width + 1) * units, (units + 1) * outputs);
+    let (mut head, mut tail) = (nan(head_len * T::LANES), nan(tail_len * T::LANES));
+    let mut delta = nan(units * rows);
+    // A second panel is added to the first.
+    for add in [false, true] {
+        let sums = Sums { head: &mut head, tail: &mut tail };
+        T::backward(pass, &mut delta, sums, rows, add);
+    }
+    let (mut by_head, mut by_tail) = (vec![0.0; head_len], vec![0.0; tail_len]);
+    T::totals(&head, &mut by_head);
+    T::totals(&tail, &mut by_tail);
+    let derivative = |h: usize, row: usize| {
+        let product = sum((0..outputs).map(|o| output[h * outputs + o] * slopes[o * rows + row]));
+        product * (1.0 - hidden[h * rows + row].to_f64().powi(2))
+    };
+    for h in 0..units {
+        for k in 0..=width {
+            let terms = (0..rows).map(|row| inputs[k * rows + row].to_f64() * derivative(h, row));
+            assert!(close::<T>(by_head[k * units + h], 2.0 * terms.sum::<f64>()));
+        }
+    }
+    for o in 0..outputs {
+        for h in 0..=units {
+            let unit = |row: usize| if h < units { hidden[h * rows + row] } else { T::ONE };
+            let expected = sum((0..rows).map(|row| unit(row) * slopes[o * rows + row]));
+            assert!(close::<T>(by_tail[h * outputs + o], 2.0 * expected));
+        }
+    }
+}
+
+#[test]
+fn layers_are_those_of_plain_loops() {
+    for width in [0, 1, 2, 3, 8, 9, 12] {
+        for (units, outputs) in [(0, 1), (1, 1), (2, 0), (3, 2), (4, 1), (7, 1), (11, 3)] {
+            for blocks in [1, 2, 5] {
+                layers_agree::<f64>(width, units, outputs, blocks);
+                layers_agree::<f32>(width, units, outputs, blocks);
+            }
+        }
     }
 }
 
@@ -199,16 +259,38 @@ macro_rules! same_bits {
             };
             both(&$float::exp_slice, &elementwise::exp::<$float, $lanes>);
             both(&$float::tanh_slice, &elementwise::tanh::<$float, $lanes>);
-            both(&|x| $float::tanh_columns(x, rows), &|x| {
-                elementwise::tanh_columns::<$float, $lanes>(x, rows);
-            });
             let x = &panel[..7 * rows];
             both(&|y| $float::affine(x, &weights, &weights[..11], y, rows), &|y| {
                 panel::affine::<$float, $lanes>(x, &weights, &weights[..11], y, rows);
             });
-            both(&|y| $float::through_tanh(&panel, &weights, x, y, rows), &|y| {
-                panel::through_tanh::<$float, $lanes>(&panel, &weights, x, y, rows);
-            });
+            for (width, outputs) in [(1, 1), (2, 1), (7, 1), (7, 2)] {
+                let (x, f) = (&panel[..width * rows], vec![0.0; outputs * rows]);
+                let layer = Layer {
+                    input: &weights[..11 * width],
+                    bias: &weights[..11],
+                    output: &weights[..11 * outputs],
+                    output_bias: &weights[..outputs],
+                };
+                both(&|h| $float::forward(layer, x, (h, &mut f.clone()), rows), &|h| {
+                    layer::forward::<$float, $lanes>(layer, x, (h, &mut f.clone()), rows);
+                });
+                let slopes = &panel[..outputs * rows];
+                let (hidden, output) = (&panel[..], layer.output);
+                let pass = Backward { inputs: x, hidden, slopes, output };
+                let spare = vec![0.0; 11 * rows];
+                let tail = vec![0.0; 12 * outputs * $lanes];
+                both(
+                    &|head| {
+                        let sums = Sums { head, tail: &mut tail.clone() };
+                        $float::backward(pass, &mut spare.clone(), sums, rows, true);
+                    },
+                    &|head| {
+                        let sums = Sums { head, tail: &mut tail.clone() };
+                        let scratch = (&mut spare.clone()[..], sums);
+                        layer::backward::<$float, $lanes>(pass, scratch, (rows, true));
+                    },
+                );
+            }
             both(
                 &|s| $float::cross_products(x, &panel[..rows], &mut s[..7 * $lanes], rows, true),
                 &|s| {

@@ -1,6 +1,6 @@
 //! Integrate the output weights out where residuals are normal with known precisions.
 
-use posteria_linalg::{Buffer, Cholesky, Matrix, Real, Residuals, dot, scale_rows};
+use posteria_linalg::{Buffer, Cholesky, Layer, Matrix, Real, Residuals, dot, scale_rows};
 
 use super::network::{Rows, Shape, Tile, Tiles};
 use crate::random::Stream;
@@ -181,11 +181,12 @@ impl<'p> Marginal<'p> {
     fn activate(&mut self, hidden: &[f64]) {
         let Shape { inputs, hidden: units, .. } = self.shape;
         let columns = self.shape.columns() + 1;
-        let (weights, bias) = hidden.split_at(inputs * units);
+        let (input, bias) = hidden.split_at(inputs * units);
+        let layer = Layer { input, bias, output: &[], output_bias: &[] };
         for tile in self.tiles.iter() {
             let design = &mut self.design[columns * tile.range.start..][..units * tile.rows];
-            f64::affine(&tile.panel[..inputs * tile.rows], weights, bias, design, tile.rows);
-            f64::tanh_columns(design, tile.rows);
+            let x = &tile.panel[..inputs * tile.rows];
+            f64::forward(layer, x, (design, &mut []), tile.rows);
         }
     }
 

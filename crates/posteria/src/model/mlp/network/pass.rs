@@ -1,6 +1,6 @@
 //! Run through all tiles of rows, forwards and backwards, in one precision.
 
-use posteria_linalg::{Buffer, Real, Terms};
+use posteria_linalg::{Backward, Buffer, Layer, Real, Sums, Terms};
 
 use super::likelihood::Likelihood;
 use super::rows::{Tile, Tiles};
@@ -12,7 +12,7 @@ pub(super) struct Pass<'p, T: Real> {
     shape: Shape,
     tiles: &'p Tiles<T>,
     weights: Buffer<T>,
-    /// Values of the hidden units in one tile, then a column of ones.
+    /// Values of the hidden units in one tile.
     hidden: Buffer<T>,
     /// Outputs in one tile; then derivatives of the log likelihood by them.
     outputs: Buffer<T>,
@@ -33,7 +33,7 @@ impl<'p, T: Real> Pass<'p, T> {
             shape,
             tiles,
             weights: Buffer::new(shape.len()),
-            hidden: Buffer::new((shape.hidden + 1) * height),
+            hidden: Buffer::new(shape.hidden * height),
             outputs: Buffer::new(shape.outputs * height),
             delta: Buffer::new(shape.hidden * height),
             data: [Buffer::new(shape.outputs * height), Buffer::new(shape.outputs * height)],
@@ -47,15 +47,17 @@ impl<'p, T: Real> Pass<'p, T> {
         let Shape { inputs, hidden, outputs, direct } = self.shape;
         let rows = tile.rows;
         let x = &tile.panel[..inputs * rows];
-        let units = &mut self.hidden[..hidden * rows];
         let shape = &self.shape;
         let weights = |range| &self.weights[range];
-        let (input, bias) = (weights(shape.input_weights()), weights(shape.hidden_bias()));
-        T::affine(x, input, bias, units, rows);
-        T::tanh_columns(units, rows);
+        let layer = Layer {
+            input: weights(shape.input_weights()),
+            bias: weights(shape.hidden_bias()),
+            output: weights(shape.output_weights()),
+            output_bias: weights(shape.output_bias()),
+        };
+        let units = &mut self.hidden[..hidden * rows];
         let f = &mut self.outputs[..outputs * rows];
-        let (output, bias) = (weights(shape.output_weights()), weights(shape.output_bias()));
-        T::affine(units, output, bias, f, rows);
+        T::forward(layer, x, (units, f), rows);
         if direct {
             T::add_product(x, weights(shape.direct_weights()), f, rows);
         }
@@ -106,13 +108,12 @@ impl<'p, T: Real> Pass<'p, T> {
         let Shape { inputs, hidden, outputs, direct } = self.shape;
         let rows = tile.rows;
         let slopes = &self.outputs[..outputs * rows];
-        let (units, ones) = self.hidden[..(hidden + 1) * rows].split_at_mut(hidden * rows);
-        ones.fill(T::ONE);
-        let delta = &mut self.delta[..hidden * rows];
-        T::through_tanh(units, &self.weights[self.shape.output_weights()], slopes, delta, rows);
-        T::cross_products(tile.panel, delta, &mut self.head, rows, add);
-        let (columns, rest) = self.tail.split_at_mut((hidden + 1) * outputs * T::LANES);
-        T::cross_products(&self.hidden[..(hidden + 1) * rows], slopes, columns, rows, add);
+        let output = &self.weights[self.shape.output_weights()];
+        let units = &self.hidden[..hidden * rows];
+        let pass = Backward { inputs: tile.panel, hidden: units, slopes, output };
+        let (tail, rest) = self.tail.split_at_mut((hidden + 1) * outputs * T::LANES);
+        let sums = Sums { head: &mut self.head, tail };
+        T::backward(pass, &mut self.delta[..hidden * rows], sums, rows, add);
         if direct {
             T::cross_products(&tile.panel[..inputs * rows], slopes, rest, rows, add);
         }

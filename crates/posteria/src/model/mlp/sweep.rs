@@ -44,7 +44,7 @@ const FEWEST_STEPS: usize = 4;
 const MOST_STEPS: usize = 400;
 /// The same with other temperatures: these carry a state far, so that many exchanges between short
 /// trajectories are worth more than long ones.
-const MOST_STEPS_OF_REPLICAS: usize = 24;
+const MOST_STEPS_OF_REPLICAS: usize = 12;
 /// What a value costs of a gradient, with the output weights integrated out.
 const VALUE_COST: f64 = 0.6;
 /// Groups of single relevances are moved one by one up to this many inputs.

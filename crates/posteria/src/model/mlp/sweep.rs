@@ -32,7 +32,7 @@ const CENTRED_PERSISTENCE: f64 = 0.9;
 /// Their acceptance: with a persistent momentum a rejection turns the chain back.
 const CENTRED_ACCEPTANCE: f64 = 0.95;
 /// Mean number of leapfrog steps of a trajectory of weights and scales together.
-const JOINT_STEPS: usize = 60;
+const JOINT_STEPS: usize = 120;
 /// Trajectories with the output weights integrated out in one sweep, each followed by the
 /// draws from full conditionals: they are cheap, and draws are few.
 const COLLAPSED: usize = 6;

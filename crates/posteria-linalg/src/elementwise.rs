@@ -58,7 +58,7 @@ fn exp_one<T: Scalar>(x: T) -> T {
 
 /// Maps blocks of lanes, the last one padded with zeros.
 #[inline(always)]
-fn map_all<T: Scalar, const N: usize>(values: &mut [T], f: impl Fn(T) -> T) {
+pub(crate) fn map_all<T: Scalar, const N: usize>(values: &mut [T], f: impl Fn(T) -> T) {
     let (blocks, rest) = values.as_chunks_mut::<N>();
     for block in blocks {
         *block = map(*block, &f);

@@ -8,6 +8,7 @@ mod buffer;
 mod cholesky;
 pub mod decay;
 mod elementwise;
+mod error_function;
 mod layer;
 mod log_product;
 mod matrix;
@@ -27,6 +28,7 @@ mod vector;
 
 pub use buffer::Buffer;
 pub use cholesky::{Cholesky, NotPositiveDefinite};
+pub use error_function::scaled_erfc;
 pub use layer::{Backward, Layer, Sums};
 pub use log_product::LogProduct;
 pub use matrix::Matrix;

@@ -1,9 +1,12 @@
 //! A normal function value plus a Student-t residual.
 
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+
+use posteria_linalg::{dot, exp, scaled_erfc};
+
 use super::mixture::LogSum;
-use super::predictive::normal_density;
 use crate::density::StudentT;
-use crate::density::special::{LOG_SQRT_2PI, ln_gamma, normal_cdf};
+use crate::density::special::{LOG_SQRT_2PI, ln_gamma};
 
 /// X + E with X ~ N(0, spread²) and E ~ t_ν(0, scale²), independent, for one ν.
 ///
@@ -24,11 +27,11 @@ pub(super) struct NormalPlusStudentT {
 }
 
 /// Spacing of u in units of the narrowest maximum, and at most.
-const STEP: f64 = 0.5;
+const STEP: f64 = 0.65;
 const LARGEST_STEP: f64 = 0.3;
 
 /// Terms are left out where they are smaller than others by exp of this.
-const DEPTH: f64 = 38.0;
+const DEPTH: f64 = 30.0;
 
 /// Most of the scale of the residual that the spread may be; where that is more, the
 /// residual does not show.
@@ -109,12 +112,59 @@ impl NormalPlusStudentT {
             return (self.student_t.cdf(z), self.student_t.log_density(z).exp() / scale);
         }
         let (mut below, mut density) = (0.0, 0.0);
-        for Node { log_weight, sd } in self.nodes(ratio, z, 0.5 * self.dof()) {
-            let (weight, z) = (log_weight.exp(), -z.abs() / sd);
-            below += weight * normal_cdf(z);
-            density += weight * normal_density(z) / sd;
+        let mut nodes = self.nodes(ratio, z, 0.5 * self.dof());
+        let mut panel = Panel::default();
+        while panel.fill(&mut nodes, FRAC_1_SQRT_2 * z.abs()) {
+            let (own, slope) = panel.sums();
+            below += own;
+            density += slope;
         }
         (if y > 0.0 { 1.0 - below } else { below }, density / scale)
+    }
+}
+
+/// Nodes whose terms are found together.
+const PANEL: usize = 32;
+
+/// Some nodes λ with weights w and deviations s, at ζ = |y|/√2 in units of the scale. Since
+/// Φ(-|y|/s) = ½ erfc(ζ/s), both terms of a node have the factor w exp(-ζ²/s²).
+struct Panel {
+    count: usize,
+    factors: [f64; PANEL],
+    arguments: [f64; PANEL],
+    inverse_sds: [f64; PANEL],
+}
+
+impl Default for Panel {
+    fn default() -> Self {
+        let [factors, arguments, inverse_sds] = [[0.0; PANEL]; 3];
+        Panel { count: 0, factors, arguments, inverse_sds }
+    }
+}
+
+impl Panel {
+    /// Takes the next nodes; whether there were any.
+    fn fill(&mut self, nodes: &mut impl Iterator<Item = Node>, zeta: f64) -> bool {
+        self.count = 0;
+        for Node { log_weight, sd } in nodes.take(PANEL) {
+            let inverse = sd.recip();
+            let argument = zeta * inverse;
+            self.factors[self.count] = log_weight - argument * argument;
+            self.arguments[self.count] = argument;
+            self.inverse_sds[self.count] = inverse;
+            self.count += 1;
+        }
+        self.count > 0
+    }
+
+    /// Sums of the distribution functions and of the densities.
+    fn sums(&mut self) -> (f64, f64) {
+        let factors = &mut self.factors[..self.count];
+        let complements = &mut self.arguments[..self.count];
+        exp(factors);
+        scaled_erfc(complements);
+        let densities = dot(factors, &self.inverse_sds[..self.count]);
+        (0.5 * dot(factors, complements), 0.5 * FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * densities)
     }
 }
 

@@ -4,6 +4,9 @@
 /// sum over a million draws.
 const PRECISION: f64 = 1e-12;
 
+/// Where a few steps of Newton's method have shown how fast they shrink.
+const SMALL: f64 = 1e-4;
+
 /// The bracket halves in the order of doubles at least every second step, and 64 halvings are
 /// all there are.
 const MOST_STEPS: usize = 200;
@@ -44,7 +47,11 @@ pub(super) fn solve(
         let step = -excess * below / density;
         let newton = x + step;
         let usable = inside(newton, lower, upper);
-        if excess.abs() <= PRECISION {
+        // Newton's steps shrink as squares do: after this one, about excess · (step/last step)²
+        // is left.
+        let shrinking = (step / last_step).powi(2);
+        let settles = last_step.is_finite() && excess.abs() < SMALL;
+        if excess.abs() <= PRECISION || settles && usable && excess.abs() * shrinking <= PRECISION {
             return if usable { newton } else { x };
         }
         let next = if usable && step.abs() < 0.5 * last_step {

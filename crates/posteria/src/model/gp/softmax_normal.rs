@@ -1,6 +1,6 @@
 //! Average the probabilities of several classes over normal functions.
 
-use posteria_linalg::{dot, multiply_by};
+use posteria_linalg::{add_scaled, dot, exp, multiply_by};
 
 use crate::density::special::log_sum_exp;
 
@@ -21,8 +21,10 @@ const NODES: [(f64, f64); 5] = [
 ];
 /// Deviations beyond which a normal density does not count.
 const DEVIATIONS: f64 = 8.7;
-/// Where exp(-x) does not count.
-const DEPTH: f64 = 37.0;
+/// Where exp(-x) does not count: what the lattice leaves out of a probability, as a share of it.
+const DEPTH: f64 = 27.0;
+/// Stands for exp(-x) where that is larger: no Gumbel variable is there.
+const LARGEST: f64 = 1e4;
 /// Below this a probability is that of the functions' means, which keeps its logarithm finite.
 const SMALLEST: f64 = 1e-280;
 
@@ -36,6 +38,7 @@ const SMALLEST: f64 = 1e-280;
 #[derive(Clone, Debug, Default)]
 pub(super) struct SoftmaxNormal {
     weights: Vec<f64>,
+    /// Of a Gumbel variable.
     distribution: Vec<f64>,
     density: Vec<f64>,
     /// S and p · Π of the classes before, c·n + k.
@@ -82,6 +85,8 @@ impl SoftmaxNormal {
         }
         for centre in centres {
             let start = self.below.len();
+            self.below.resize(start + count, 0.0);
+            self.own.resize(start + count, 0.0);
             match narrow {
                 true => self.fill_narrow(lowest - centre, spacing, sd, count),
                 false => self.fill(lowest - centre, spacing, count),
@@ -117,42 +122,42 @@ impl SoftmaxNormal {
     /// Appends S and p at `first`, `first` + spacing, …
     fn fill(&mut self, first: f64, spacing: f64, count: usize) {
         let half = (self.weights.len() / 2) as f64;
-        let points = count + self.weights.len() - 1;
-        self.distribution.clear();
-        self.density.clear();
-        for index in 0..points {
-            let (distribution, density) = gumbel(first + (index as f64 - half) * spacing);
-            self.distribution.push(distribution);
-            self.density.push(density);
-        }
-        for index in 0..count {
-            let window = index..index + self.weights.len();
-            self.below.push(dot(&self.weights, &self.distribution[window.clone()]));
-            self.own.push(dot(&self.weights, &self.density[window]));
+        self.gumbel(first - half * spacing, spacing, count + self.weights.len() - 1);
+        for (offset, weight) in self.weights.iter().enumerate() {
+            let window = offset..offset + count;
+            let start = self.below.len() - count;
+            add_scaled(&mut self.below[start..], *weight, &self.distribution[window.clone()]);
+            add_scaled(&mut self.own[start..], *weight, &self.density[window]);
         }
     }
 
     /// As [`SoftmaxNormal::fill`], by few nodes off the lattice.
     fn fill_narrow(&mut self, first: f64, spacing: f64, sd: f64, count: usize) {
-        for index in 0..count {
-            let (mut below, mut own) = (0.0, 0.0);
-            for (node, weight) in NODES {
-                let (distribution, density) = gumbel(first + index as f64 * spacing - sd * node);
-                below += weight * distribution;
-                own += weight * density;
-            }
-            self.below.push(below);
-            self.own.push(own);
+        let start = self.below.len() - count;
+        for (node, weight) in NODES {
+            self.gumbel(first - sd * node, spacing, count);
+            add_scaled(&mut self.below[start..], weight, &self.distribution);
+            add_scaled(&mut self.own[start..], weight, &self.density);
         }
     }
-}
 
-/// Distribution function and density of the standard Gumbel distribution.
-fn gumbel(x: f64) -> (f64, f64) {
-    let e = (-x).exp();
-    let distribution = (-e).exp();
-    // Far to the left exp(-x) is infinite where the other is 0.
-    (distribution, if distribution > 0.0 { e * distribution } else { 0.0 })
+    /// Distribution function exp(-exp(-x)) and density of the standard Gumbel distribution at
+    /// `first`, `first` + spacing, …
+    fn gumbel(&mut self, first: f64, spacing: f64, count: usize) {
+        self.density.clear();
+        self.density.resize(count, 0.0);
+        // From the right, where exp(-x) is small: no product overflows.
+        let growth = spacing.exp();
+        let mut e = (-(first + (count - 1) as f64 * spacing)).exp();
+        for slot in self.density.iter_mut().rev() {
+            *slot = e;
+            e = (e * growth).min(LARGEST);
+        }
+        self.distribution.clear();
+        self.distribution.extend(self.density.iter().map(|e| -e));
+        exp(&mut self.distribution);
+        multiply_by(&mut self.density, &self.distribution);
+    }
 }
 
 #[cfg(test)]

@@ -151,6 +151,7 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
     };
     folder::make_room(&folder, &[folder::PAGE])?;
     let mut demonstration = (entry.run)(&settings)?;
+    demonstration.doubts.iter().for_each(|doubt| context.output.warning(doubt));
     demonstration.report = Some(page::write(entry, &demonstration, &folder, context)?);
     context.output.result(&demonstration, || {
         let Demonstration { table, drawn, words, .. } = &demonstration;

@@ -55,8 +55,11 @@ pub fn write_report(report: &Report, out: &Path, context: &Context) -> Result<St
     let html = report.html();
     put(out, html.as_bytes())?;
     let shown = out.display().to_string();
-    let size = html.len() as f64 / 1e6;
-    context.output.message(&format!("{shown}: {size:.1} MB; open it in a browser"));
+    let size = match html.len() {
+        small @ ..1_000_000 => format!("{} kB", small.div_ceil(1000)),
+        large => format!("{:.1} MB", large as f64 / 1e6),
+    };
+    context.output.message(&format!("{shown}: {size}; open it in a browser"));
     Ok(shown)
 }
 

@@ -100,6 +100,7 @@ fn what_cannot_be_found_is_refused_with_the_cure() {
         ("evidence m.toml --draws 5", &["draws must be at least 20"]),
         ("evidence mix.toml --method path", &["variational bound", "omit"]),
         ("evidence nothing.toml", &["nothing.toml"]),
+        ("evidence m.toml --method exact path", &["separated by commas"]),
     ] {
         place.call(line).assert_refused(line, words);
     }

@@ -45,15 +45,19 @@ fn quantity(quantity: String, found: &LogEvidence) -> Quantity {
     Quantity { quantity, published: None, here: found.value, sd: Some(found.standard_error) }
 }
 
-/// A demonstration that is in doubt as often as one of its estimates is not usable.
+/// Why an estimate is not usable, if so; `of` says what it is of.
+fn doubt(of: &str, found: &LogEvidence) -> Option<String> {
+    let reasons: Vec<String> = found.cautions.iter().map(ToString::to_string).collect();
+    (!found.usable).then(|| format!("the evidence of {of} is not usable: {}", reasons.join("; ")))
+}
+
+/// A demonstration with reasons to doubt it.
 fn conclude(
     name: &'static str,
     results: Vec<Quantity>,
     words: &str,
-    doubts: usize,
+    doubts: Vec<String>,
 ) -> Demonstration {
-    let doubt =
-        "an estimate of the evidence is not usable; the table has a line about it".to_string();
     let words = words.into();
-    Demonstration { name, results, words, doubts: vec![doubt; doubts], ..Demonstration::default() }
+    Demonstration { name, results, words, doubts, ..Demonstration::default() }
 }

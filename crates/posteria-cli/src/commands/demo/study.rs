@@ -289,7 +289,6 @@ impl Settings {
                  and another seed may give other figures"
             ));
         }
-        doubts.iter().for_each(|doubt| self.context.output.warning(doubt));
         results.push(Quantity {
             quantity: "largest R-hat of fitted values".into(),
             published: None,

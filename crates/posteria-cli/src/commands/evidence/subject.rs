@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use posteria::data::{Dataset, Targets};
 use posteria::model::gp::{GaussianProcess, GpPosterior};
 use posteria::model::linear::{Linear, LinearPosterior};
@@ -9,6 +10,7 @@ use posteria::model::mlp::{Mlp, MlpPosterior};
 use posteria::model::spec::{InferenceChoice, ModelKind, Spec};
 use posteria::model::{Posterior, VariationalFindings};
 
+use crate::args::EvidenceMethod;
 use crate::failure::{Classify, Failure, Result};
 use crate::job::{beside, read_spec};
 use crate::prepare::{Conditioned, kernel, prepare};
@@ -84,8 +86,16 @@ impl Subject {
             let run = open(path)?;
             let spec = spec_of((path, &run))?;
             (spec, Some(path.to_path_buf()))
-        } else {
+        } else if path.exists() {
             (read_spec(path)?, None)
+        } else {
+            let hint = match EvidenceMethod::from_str(&name, true) {
+                Ok(_) => ": methods are separated by commas, as in --method path,bridge",
+                Err(_) => "",
+            };
+            return Err(Failure::bad_input(format!(
+                "there is no run folder or specification file {name}{hint}"
+            )));
         };
         let table = match (data, &spec.data.path) {
             (Some(data), _) => data.to_path_buf(),

@@ -37,5 +37,5 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
             results.push(Quantity::over_runs(name, Some(root), &found));
         }
     }
-    Ok(conclude("normalizing-constant", results, WORDS, 0))
+    Ok(conclude("normalizing-constant", results, WORDS, Vec::new()))
 }

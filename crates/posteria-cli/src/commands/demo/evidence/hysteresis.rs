@@ -1,7 +1,7 @@
 //! Show chains that lag behind the temperature [Fabricius 1999, §6.3.6, figure 6.21].
 
 use super::robot_arm::network;
-use super::{Demonstration, Quantity, Settings, conclude, estimate, quantity};
+use super::{Demonstration, Quantity, Settings, conclude, doubt, estimate, quantity};
 use crate::failure::Result;
 use crate::output::Table;
 use crate::text;
@@ -51,7 +51,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         here: apart,
         sd: Some(found.directions.error()),
     });
-    let doubts = usize::from(!found.path.usable);
+    let doubts = doubt("the ladders", &found.path).into_iter().collect();
     let mut demonstration = conclude("hysteresis", results, WORDS, doubts);
     demonstration.table = Some(format!("{}\n{}", table.render(), demonstration.list()));
     Ok(demonstration)

@@ -4,8 +4,9 @@ use posteria::data::recipes::linear_inputs::{TRAINING_ROWS, draw};
 use posteria::random::Purpose;
 
 use super::super::linear::inputs::posterior;
-use super::{Demonstration, Quantity, Settings, conclude, estimate, quantity};
+use super::{Demonstration, Quantity, Settings, conclude, doubt, estimate, quantity};
 use crate::failure::Result;
+use crate::text;
 
 /// Models with the first 1, …, 9 inputs.
 const MODELS: usize = 9;
@@ -29,7 +30,7 @@ const SPEC: &str = "[model]\nintercept = false\n[prior.weights]\nfamily = 'indep
 pub fn run(settings: &Settings) -> Result<Demonstration> {
     let mut stream = settings.context.seed().stream(Purpose::Data, [42, 0]);
     let table = draw(TRAINING_ROWS, &mut stream);
-    let (mut results, mut doubts) = (Vec::new(), 0);
+    let (mut results, mut doubts) = (Vec::new(), Vec::new());
     let (mut best, mut best_exact) = ((f64::NEG_INFINITY, 0), (f64::NEG_INFINITY, 0));
     let models = if settings.quick { 2 } else { MODELS };
     for inputs in 1..=models {
@@ -37,7 +38,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         let posterior = posterior(SPEC, &table, inputs)?;
         let exact = posterior.log_evidence().unwrap_or(f64::NAN);
         let found = estimate(&posterior, EFFORT, settings)?;
-        doubts += usize::from(!found.path.usable);
+        doubts.extend(doubt(&text::count(inputs, "input"), &found.path));
         let name = |what: &str| format!("{inputs} inputs: log evidence, {what}");
         results.push(Quantity { quantity: name("exact"), published: None, here: exact, sd: None });
         results.push(quantity(name("path"), &found.path));

@@ -6,7 +6,7 @@ use posteria::model::mlp::{Mlp, MlpPosterior};
 use posteria::model::spec::Spec;
 use posteria::random::Purpose;
 
-use super::{Demonstration, Quantity, Settings, conclude, estimate, quantity};
+use super::{Demonstration, Quantity, Settings, conclude, doubt, estimate, quantity};
 use crate::failure::{Classify, Result};
 use crate::text;
 
@@ -26,14 +26,15 @@ standard error; the evidence keeps its level beyond the best number of units ins
 
 /// Runs the demonstration.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
-    let (mut results, mut doubts) = (Vec::new(), 0);
+    let (mut results, mut doubts) = (Vec::new(), Vec::new());
     let all = if settings.quick { &HIDDEN[..2] } else { &HIDDEN };
     let mut best = (f64::NEG_INFINITY, 0);
     for &hidden in all {
-        settings.context.output.message(&text::count(hidden, "hidden unit"));
+        let units = text::count(hidden, "hidden unit");
+        settings.context.output.message(&units);
         let posterior = network(hidden, settings)?;
         let found = estimate(&posterior, EFFORT, settings)?;
-        doubts += usize::from(!found.path.usable);
+        doubts.extend(doubt(&units, &found.path));
         let name = |what: &str| format!("{hidden} hidden: log evidence, {what}");
         results.push(quantity(name("path"), &found.path));
         results.push(quantity(name("prior to posterior"), &found.directions.forward));

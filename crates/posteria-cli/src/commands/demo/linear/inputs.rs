@@ -33,8 +33,9 @@ evidence, exact in closed form (conjugate prior) and by quadrature (independent 
 estimates it by path sampling on one table), finds three without a penalty, and does so on single
 tables too, where the penalty often takes too many: see the shares. Seven inputs that do not matter cost
 predictions that are averaged over the posterior about half of what they cost maximum likelihood; the
-thesis draws its Bayesian predictions of ten inputs closer to the truth than that. Priors of precisions are gamma with shape 1/2 and rate 1/200 (noise), 1/4 and 1/1600
-(weights): the numbers of the thesis, read as rates.
+thesis draws its Bayesian predictions of ten inputs closer to the truth than that. Priors of precisions
+are gamma with shape 1/2 and rate 1/200 (noise), 1/4 and 1/1600 (weights): the numbers of the thesis,
+read as rates.
 ";
 
 /// What one table says about the model with so many inputs.

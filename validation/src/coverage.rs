@@ -9,9 +9,11 @@ use posteria::assess::{
     Better, BiasTerms, Bootstrap, Evaluation, PointwiseUtilities, TargetFacts, Terms,
     bayesian_bootstrap, parse_utility,
 };
-use posteria::data::{Dataset, Folds, Standardization, Targets, Task};
+use posteria::data::recipes::robot_arm;
+use posteria::data::{Dataset, Folds, Roles, Standardization, Targets, Task};
 use posteria::fit::{fit, run_jobs};
 use posteria::model::Posterior;
+use posteria::model::gp::GaussianProcess;
 use posteria::model::linear::Linear;
 use posteria::model::spec::Spec;
 use posteria::predict::PredictiveTable;
@@ -33,23 +35,37 @@ pub const BOUNDS: [f64; 2] = [0.85, 0.95];
 pub struct Design {
     pub name: &'static str,
     rows: usize,
-    inputs: usize,
+    source: Source,
     /// Whether the interval is promised to hold: it was seen to be too narrow with few rows per
     /// coefficient. A likely reason is that folds share most of their training rows, so that the
     /// errors of rows depend on each other, which the bootstrap over rows does not see.
     pub promised: bool,
 }
 
+/// Where rows come from, and which model predicts them.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// Normal inputs and a linear function of them; a linear model with a conjugate prior.
+    Linear { inputs: usize },
+    /// The first coordinate of a robot arm; a Gaussian process.
+    RobotArm,
+}
+
 /// What is simulated.
-pub const DESIGNS: [Design; 2] = [
-    Design { name: "200x5", rows: 200, inputs: 5, promised: true },
-    Design { name: "80x10", rows: 80, inputs: 10, promised: false },
+pub const DESIGNS: [Design; 3] = [
+    Design { name: "200x5", rows: 200, source: Source::Linear { inputs: 5 }, promised: true },
+    Design { name: "80x10", rows: 80, source: Source::Linear { inputs: 10 }, promised: false },
+    Design { name: "robot-arm", rows: 200, source: Source::RobotArm, promised: true },
 ];
 
 const FOLDS: usize = 10;
+/// Draws of a linear model, which are independent, and of a process, with as many of warm-up.
 const DRAWS: usize = 300;
-/// Rows that tell the truth: its error is less than a fifth of that of the estimate.
+const DRAWS_OF_PROCESS: usize = 200;
+/// Rows that tell the truth: its error is less than a fifth of that of the estimate. Those of a
+/// process are fewer, each with several targets, since most of the error comes from their noise.
 const TEST_ROWS: usize = 6000;
+const TEST_ROWS_OF_PROCESS: usize = 500;
 
 /// What was found over all data sets.
 pub struct Coverage {
@@ -120,43 +136,50 @@ struct One {
     plain: Interval,
 }
 
-fn one(Design { rows, inputs, .. }: Design, index: u64) -> Result<Vec<One>, Failure> {
+fn one(Design { rows, source, .. }: Design, index: u64) -> Result<Vec<One>, Failure> {
     let mut stream = Seed(2001).stream(Purpose::Data, [index, 0]);
-    let weights: Vec<f64> = (0..inputs).map(|_| 0.5 * stream.normal()).collect();
-    let data = draw(rows, &weights, &mut stream);
-    let test = draw(TEST_ROWS, &weights, &mut stream);
+    let truth = Truth::new(source, &mut stream);
+    let data = truth.draw(rows, &mut stream)?;
+    let test = truth.draw(truth.test_rows(), &mut stream)?;
+    // Other targets of the same test rows.
+    let judged =
+        (0..TEST_ROWS).map(|index| truth.target(&test.inputs, index % test.rows(), &mut stream));
+    let judged: Vec<f64> = judged.collect();
     let facts = TargetFacts::of(&data);
     let utilities = UTILITIES.map(|name| parse_utility(name, &facts, Better::Higher));
     let utilities = utilities.into_iter().collect::<Result<Vec<_>, _>>()?;
     let folds = Folds::random(rows, FOLDS, &mut stream)?;
-    let whole = predictions(&data, index, &[&data, &test])?;
+    let whole = predictions(source, &data, index, &[&data, &test])?;
     let by_fold = (0..FOLDS).map(|fold| {
         let part = data.select(&folds.training(fold));
-        Ok(predictions(&part, index + 1_000_000 * (fold as u64 + 1), &[&data])?.remove(0))
+        let seed = index + 1_000_000 * (fold as u64 + 1);
+        Ok(predictions(source, &part, seed, &[&data])?.remove(0))
     });
     let by_fold = by_fold.collect::<Result<Vec<_>, Failure>>()?;
     let mut fold_of = vec![0; rows];
     (0..FOLDS).for_each(|fold| folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold));
     let of = |utility: &dyn Utility| {
-        let values = |table: &PredictiveTable, data: &Dataset| -> Vec<f64> {
-            let observed = observed(data);
-            let value = |row: usize| utility.evaluate(&table.predictive(row), &[observed[row]]);
-            (0..data.rows()).map(value).collect()
+        // Target i belongs to row i modulo the number of rows.
+        let values = |table: &PredictiveTable, rows: usize, observed: &[f64]| -> Vec<f64> {
+            let targets = observed.iter().enumerate();
+            targets.map(|(i, y)| utility.evaluate(&table.predictive(i % rows), &[*y])).collect()
         };
-        let each: Vec<Vec<f64>> = by_fold.iter().map(|table| values(table, &data)).collect();
+        let own = |table: &PredictiveTable| values(table, rows, observed(&data));
+        let each: Vec<Vec<f64>> = by_fold.iter().map(own).collect();
         let held_out: Vec<f64> = (0..rows).map(|row| each[fold_of[row]][row]).collect();
         let sizes = (0..FOLDS).map(|fold| folds.held_out(fold).len());
-        let training = values(&whole[0], &data);
+        let training = own(&whole[0]);
         let bias = BiasTerms::new(utility.summary(), training, sizes.zip(each).collect());
-        let judged = |bias| {
+        let estimate = |bias| {
             let terms = Terms { values: held_out.clone(), bias };
             PointwiseUtilities::new(utility, Evaluation { terms, draw_replicates: Vec::new() })
         };
-        let truth = PointwiseUtilities::new(utility, Terms::from(values(&whole[1], &test)));
+        let truth =
+            PointwiseUtilities::new(utility, Terms::from(values(&whole[1], test.rows(), &judged)));
         Ok(One {
             truth: Interval::new(&truth, index)?.estimate,
-            corrected: Interval::new(&judged(Some(bias)), index)?,
-            plain: Interval::new(&judged(None), index)?,
+            corrected: Interval::new(&estimate(Some(bias)), index)?,
+            plain: Interval::new(&estimate(None), index)?,
         })
     };
     utilities.iter().map(|utility| of(&**utility)).collect()
@@ -164,21 +187,42 @@ fn one(Design { rows, inputs, .. }: Design, index: u64) -> Result<Vec<One>, Fail
 
 /// Predictions at the rows of every table, by a fit to `data`.
 fn predictions(
+    source: Source,
     data: &Dataset,
     seed: u64,
     tables: &[&Dataset],
 ) -> Result<Vec<PredictiveTable>, Failure> {
-    let spec = Spec::from_toml(
-        "[model]\nkind = 'linear'\n[prior.weights]\nfamily = 'conjugate'\nrho = 0.5\n",
-    )?;
-    // The posterior is known: its draws are independent, and no kernel moves anything.
-    let kernel = |dim| -> Box<dyn Kernel> { Box::new(Nuts::new(dim, NutsOptions::default())) };
-    let posterior = Linear::new(&spec)?.condition(data, Arc::new(kernel))?;
-    let one = NonZero::new(1).ok_or("one")?;
-    let draws = fit(&posterior, &Plan::new(1, 1, DRAWS), Seed(seed), one)?;
-    let mut predictor = posterior.predictor().ok_or("a linear model predicts")?;
-    let of =
-        |table: &&Dataset| PredictiveTable::new(&mut *predictor, &draws, 0..DRAWS, &table.inputs);
+    match source {
+        Source::Linear { .. } => {
+            let spec = Spec::from_toml(
+                "[model]\nkind = 'linear'\n[prior.weights]\nfamily = 'conjugate'\nrho = 0.5\n",
+            )?;
+            // The posterior is known: its draws are independent, and no kernel moves anything.
+            let kernel =
+                |dim| -> Box<dyn Kernel> { Box::new(Nuts::new(dim, NutsOptions::default())) };
+            let posterior = Linear::new(&spec)?.condition(data, Arc::new(kernel))?;
+            predictions_of(&posterior, &Plan::new(1, 1, DRAWS), seed, tables)
+        }
+        Source::RobotArm => {
+            let spec = Spec::from_toml("[model]\nkind = 'gp'\n")?;
+            let posterior = GaussianProcess::new(&spec)?.condition(data, None)?;
+            let plan = Plan::new(1, DRAWS_OF_PROCESS, DRAWS_OF_PROCESS);
+            predictions_of(&posterior, &plan, seed, tables)
+        }
+    }
+}
+
+fn predictions_of<P: Posterior>(
+    posterior: &P,
+    plan: &Plan,
+    seed: u64,
+    tables: &[&Dataset],
+) -> Result<Vec<PredictiveTable>, Failure> {
+    let draws = fit(posterior, plan, Seed(seed), NonZero::<usize>::MIN)?;
+    let mut predictor = posterior.predictor().ok_or("a model that predicts")?;
+    let of = |table: &&Dataset| {
+        PredictiveTable::new(&mut *predictor, &draws, 0..plan.draws, &table.inputs)
+    };
     Ok(tables.iter().map(of).collect())
 }
 
@@ -189,21 +233,68 @@ fn observed(data: &Dataset) -> &[f64] {
     }
 }
 
-/// Normal inputs, and a target that is linear in them with noise of deviation 1.
-fn draw(rows: usize, weights: &[f64], stream: &mut Stream) -> Dataset {
-    let inputs = Matrix::from_fn(rows, weights.len(), |_, _| stream.normal());
-    let mut values = Matrix::zeros(rows, 1);
-    for row in 0..rows {
-        let mean: f64 = weights.iter().enumerate().map(|(k, w)| w * inputs[(row, k)]).sum();
-        values[(row, 0)] = mean + stream.normal();
+/// What is behind the rows of a data set.
+enum Truth {
+    /// Coefficients; the noise has deviation 1.
+    Linear(Vec<f64>),
+    RobotArm,
+}
+
+impl Truth {
+    fn new(source: Source, stream: &mut Stream) -> Self {
+        match source {
+            Source::Linear { inputs } => {
+                Truth::Linear((0..inputs).map(|_| 0.5 * stream.normal()).collect())
+            }
+            Source::RobotArm => Truth::RobotArm,
+        }
     }
-    Dataset {
-        inputs,
-        input_names: (0..weights.len()).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; weights.len()],
-        target_scaling: vec![Standardization::IDENTITY],
-        targets: Targets::Real { names: vec!["y".into()], values },
-        groups: None,
-        task: Task::Regression,
+
+    fn test_rows(&self) -> usize {
+        match self {
+            Truth::Linear(_) => TEST_ROWS,
+            Truth::RobotArm => TEST_ROWS_OF_PROCESS,
+        }
+    }
+
+    /// A target for the inputs of a row.
+    fn target(&self, inputs: &Matrix, row: usize, stream: &mut Stream) -> f64 {
+        match self {
+            Truth::Linear(weights) => {
+                let terms = weights.iter().enumerate().map(|(k, w)| w * inputs[(row, k)]);
+                terms.sum::<f64>() + stream.normal()
+            }
+            Truth::RobotArm => {
+                let [x1, x2] = [0, 1].map(|k| inputs[(row, k)]);
+                robot_arm::position(x1, x2)[0] + robot_arm::NOISE_SD * stream.normal()
+            }
+        }
+    }
+
+    fn draw(&self, rows: usize, stream: &mut Stream) -> Result<Dataset, Failure> {
+        let Truth::Linear(weights) = self else {
+            let table = robot_arm::draw(rows, robot_arm::NOISE_SD, stream);
+            let roles = Roles {
+                inputs: Some(vec!["x1".into(), "x2".into()]),
+                targets: vec!["y1".into()],
+                standardize: false,
+                ..Roles::default()
+            };
+            return Ok(Dataset::new(&table, &roles)?.0);
+        };
+        let inputs = Matrix::from_fn(rows, weights.len(), |_, _| stream.normal());
+        let mut values = Matrix::zeros(rows, 1);
+        for row in 0..rows {
+            values[(row, 0)] = self.target(&inputs, row, stream);
+        }
+        Ok(Dataset {
+            inputs,
+            input_names: (0..weights.len()).map(|k| format!("x{k}")).collect(),
+            input_scaling: vec![Standardization::IDENTITY; weights.len()],
+            target_scaling: vec![Standardization::IDENTITY],
+            targets: Targets::Real { names: vec!["y".into()], values },
+            groups: None,
+            task: Task::Regression,
+        })
     }
 }

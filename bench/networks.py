@@ -3,7 +3,8 @@
 Every sampler runs four chains of the same hierarchical posterior (FBM's priors, data as they are)
 one after the other on one thread, in one session. ESS is the smallest bulk ESS of the outputs at 20
 inputs (class probabilities for three classes); times are CPU seconds of sampling, without warm-up
-and compilation. Absolute figures drift with the machine: read the ratios.
+and compilation. The mean of the first output with its Monte Carlo error tells whether samplers agree:
+one that stays in one of two modes may have a fine R-hat. Absolute figures drift with the machine: read the ratios.
 
     cargo build --release --manifest-path bench/Cargo.toml --bin networks
     python bench/networks.py --data TABLES [--problems P1t,P1g,P2,P3,P4] [--peers posteria,numpyro,blackjax] [--cap SECONDS]
@@ -194,7 +195,10 @@ def jax_peer(peer, name, folder, task):
     chains = [draws[:length] for draws in chains]
     import arviz as az
     data = az.convert_to_dataset({"f": np.stack(chains)})
-    return float(az.ess(data, method="bulk")["f"].min()), float(az.rhat(data)["f"].max()), seconds
+    first = {"f": np.stack(chains)[:, :, :1]}
+    mean = float(first["f"].mean()), float(az.mcse(az.convert_to_dataset(first))["f"].max())
+    size, r_hat = float(az.ess(data, method="bulk")["f"].min()), float(az.rhat(data)["f"].max())
+    return size, r_hat, seconds, mean
 
 
 def posteria_peer(name, folder, task):
@@ -205,7 +209,8 @@ def posteria_peer(name, folder, task):
         command += ["--sampling", "temperatures = 6"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     facts = {line.split()[2]: float(line.split()[3]) for line in printed.splitlines()}
-    return facts["min_bulk_ess"], facts["max_rhat"], facts["sampling_cpu_s"]
+    mean = facts["first_mean"], facts["first_mcse"]
+    return facts["min_bulk_ess"], facts["max_rhat"], facts["sampling_cpu_s"], mean
 
 
 def main():
@@ -223,15 +228,17 @@ def main():
     os.makedirs(task.data, exist_ok=True)
     if not os.listdir(task.data):
         simulate(task.data)
-    print(f"{'problem':8} {'sampler':9} {'min ESS':>8} {'R-hat':>6} {'seconds':>8} {'ESS/s':>8}")
+    print(f"{'problem':8} {'sampler':9} {'min ESS':>8} {'R-hat':>6} {'seconds':>8} {'ESS/s':>8}"
+          f" {'first output':>16}")
     for name in task.problems.split(","):
         for peer in task.peers.split(","):
             if peer == "posteria":
-                size, r_hat, seconds = posteria_peer(name, task.data, task)
+                size, r_hat, seconds, mean = posteria_peer(name, task.data, task)
             else:
-                size, r_hat, seconds = jax_peer(peer, name, task.data, task)
+                size, r_hat, seconds, mean = jax_peer(peer, name, task.data, task)
             rate = f"{size / seconds:.1f}" if r_hat < 1.05 else f"({size / seconds:.1f})"
-            print(f"{name:8} {peer:9} {size:8.0f} {r_hat:6.3f} {seconds:8.2f} {rate:>8}", flush=True)
+            print(f"{name:8} {peer:9} {size:8.0f} {r_hat:6.3f} {seconds:8.2f} {rate:>8}"
+                  f" {mean[0]:8.3f} ± {mean[1]:.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use cpu_time::ProcessTime;
 use posteria::data::{Dataset, Roles, Table, TextFormat};
-use posteria::diagnose::{bulk_effective_size, r_hat};
+use posteria::diagnose::{bulk_effective_size, mcse_mean, r_hat};
 use posteria::fit::Chain;
 use posteria::model::Posterior;
 use posteria::model::mlp::Mlp;
@@ -136,5 +136,7 @@ fn main() -> Result<()> {
     print("max_rhat", worst);
     print("min_ess_per_s", least / seconds);
     print("median_ess_per_s", middle / seconds);
+    print("first_mean", functions[0].iter().flatten().sum::<f64>() / all);
+    print("first_mcse", mcse_mean(&functions[0]));
     Ok(())
 }

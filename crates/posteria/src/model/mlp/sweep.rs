@@ -22,6 +22,8 @@ use crate::sample::{
 };
 use crate::target::LogDensity;
 
+/// Trajectories of the weights given their scales for each one of weights and scales together.
+const CENTRED: usize = 4;
 /// Leapfrog steps of a trajectory of the weights given their scales: short, because the
 /// momentum persists.
 const CENTRED_STEPS: usize = 40;
@@ -29,11 +31,8 @@ const CENTRED_STEPS: usize = 40;
 const CENTRED_PERSISTENCE: f64 = 0.9;
 /// Their acceptance: with a persistent momentum a rejection turns the chain back.
 const CENTRED_ACCEPTANCE: f64 = 0.95;
-/// Mean number of leapfrog steps of a trajectory of weights and scales together: one that crosses
-/// the posterior is worth more than several that walk in it.
-const JOINT_STEPS: usize = 200;
-/// The same between exchanges with other temperatures.
-const JOINT_STEPS_OF_REPLICAS: usize = 60;
+/// Mean number of leapfrog steps of a trajectory of weights and scales together.
+const JOINT_STEPS: usize = 120;
 /// Trajectories with the output weights integrated out in one sweep, each followed by the
 /// draws from full conditionals: they are cheap, and draws are few.
 const COLLAPSED: usize = 6;
@@ -43,8 +42,8 @@ const COLLAPSED_STEPS: usize = 12;
 const FEWEST_STEPS: usize = 4;
 /// Most leapfrog steps that warm-up may find.
 const MOST_STEPS: usize = 400;
-/// The same between exchanges with other temperatures: these carry a state far, so that many
-/// exchanges between short trajectories are worth more than long ones.
+/// The same with other temperatures: these carry a state far, so that many exchanges between short
+/// trajectories are worth more than long ones.
 const MOST_STEPS_OF_REPLICAS: usize = 12;
 /// What a value costs of a gradient, with the output weights integrated out.
 const VALUE_COST: f64 = 0.6;
@@ -64,17 +63,16 @@ const HOTTEST: f64 = 0.15;
 /// How far a round over all blocks carries a state.
 #[derive(Clone, Copy)]
 struct Reach {
-    /// Leapfrog steps of a trajectory of weights and scales together.
-    joint_steps: usize,
+    /// Trajectories of the weights given their scales.
+    centred: usize,
     /// Most leapfrog steps of a trajectory with the output weights integrated out.
     most_steps: usize,
 }
 
 /// Far enough alone.
-const FAR: Reach = Reach { joint_steps: JOINT_STEPS, most_steps: MOST_STEPS };
+const FAR: Reach = Reach { centred: CENTRED, most_steps: MOST_STEPS };
 /// As far as is worth an exchange with another temperature.
-const NEAR: Reach =
-    Reach { joint_steps: JOINT_STEPS_OF_REPLICAS, most_steps: MOST_STEPS_OF_REPLICAS };
+const NEAR: Reach = Reach { centred: 1, most_steps: MOST_STEPS_OF_REPLICAS };
 
 /// One round that does as much as is worth an exchange with another temperature.
 pub(super) fn short_sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
@@ -100,7 +98,7 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
 
 /// As far as the posterior's own temperatures need: many exchanges are worth more than far moves.
 fn reach(posterior: &MlpPosterior) -> Reach {
-    if posterior.moves.temperatures > 1 { NEAR } else { FAR }
+    if posterior.moves.temperatures > 1 { Reach { centred: CENTRED, ..NEAR } } else { FAR }
 }
 
 /// Exchanges with hotter replicas.
@@ -181,14 +179,13 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
                 ..HmcOptions::default()
             };
             let kernel = Hmc::new(posterior.shape.len(), options);
-            let centred: Vec<Box<dyn Update + 'p>> = vec![
+            let repeated: Vec<Box<dyn Update + 'p>> = vec![
                 weights(posterior, beta, kernel),
                 scales(posterior),
                 scale_moves(posterior, beta),
             ];
-            // Under one name: scales are drawn once more below.
-            updates.push(Box::new(Repeated::new("weights", 1, centred)));
-            updates.push(joint(posterior, beta, reach.joint_steps));
+            updates.push(Box::new(Repeated::new("weights", reach.centred, repeated)));
+            updates.push(joint(posterior, beta));
             updates.push(scales(posterior));
         }
         (_, KernelChoice::Hmc) => {
@@ -253,12 +250,12 @@ fn scale_moves<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + '
 }
 
 /// Weights and scales together.
-fn joint<'p>(posterior: &'p MlpPosterior, beta: f64, steps: usize) -> Box<dyn Update + 'p> {
+fn joint<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
     let coordinates = whitened(posterior, beta);
     let pools = pools(posterior, coordinates.block().len(), posterior.shape.len());
     let options = HmcOptions {
         step_size: 0.05,
-        leapfrog_steps: posterior.moves.leapfrog_steps.unwrap_or(steps),
+        leapfrog_steps: posterior.moves.leapfrog_steps.unwrap_or(JOINT_STEPS),
         metric: MetricKind::Pooled(pools),
         fast_force: true,
         ..HmcOptions::default()

@@ -61,7 +61,7 @@ pub const DESIGNS: [Design; 3] = [
 const FOLDS: usize = 10;
 /// Draws of a linear model, which are independent, and of a process, with as many of warm-up.
 const DRAWS: usize = 300;
-const DRAWS_OF_PROCESS: usize = 200;
+const DRAWS_OF_PROCESS: usize = 80;
 /// Rows that tell the truth: its error is less than a fifth of that of the estimate. Those of a
 /// process are fewer, each with several targets, since most of the error comes from their noise.
 const TEST_ROWS: usize = 6000;

@@ -4,6 +4,7 @@
 
 mod calibration;
 mod coverage;
+mod evidence;
 mod input_sets;
 mod models;
 
@@ -41,12 +42,16 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     for design in designs {
         missed += report_coverage(design, threads)?;
     }
+    let weighs = asked(evidence::NAME);
+    if weighs {
+        missed += report_evidence(threads)?;
+    }
     let chosen: Vec<models::Model> =
         models::all().into_iter().filter(|model| asked(&model.name)).collect();
     let sets: Vec<input_sets::InputSets> =
         input_sets::all().into_iter().filter(|sets| asked(&sets.name)).collect();
     if chosen.is_empty() && sets.is_empty() {
-        if covers {
+        if covers || weighs {
             return Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         return Err(format!("no validation is called {}", names.join(" or ")).into());
@@ -109,6 +114,34 @@ fn report_coverage(
             it.bias_uncorrected.0,
             it.bias_uncorrected.1,
             it.truth
+        );
+    }
+    println!("\n{:.0} seconds.\n", begin.elapsed().as_secs_f64());
+    Ok(missed)
+}
+
+/// Prints how often log evidences are within their errors; returns how many methods are so too rarely.
+fn report_evidence(threads: NonZero<usize>) -> Result<usize, Box<dyn Error>> {
+    let begin = Instant::now();
+    let found = evidence::evidence(threads).map_err(|error| error.to_string())?;
+    println!("{} data sets; log evidences beside the exact ones.\n", evidence::REPEATS);
+    println!(
+        "| {} by | within 3 errors | usable | RMS of error / reported | reported |",
+        evidence::NAME
+    );
+    println!("|---|---|---|---|---|");
+    let mut missed = 0;
+    for method in found {
+        let failed = method.within < evidence::LEAST;
+        missed += usize::from(failed);
+        println!(
+            "| {} | {:.2}{} | {:.2} | {:.2} | {:.3} |",
+            method.name,
+            method.within,
+            if failed { " **failed**" } else { "" },
+            method.usable,
+            method.rms,
+            method.error
         );
     }
     println!("\n{:.0} seconds.\n", begin.elapsed().as_secs_f64());

@@ -70,14 +70,17 @@ impl Ratio {
         };
         let finite = || hot().chain(cold()).filter(|x| x.is_finite());
         // Below all values the sum over hot draws is larger, above all of them the other.
-        let mut low = finite().fold(f64::INFINITY, f64::min) - 40.0;
         let mut high = finite().fold(f64::NEG_INFINITY, f64::max) + 40.0;
-        if geometric.is_finite() {
-            // A narrow bracket about the geometric value, if it is one.
-            let (near_low, near_high) = (geometric - 1.0, geometric + 1.0);
-            if excess(near_low) > 0.0 && excess(near_high) < 0.0 {
-                (low, high) = (near_low, near_high);
-            }
+        let mut low = high - 1.0;
+        if geometric.is_finite() && excess(geometric + 1.0) < 0.0 {
+            (low, high) = (geometric - 1.0, geometric + 1.0);
+        }
+        // Log likelihoods of a prior with heavy tails may be below -1e80: a bracket that reached
+        // down to them would have no digit left for the root.
+        let mut width = 1.0;
+        while excess(low) <= 0.0 && width < f64::MAX {
+            width *= 2.0;
+            (low, high) = (low - width, low);
         }
         for _ in 0..BISECTIONS {
             let middle = 0.5 * (low + high);
@@ -133,4 +136,27 @@ impl Ratio {
 /// 1 / (1 + exp(-x)), 0 at -∞.
 fn logistic(x: f64) -> f64 {
     (1.0 + (-x).exp()).recip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A distribution with half of its mass where the likelihood is 1, the rest where its logarithm
+    /// is `low`, bridged to its posterior.
+    #[test]
+    fn values_far_below_leave_the_digits_of_the_ratio() {
+        for low in [-1e3, -1e80, -1e300, f64::NEG_INFINITY] {
+            let energies = Energies {
+                inverse_temperatures: vec![0.0, 1.0],
+                values: vec![vec![[0.0, low, low, 0.0].repeat(5)], vec![vec![0.0; 20]]],
+                acceptance: vec![f64::NAN],
+                round_trips: vec![0],
+            };
+            let ratio = Ratio::new(&energies, 0, Bridging::Optimal);
+            assert!((ratio.log_ratio - 0.5_f64.ln()).abs() < 1e-11, "{low}: {ratio:?}");
+            let found = bridge(&energies, Bridging::Optimal);
+            assert!(found.standard_error.is_finite(), "{low}: {found:?}");
+        }
+    }
 }

@@ -31,10 +31,12 @@ pub enum Caution {
         /// The least that can be trusted: 100 per chain.
         needed: f64,
     },
-    /// A variable did not move at all.
+    /// Variables did not move at all.
     Constant {
-        /// The variable.
+        /// The first of them.
         variable: String,
+        /// How many there are.
+        count: usize,
     },
     /// A variable has draws that are NaN or infinite.
     NonFinite {
@@ -87,6 +89,11 @@ pub enum Caution {
     },
     /// A column of the data does not vary.
     ConstantColumn {
+        /// Name of the column.
+        column: String,
+    },
+    /// A numeric target does not vary.
+    ConstantTarget {
         /// Name of the column.
         column: String,
     },
@@ -222,10 +229,10 @@ impl fmt::Display for Caution {
                 "only {effective_size:.0} effective {kind} draws for {variable}, {needed:.0} are \
                  needed for stable estimates; draw longer"
             ),
-            Caution::Constant { variable } => write!(
+            Caution::Constant { variable, count } => write!(
                 f,
-                "{variable} has the same value in every draw, so R-hat is not defined; if it \
-                 should vary, the sampler is stuck"
+                "{variable} has the same value in every draw ({count} such variable(s)), so R-hat \
+                 is not defined; if it should vary, the sampler is stuck"
             ),
             Caution::NonFinite { variable, count } => write!(
                 f,
@@ -274,6 +281,11 @@ impl fmt::Display for Caution {
                 f,
                 "column {column} has the same value in every row: it is kept, but it cannot \
                  explain anything"
+            ),
+            Caution::ConstantTarget { column } => write!(
+                f,
+                "every row has the same value of target {column}: how far new targets may be from \
+                 it comes from the prior alone; add rows with other values"
             ),
             Caution::SingleClass { column, label } => write!(
                 f,

@@ -220,6 +220,8 @@ fn constant_columns_are_kept_with_a_caution() {
     assert_eq!(data.input_names, ["x", "c", "k[a]"]);
     assert_eq!(data.input_scaling[1], Standardization { centre: 7.0, scale: 1.0 });
     assert_eq!(data.inputs.column(2), [0.0, 0.0]);
+    let (_, cautions) = Dataset::new(&table("x,y\n1,7\n2,7\n"), &roles("y")).unwrap();
+    assert_eq!(cautions, [Caution::ConstantTarget { column: "y".into() }]);
     let (one, cautions) = Dataset::new(&table("x,y\n3,4\n"), &roles("y")).unwrap();
     assert_eq!((one.rows(), cautions.len()), (1, 0));
 }

@@ -19,9 +19,10 @@ impl<'a> Learner<'a> {
 
     pub(super) fn input(&mut self, index: usize) -> Result<InputEncoding, DataError> {
         let column = self.rows.name(index);
+        let constant = |column| Caution::ConstantColumn { column };
         if !self.rows.is_text(index) {
             let values = self.rows.numbers(index, CellFault::NotNumber)?;
-            let content = InputContent::Number(self.scaling(&column, &values)?);
+            let content = InputContent::Number(self.scaling(&column, &values, constant)?);
             return Ok(InputEncoding { column, content });
         }
         let (mut levels, codes) = self.rows.checked_classes(index)?;
@@ -31,7 +32,8 @@ impl<'a> Learner<'a> {
         for (offset, class) in classes.into_iter().enumerate() {
             let inside = |code: &usize| if *code == first + offset { 1.0 } else { 0.0 };
             let values: Vec<f64> = codes.iter().map(inside).collect();
-            indicators.push(Indicator { class, scaling: self.scaling(&column, &values)? });
+            let scaling = self.scaling(&column, &values, constant)?;
+            indicators.push(Indicator { class, scaling });
         }
         let content = InputContent::Classes { baseline: levels.pop(), indicators };
         Ok(InputEncoding { column, content })
@@ -59,7 +61,8 @@ impl<'a> Learner<'a> {
                 self.rows.checked_classes(index)?;
             }
             let values = self.rows.numbers(index, CellFault::TextTarget)?;
-            let scaling = self.scaling(&name, &values)?;
+            let constant = |column| Caution::ConstantTarget { column };
+            let scaling = self.scaling(&name, &values, constant)?;
             targets.push((name, scaling));
         }
         Ok((TargetEncoding::Real(targets), Task::Regression))
@@ -94,11 +97,17 @@ impl<'a> Learner<'a> {
         Ok((TargetEncoding::Classes { column, labels }, task))
     }
 
-    fn scaling(&mut self, column: &str, values: &[f64]) -> Result<Standardization, DataError> {
+    /// Scaling of a column, and the caution `caution` if it does not vary.
+    fn scaling(
+        &mut self,
+        column: &str,
+        values: &[f64],
+        caution: impl FnOnce(String) -> Caution,
+    ) -> Result<Standardization, DataError> {
         let constant = values.windows(2).all(|pair| pair[0].total_cmp(&pair[1]).is_eq());
         // One row is not enough to say that a column does not vary.
         if constant && values.len() > 1 {
-            self.cautions.push(Caution::ConstantColumn { column: column.to_string() });
+            self.cautions.push(caution(column.to_string()));
         }
         if !self.standardize {
             return Ok(Standardization::IDENTITY);

@@ -45,6 +45,7 @@ fn unusable(draws: &Draws, variables: &[VariableSummary]) -> Vec<Caution> {
     let moves = |variable: &VariableSummary| variable.name == LOG_DENSITY && variable.sd > 0.0;
     let moving = variables.last().is_some_and(moves);
     let mut cautions = Vec::new();
+    let mut constant = Vec::new();
     for (component, variable) in variables.iter().enumerate() {
         let name = || variable.name.clone();
         let fault = |value: &f64| !value.is_finite();
@@ -62,9 +63,12 @@ fn unusable(draws: &Draws, variables: &[VariableSummary]) -> Vec<Caution> {
             && variable.identified
             && !(moving && is_settled(variable.mean))
         {
-            cautions.push(Caution::Constant { variable: name() });
+            constant.push(name());
         }
     }
+    let count = constant.len();
+    let first = constant.into_iter().next();
+    cautions.extend(first.map(|variable| Caution::Constant { variable, count }));
     cautions
 }
 
@@ -184,8 +188,8 @@ mod tests {
         assert_eq!(
             cautions(&draws),
             [
-                Caution::Constant { variable: "a".into() },
-                Caution::NonFinite { variable: "b".into(), count: 2 }
+                Caution::NonFinite { variable: "b".into(), count: 2 },
+                Caution::Constant { variable: "a".into(), count: 1 },
             ]
         );
     }
@@ -196,8 +200,8 @@ mod tests {
         draws.values.iter_mut().step_by(3).for_each(|x| *x = 1.0);
         assert_eq!(cautions(&draws), []);
         draws.statistics.iter_mut().for_each(|s| s.log_density = -3.0);
-        let stuck = ["a", "log_density"].map(|v| Caution::Constant { variable: v.into() });
-        assert_eq!(cautions(&draws), stuck);
+        let stuck = Caution::Constant { variable: "a".into(), count: 2 };
+        assert_eq!(cautions(&draws), [stuck]);
         draws.statistics[3].log_density = f64::NEG_INFINITY;
         let fault = Caution::NonFinite { variable: "log_density".into(), count: 1 };
         assert!(cautions(&draws).contains(&fault));

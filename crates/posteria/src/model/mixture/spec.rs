@@ -125,7 +125,7 @@ mod tests {
             ("[data]\ntarget = 'y'", "target in [data] does not go together with kind"),
             ("[residual]\nscale = 1.0", "residual"),
             ("[sampling]\nwarmup = 10", "warmup in [sampling]"),
-            ("[sampling]\ninference = 'mcmc'", "inference = \"variational\""),
+            ("[sampling]\ninference = 'mcmc'", "known: variational"),
             ("[prior.weights]\nscale = 1.0", "known: mixing, means, covariance"),
             ("[prior.mixing]\nscale = 1.0", "scale in [prior.mixing]"),
             ("[prior.covariance]\ndof = 0.0", "positive"),

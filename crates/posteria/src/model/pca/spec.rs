@@ -130,7 +130,7 @@ mod tests {
             ("[prior.noise]\ndof = 'unknown'", "sampled dof"),
             (
                 "[sampling]\ninference = 'committee'\nchains = 1\nwarmup = 0",
-                "inference in [sampling]",
+                "not known to kind = \"pca\"; known: variational",
             ),
         ] {
             let spec = Spec::from_toml(&format!("[model]\nkind = 'pca'\n{rest}")).unwrap();

@@ -20,6 +20,19 @@ pub enum SpecError {
         /// What was asked for.
         what: String,
     },
+    /// A way to find the posterior that the model does not know.
+    #[error(
+        "inference = \"{inference}\" in [sampling] is not known to kind = \"{kind}\"; known: {}",
+        known.join(", ")
+    )]
+    Inference {
+        /// The way.
+        inference: &'static str,
+        /// Kind of the model.
+        kind: &'static str,
+        /// The ways that it knows.
+        known: Vec<&'static str>,
+    },
     /// A section that the model does not have.
     #[error("[{section}.{name}] is not known; known: {}", known.join(", "))]
     UnknownSection {

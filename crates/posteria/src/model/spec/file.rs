@@ -163,8 +163,11 @@ seed = 7
         assert_eq!(Spec::from_toml(&format!("{text}\ndraws = 25")).unwrap().sampling.draws, 25);
         for (text, says) in [
             (format!("{text}\nchains = 2"), "members in place of chains"),
-            (text.replace("mlp", "linear"), "a model other than kind = \"mlp\""),
-            (text.replace("committee", "variational").replace("mlp", "linear"), "not available"),
+            (text.replace("mlp", "linear"), "known: mcmc, laplace, map"),
+            (
+                text.replace("committee", "variational").replace("mlp", "linear"),
+                "known: mcmc, laplace, map",
+            ),
             (text.replace("committee", "map") + "\ndraws = 3", "finds one point"),
             ("[model]\nkind = 'mlp'\n[sampling]\nstaged = true".into(), "kernel = \"auto\""),
         ] {

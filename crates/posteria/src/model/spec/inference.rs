@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ModelKind, SpecError};
+use super::{ModelKind, Spec, SpecError};
 
 /// How the posterior is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,27 +51,28 @@ impl InferenceChoice {
             InferenceChoice::Committee => &[ModelKind::Mlp],
         }
     }
+}
 
+impl Spec {
     /// # Errors
-    /// [`SpecError`] if a model of this kind does not know this way.
-    pub(super) fn check_for(self, kind: ModelKind) -> Result<(), SpecError> {
-        if self.models().contains(&kind) {
+    /// [`SpecError::Inference`] if the model does not know the way that is asked for.
+    pub(super) fn check_inference(&self) -> Result<(), SpecError> {
+        let kind = self.model.kind;
+        let known = |way: &InferenceChoice| way.models().contains(&kind);
+        let Some(inference) = self.sampling.inference.filter(|inference| !known(inference)) else {
             return Ok(());
-        }
-        let what = format!("inference = \"{}\" of kind = \"{}\"", self.name(), kind.name());
-        match self {
-            InferenceChoice::Mcmc => Ok(()),
-            InferenceChoice::Variational => Err(SpecError::NotAvailable { what }),
-            InferenceChoice::Committee => Err(SpecError::Conflict {
-                section: "sampling".into(),
-                key: "inference",
-                with: "a model other than kind = \"mlp\"",
-            }),
-            InferenceChoice::Laplace | InferenceChoice::Map => Err(SpecError::Conflict {
-                section: "sampling".into(),
-                key: "inference",
-                with: "a model other than kind = \"linear\" or \"mlp\"",
-            }),
-        }
+        };
+        let ways = [
+            InferenceChoice::Mcmc,
+            InferenceChoice::Laplace,
+            InferenceChoice::Variational,
+            InferenceChoice::Map,
+            InferenceChoice::Committee,
+        ];
+        Err(SpecError::Inference {
+            inference: inference.name(),
+            kind: kind.name(),
+            known: ways.iter().filter(|way| known(way)).map(|way| way.name()).collect(),
+        })
     }
 }

@@ -70,7 +70,7 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid for any data.
     pub fn check(&self) -> Result<(), SpecError> {
         self.sampling.plan()?;
-        self.sampling.inference().check_for(self.model.kind)?;
+        self.check_inference()?;
         self.refuse_components()?;
         self.check_selection()?;
         match self.model.kind {
@@ -89,7 +89,7 @@ impl Spec {
     /// [`SpecError`] if the specification is not valid.
     pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
         self.sampling.plan()?;
-        self.sampling.inference().check_for(self.model.kind)?;
+        self.check_inference()?;
         self.refuse_components()?;
         self.check_selection()?;
         self.complete_selection();

@@ -1,7 +1,7 @@
 //! Check what models without targets have, and what they have not.
 
 use super::checks::conflict;
-use super::{InferenceChoice, ModelKind, PriorSpec, Spec, SpecError};
+use super::{ModelKind, PriorSpec, Spec, SpecError};
 
 impl Spec {
     /// Refuses the number of components of a model that has none.
@@ -42,13 +42,7 @@ impl Spec {
         if let Some((section, key, _)) = given.into_iter().find(|(.., given)| *given) {
             return conflict(section, key, with);
         }
-        match sampling.inference {
-            None | Some(InferenceChoice::Variational) => Ok(()),
-            Some(_) => {
-                let with = "a model that is found by inference = \"variational\"";
-                conflict("sampling", "inference", with)
-            }
-        }
+        Ok(())
     }
 
     /// Refuses priors of other groups than `known`, each with its keys.

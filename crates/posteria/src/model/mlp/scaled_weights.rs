@@ -1,5 +1,7 @@
 //! Weights in units of their scales, beside the coordinates of the scales.
 
+use std::ops::Range;
+
 use super::hierarchy::Hierarchy;
 use super::scale_block::ScaleBlock;
 use crate::density::special::LOG_SQRT_2PI;
@@ -7,7 +9,8 @@ use crate::model::prior::Levels;
 use crate::target::Infeasible;
 
 /// Positions (coordinates of scales, z) with weights w_i = s_i z_i and z_i ~ N(0, 1): moving a
-/// scale moves its weights with it.
+/// scale moves its weights with it. The last weights may be free of their scales: w_i = z_i with
+/// z_i ~ N(0, s_i²).
 pub(super) struct ScaledWeights<'p> {
     hierarchy: &'p Hierarchy,
     /// The coordinates of the scales.
@@ -18,6 +21,8 @@ pub(super) struct ScaledWeights<'p> {
     pub(super) scales: Vec<f64>,
     /// w_i of the latest position: the first weights of the network, or all of them.
     pub(super) weights: Vec<f64>,
+    /// First weight that is free of its scale.
+    free: usize,
     /// Room for a gradient that nobody asks for.
     ignored: Vec<f64>,
 }
@@ -35,9 +40,15 @@ impl<'p> ScaledWeights<'p> {
             state: Vec::new(),
             scales: vec![0.0; all],
             weights: vec![0.0; moved],
+            free: moved,
             ignored: vec![0.0; block.len()],
             block,
         }
+    }
+
+    /// Makes the weights from `first` on free of their scales.
+    pub(super) fn free_from(&mut self, first: usize) {
+        self.free = first;
     }
 
     /// Length of a position.
@@ -52,9 +63,8 @@ impl<'p> ScaledWeights<'p> {
         let (coordinates, z) = position.split_at_mut(self.block.len());
         self.block.enter(state, coordinates);
         self.hierarchy.scales(state, &mut self.scales);
-        for ((z, weight), scale) in z.iter_mut().zip(state).zip(&self.scales) {
-            *z = weight / scale;
-        }
+        z.copy_from_slice(&state[..z.len()]);
+        z[..self.free].iter_mut().zip(&self.scales).for_each(|(z, scale)| *z /= scale);
     }
 
     /// Takes `state`, its scales and its weights.
@@ -71,9 +81,9 @@ impl<'p> ScaledWeights<'p> {
         let (coordinates, z) = position.split_at(self.block.len());
         self.block.leave(coordinates, &mut self.state);
         self.hierarchy.scales(&self.state, &mut self.scales);
-        for ((weight, scale), z) in self.weights.iter_mut().zip(&self.scales).zip(z) {
-            *weight = scale * z;
-        }
+        self.weights.copy_from_slice(z);
+        let scaled = self.weights[..self.free].iter_mut().zip(&self.scales);
+        scaled.for_each(|(weight, scale)| *weight *= scale);
     }
 
     /// Writes scales and weights of `position`, the latest that was set, into `state`.
@@ -86,8 +96,9 @@ impl<'p> ScaledWeights<'p> {
     pub(super) fn log_prior(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
         let (coordinates, z) = position.split_at(self.block.len());
         let scales = self.block.log_density_gradient(coordinates, &mut self.ignored, |_, _| 0.0);
-        let squares: f64 = z.iter().map(|z| z * z).sum();
-        scales.map(|scales| scales + log_normal(squares, z.len())).ok_or(Infeasible::NotFinite)
+        let squares: f64 = z[..self.free].iter().map(|z| z * z).sum();
+        let weights = log_normal(squares, self.free) + self.log_prior_of_free();
+        scales.map(|scales| scales + weights).ok_or(Infeasible::NotFinite)
     }
 
     /// As [`ScaledWeights::log_prior`] at the position that is set, adding its gradient to
@@ -103,12 +114,37 @@ impl<'p> ScaledWeights<'p> {
         let (coordinates, z) = position.split_at(self.block.len());
         let (of_scales, of_z) = gradient.split_at_mut(self.block.len());
         let mut squares = 0.0;
+        let (of_z, of_free) = of_z.split_at_mut(self.free);
         for (((slot, z), scale), slope) in of_z.iter_mut().zip(z).zip(&self.scales).zip(slopes) {
             squares += z * z;
             *slot = slope * scale - z;
         }
+        for (slot, index) in of_free.iter_mut().zip(self.free..) {
+            *slot = slopes[index] - self.weights[index] / self.scales[index].powi(2);
+        }
         let scales = self.block.log_density_gradient(coordinates, of_scales, derivative);
-        scales.map(|scales| scales + log_normal(squares, z.len())).ok_or(Infeasible::NotFinite)
+        let weights = log_normal(squares, self.free) + self.log_prior_of_free();
+        scales.map(|scales| scales + weights).ok_or(Infeasible::NotFinite)
+    }
+
+    /// Derivative of the target with respect to the log scale of the weights in `range`, given
+    /// the `slopes` of the rest of it with respect to the weights.
+    pub(super) fn along_log_scale(&self, range: Range<usize>, slopes: &[f64]) -> f64 {
+        if range.start >= self.free {
+            range.map(|index| (self.weights[index] / self.scales[index]).powi(2) - 1.0).sum()
+        } else {
+            range.map(|index| slopes[index] * self.weights[index]).sum()
+        }
+    }
+
+    /// Log density of the free weights given their scales.
+    fn log_prior_of_free(&self) -> f64 {
+        let of = |index: usize| {
+            let scale = self.scales[index];
+            let z = self.weights[index] / scale;
+            -0.5 * z * z - scale.ln() - LOG_SQRT_2PI
+        };
+        (self.free..self.weights.len()).map(of).sum()
     }
 }
 

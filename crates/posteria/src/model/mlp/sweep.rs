@@ -22,17 +22,15 @@ use crate::sample::{
 };
 use crate::target::LogDensity;
 
-/// Trajectories of the weights given their scales for each one of weights and scales together.
-const CENTRED: usize = 4;
-/// Leapfrog steps of a trajectory of the weights given their scales: short, because the
-/// momentum persists.
-const CENTRED_STEPS: usize = 40;
-/// Fraction of the momentum kept between them.
-const CENTRED_PERSISTENCE: f64 = 0.9;
-/// Their acceptance: with a persistent momentum a rejection turns the chain back.
-const CENTRED_ACCEPTANCE: f64 = 0.95;
-/// Mean number of leapfrog steps of a trajectory of weights and scales together.
-const JOINT_STEPS: usize = 120;
+/// Mean number of leapfrog steps of a trajectory of weights and scales together: the most that is
+/// worth it.
+const JOINT_STEPS: usize = 200;
+/// The same between exchanges with other temperatures.
+const JOINT_STEPS_OF_REPLICAS: usize = 120;
+/// Their acceptance: more than is best for the bulk, since rejections are in the tails.
+const JOINT_ACCEPTANCE: f64 = 0.85;
+/// Share of as many steps with the output weights free of their scales.
+const FREE_SHARE: f64 = 0.3;
 /// Trajectories with the output weights integrated out in one sweep, each followed by the
 /// draws from full conditionals: they are cheap, and draws are few.
 const COLLAPSED: usize = 6;
@@ -63,16 +61,17 @@ const HOTTEST: f64 = 0.15;
 /// How far a round over all blocks carries a state.
 #[derive(Clone, Copy)]
 struct Reach {
-    /// Trajectories of the weights given their scales.
-    centred: usize,
+    /// Leapfrog steps of a trajectory of weights and scales together.
+    joint_steps: usize,
     /// Most leapfrog steps of a trajectory with the output weights integrated out.
     most_steps: usize,
 }
 
 /// Far enough alone.
-const FAR: Reach = Reach { centred: CENTRED, most_steps: MOST_STEPS };
+const FAR: Reach = Reach { joint_steps: JOINT_STEPS, most_steps: MOST_STEPS };
 /// As far as is worth an exchange with another temperature.
-const NEAR: Reach = Reach { centred: 1, most_steps: MOST_STEPS_OF_REPLICAS };
+const NEAR: Reach =
+    Reach { joint_steps: JOINT_STEPS_OF_REPLICAS, most_steps: MOST_STEPS_OF_REPLICAS };
 
 /// One round that does as much as is worth an exchange with another temperature.
 pub(super) fn short_sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
@@ -98,7 +97,7 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
 
 /// As far as the posterior's own temperatures need: many exchanges are worth more than far moves.
 fn reach(posterior: &MlpPosterior) -> Reach {
-    if posterior.moves.temperatures > 1 { Reach { centred: CENTRED, ..NEAR } } else { FAR }
+    if posterior.moves.temperatures > 1 { NEAR } else { FAR }
 }
 
 /// Exchanges with hotter replicas.
@@ -168,25 +167,10 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
             updates.push(scales(posterior));
         }
         (_, KernelChoice::Auto) => {
-            let options = HmcOptions {
-                step_size: 0.2,
-                leapfrog_steps: CENTRED_STEPS,
-                leapfrog_jitter: 0.0,
-                persistence: Persistence { decay: CENTRED_PERSISTENCE, ..Persistence::NONE },
-                metric: MetricKind::Target,
-                target_acceptance: CENTRED_ACCEPTANCE,
-                fast_force: true,
-                ..HmcOptions::default()
-            };
-            let kernel = Hmc::new(posterior.shape.len(), options);
-            let repeated: Vec<Box<dyn Update + 'p>> = vec![
-                weights(posterior, beta, kernel),
-                scales(posterior),
-                scale_moves(posterior, beta),
-            ];
-            updates.push(Box::new(Repeated::new("weights", reach.centred, repeated)));
-            updates.push(joint(posterior, beta));
-            updates.push(scales(posterior));
+            for outputs in [Outputs::Whitened, Outputs::Free] {
+                let moved = vec![joint(posterior, beta, reach, outputs), scales(posterior)];
+                updates.push(Box::new(Repeated::new(outputs.name(), 1, moved)));
+            }
         }
         (_, KernelChoice::Hmc) => {
             let moves = posterior.moves;
@@ -249,20 +233,54 @@ fn scale_moves<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + '
     }
 }
 
+/// The coordinates of the output weights in a trajectory of weights and scales together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outputs {
+    /// In units of their scales, which is best where these are small.
+    Whitened,
+    /// As they are, which is best where their scales are large.
+    Free,
+}
+
+impl Outputs {
+    fn name(self) -> &'static str {
+        match self {
+            Outputs::Whitened => "weights and scales",
+            Outputs::Free => "free output weights",
+        }
+    }
+}
+
 /// Weights and scales together.
-fn joint<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
-    let coordinates = whitened(posterior, beta);
+fn joint<'p>(
+    posterior: &'p MlpPosterior,
+    beta: f64,
+    reach: Reach,
+    outputs: Outputs,
+) -> Box<dyn Update + 'p> {
+    let mut coordinates = whitened(posterior, beta);
+    let mut steps = posterior.moves.leapfrog_steps.unwrap_or(reach.joint_steps);
+    let mut moves = walk(directions(posterior, coordinates.block()));
+    let mut target_acceptance = JOINT_ACCEPTANCE;
+    if outputs == Outputs::Free {
+        coordinates = coordinates.up_to(posterior.shape.output_weights().start);
+        steps = ((FREE_SHARE * steps as f64) as usize).max(1);
+        target_acceptance = HmcOptions::default().target_acceptance;
+        // Scales are drawn given the weights next.
+        moves = None;
+    }
     let pools = pools(posterior, coordinates.block().len(), posterior.shape.len());
     let options = HmcOptions {
         step_size: 0.05,
-        leapfrog_steps: posterior.moves.leapfrog_steps.unwrap_or(JOINT_STEPS),
+        leapfrog_steps: steps,
         metric: MetricKind::Pooled(pools),
+        target_acceptance,
         fast_force: true,
         ..HmcOptions::default()
     };
     let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(coordinates.dim(), options))];
-    kernels.extend(walk(directions(posterior, coordinates.block())));
-    Box::new(Reparametrized::new("weights and scales", coordinates, Sequence::new(kernels)))
+    kernels.extend(moves);
+    Box::new(Reparametrized::new(outputs.name(), coordinates, Sequence::new(kernels)))
 }
 
 /// What moves hidden weights and scales with the output weights integrated out.

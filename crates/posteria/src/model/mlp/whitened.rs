@@ -41,6 +41,15 @@ impl<'p> Whitened<'p> {
         }
     }
 
+    /// With the weights from `first` on, where a group begins, as they are: z_i = w_i ~ N(0, s_i²).
+    ///
+    /// What the data say about an output weight does not grow with its scale, as it does for w/s:
+    /// trajectories keep their step where the scale is large.
+    pub(super) fn up_to(mut self, first: usize) -> Self {
+        self.scaled.free_from(first);
+        self
+    }
+
     /// The coordinates of the scales.
     pub(super) fn block(&self) -> &ScaleBlock<'p> {
         &self.scaled.block
@@ -51,11 +60,10 @@ impl<'p> Whitened<'p> {
     fn finish(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, Infeasible> {
         self.slopes.iter_mut().for_each(|slope| *slope *= self.inverse_temperature);
         let (groups, slopes) = (&self.hierarchy.groups, &self.slopes);
-        let weights = &self.scaled.weights;
-        self.scaled.log_prior_gradient(position, slopes, gradient, |group, part| {
+        let scaled = &self.scaled;
+        scaled.log_prior_gradient(position, slopes, gradient, |group, part| {
             let group = &groups[group.expect("residual scales are not moved here")];
-            let range = group.part_range(part);
-            slopes[range.clone()].iter().zip(&weights[range]).map(|(g, w)| g * w).sum()
+            scaled.along_log_scale(group.part_range(part), slopes)
         })
     }
 }

@@ -290,7 +290,6 @@ fn weights_and_whitened_weights_have_the_joint_density() {
             .map(|(scale, w)| -0.5 * (w / scale).powi(2) - scale.ln() - LOG_SQRT_2PI)
             .sum();
         let of_scales = log_density_of(Kind::Scale, &weight_factors(posterior, state, true));
-        let log_scales: f64 = scales.iter().map(|scale| scale.ln()).sum();
         for beta in BETAS {
             let squares = &posterior.input_squares;
             let mut weights = WeightsConditional::new(network, hierarchy, observed, squares, beta);
@@ -298,17 +297,20 @@ fn weights_and_whitened_weights_have_the_joint_density() {
             let found = weights.log_density(&state[..scales.len()]).unwrap();
             let what = format!("{what}, β = {beta}");
             assert_close(found, of_weights + beta * likelihood, &what);
-            let mut whitened = Whitened::new(network, hierarchy, observed, beta);
-            let mut position = vec![0.0; whitened.dim()];
-            whitened.enter(state, &mut position);
-            let found = whitened.log_density(&position).unwrap();
-            let expected = of_scales + of_weights + log_scales + beta * likelihood;
-            assert_close(found, expected, &what);
-            // And back to where it came from.
-            let mut back = state.to_vec();
-            whitened.leave(&position, &mut back, &mut stream(31));
-            for (a, b) in back.iter().zip(state) {
-                assert_close(*a, *b, &what);
+            for first in [scales.len(), posterior.shape.output_weights().start] {
+                let mut whitened = Whitened::new(network, hierarchy, observed, beta).up_to(first);
+                let mut position = vec![0.0; whitened.dim()];
+                whitened.enter(state, &mut position);
+                let found = whitened.log_density(&position).unwrap();
+                let log_scales: f64 = scales[..first].iter().map(|scale| scale.ln()).sum();
+                let expected = of_scales + of_weights + log_scales + beta * likelihood;
+                assert_close(found, expected, &what);
+                // And back to where it came from.
+                let mut back = state.to_vec();
+                whitened.leave(&position, &mut back, &mut stream(31));
+                for (a, b) in back.iter().zip(state) {
+                    assert_close(*a, *b, &what);
+                }
             }
         }
     });

@@ -94,10 +94,12 @@ fn check(world: &World, stream: &mut Stream, what: &str) {
                 continue;
             }
         }
-        let mut whitened = Whitened::new(network, hierarchy, observed, beta);
-        let mut position = vec![0.0; whitened.dim()];
-        whitened.enter(&state, &mut position);
-        assert_gradient(&mut whitened, &position, &format!("whitened, {what}"));
+        for first in [posterior.shape.len(), posterior.shape.output_weights().start] {
+            let mut whitened = Whitened::new(network, hierarchy, observed, beta).up_to(first);
+            let mut position = vec![0.0; whitened.dim()];
+            whitened.enter(&state, &mut position);
+            assert_gradient(&mut whitened, &position, &format!("whitened up to {first}, {what}"));
+        }
         let squares = &posterior.input_squares;
         let mut weights = WeightsConditional::new(network, hierarchy, observed, squares, beta);
         weights.condition(&state);

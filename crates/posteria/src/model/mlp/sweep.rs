@@ -31,6 +31,9 @@ const JOINT_STEPS_OF_REPLICAS: usize = 120;
 const JOINT_ACCEPTANCE: f64 = 0.85;
 /// Share of as many steps with the output weights free of their scales.
 const FREE_SHARE: f64 = 0.3;
+/// Times that scales move with their weights, and are drawn given them, after trajectories: they
+/// bring a state back from large output scales, and are cheap.
+const SCALE_MOVES: usize = 4;
 /// Trajectories with the output weights integrated out in one sweep, each followed by the
 /// draws from full conditionals: they are cheap, and draws are few.
 const COLLAPSED: usize = 6;
@@ -171,6 +174,8 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
                 let moved = vec![joint(posterior, beta, reach, outputs), scales(posterior)];
                 updates.push(Box::new(Repeated::new(outputs.name(), 1, moved)));
             }
+            let moved = vec![scale_moves(posterior, beta), scales(posterior)];
+            updates.push(Box::new(Repeated::new("scale moves", SCALE_MOVES, moved)));
         }
         (_, KernelChoice::Hmc) => {
             let moves = posterior.moves;

@@ -173,10 +173,10 @@ fn kernel(sampling: &SamplingSpec, task: Task) -> String {
             steps("number of leapfrog steps found in warm-up")
         ),
         _ => format!(
-            "trajectories of the weights given their scales, with persistent momentum, alternate \
-             with trajectories of weights and scales together ({}); scales are also drawn from \
-             their conditionals",
-            steps("60 leapfrog steps")
+            "weights and scales move together along trajectories ({}), in turn with the output \
+             weights in units of their scales and in their own; scales are also drawn from their \
+             conditionals and moved with their weights",
+            steps("200 leapfrog steps")
         ),
     };
     if let Some(temperatures @ 2..) = sampling.temperatures {

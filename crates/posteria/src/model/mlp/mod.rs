@@ -15,10 +15,10 @@
 //! # How it is sampled
 //! Real targets are normal given one latent number per row, whatever the residual family, so
 //! the output weights are integrated out: trajectories move hidden weights and all scales
-//! together, and the output weights are drawn exactly. Classes alternate trajectories of the
-//! weights given their scales (heuristic step sizes, persistent momentum) with trajectories of
-//! weights and scales together. Scales are also drawn from their full conditionals, so they
-//! move in both parametrisations.
+//! together, and the output weights are drawn exactly. For classes trajectories move all weights
+//! and scales together, in turn with the output weights in units of their scales and in their
+//! own. Scales are also drawn from their full conditionals, so they move in both
+//! parametrisations.
 //!
 //! Chains start at small random weights, at a draw from the prior, or where
 //! [early stopping](MlpPosterior::early_stopped) on a random half of the rows ends.

@@ -150,8 +150,8 @@ fn what_cannot_be_is_refused() {
     let place = Place::with_data(20);
     let refusal = |line: &str| place.call(line).refusal().to_string();
     for (line, says) in [
-        (format!("{LINEAR} --inference variational"), "not available"),
-        (format!("{LINEAR} --model gp --inference laplace"), "\"linear\" or \"mlp\""),
+        (format!("{LINEAR} --inference variational"), "known: mcmc, laplace, map"),
+        (format!("{LINEAR} --model gp --inference laplace"), "known: mcmc"),
         (format!("{NETWORK} --inference laplace --warmup 10"), "independent"),
         (format!("{NETWORK} --inference map --draws 10"), "one point"),
         (format!("{NETWORK} --inference laplace --residual student-t"), "residual family"),

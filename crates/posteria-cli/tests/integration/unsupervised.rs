@@ -126,13 +126,13 @@ fn dry_runs_say_what_is_fitted_and_bad_input_what_is_wrong() {
         ("--model mixture --target waiting", "which has no targets"),
         ("--model mixture --hidden 3", "hidden in [model]"),
         ("--model mixture --warmup 100", "warmup in [sampling]"),
-        ("--model mixture --inference mcmc", "inference = \"variational\""),
+        ("--model mixture --inference mcmc", "known: variational"),
         ("--model mixture --inputs nothing", "nothing"),
         ("--model pca --components 2", "fewer than there are columns"),
         ("--model pca --inputs waiting", "expected 2, found 1"),
         ("--model mixture --test faithful.csv", "test in [data]"),
         ("--target waiting --components 3", "components in [model]"),
-        ("--target waiting --inference variational", "not available"),
+        ("--target waiting --inference variational", "known: mcmc, laplace, map"),
     ] {
         let call = place.call(&format!("fit faithful.csv {rest} --out run"));
         assert!(call.refusal().contains(says), "{rest}: {}", call.stderr);

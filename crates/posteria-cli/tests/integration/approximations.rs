@@ -151,7 +151,7 @@ fn what_cannot_be_is_refused() {
     let refusal = |line: &str| place.call(line).refusal().to_string();
     for (line, says) in [
         (format!("{LINEAR} --inference variational"), "known: mcmc, laplace, map"),
-        (format!("{LINEAR} --model gp --inference laplace"), "known: mcmc"),
+        (format!("{LINEAR} --model gp --inference laplace"), "to kind = \"gp\"; known: mcmc"),
         (format!("{NETWORK} --inference laplace --warmup 10"), "independent"),
         (format!("{NETWORK} --inference map --draws 10"), "one point"),
         (format!("{NETWORK} --inference laplace --residual student-t"), "residual family"),

@@ -239,7 +239,7 @@ fn scale_moves<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + '
 }
 
 /// The coordinates of the output weights in a trajectory of weights and scales together.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Outputs {
     /// In units of their scales, which is best where these are small.
     Whitened,
@@ -263,21 +263,24 @@ fn joint<'p>(
     reach: Reach,
     outputs: Outputs,
 ) -> Box<dyn Update + 'p> {
-    let mut coordinates = whitened(posterior, beta);
-    let mut steps = posterior.moves.leapfrog_steps.unwrap_or(reach.joint_steps);
-    let mut moves = walk(directions(posterior, coordinates.block()));
-    let mut target_acceptance = JOINT_ACCEPTANCE;
-    if outputs == Outputs::Free {
-        coordinates = coordinates.up_to(posterior.shape.output_weights().start);
-        steps = ((FREE_SHARE * steps as f64) as usize).max(1);
-        target_acceptance = HmcOptions::default().target_acceptance;
-        // Scales are drawn given the weights next.
-        moves = None;
-    }
+    let whitened = whitened(posterior, beta);
+    let steps = posterior.moves.leapfrog_steps.unwrap_or(reach.joint_steps);
+    let (coordinates, leapfrog_steps, target_acceptance, moves) = match outputs {
+        Outputs::Whitened => {
+            let moves = walk(directions(posterior, whitened.block()));
+            (whitened, steps, JOINT_ACCEPTANCE, moves)
+        }
+        // Scales are drawn given the weights next: moves of their own are not needed.
+        Outputs::Free => {
+            let free = whitened.up_to(posterior.shape.output_weights().start);
+            let steps = ((FREE_SHARE * steps as f64) as usize).max(1);
+            (free, steps, HmcOptions::default().target_acceptance, None)
+        }
+    };
     let pools = pools(posterior, coordinates.block().len(), posterior.shape.len());
     let options = HmcOptions {
         step_size: 0.05,
-        leapfrog_steps: steps,
+        leapfrog_steps,
         metric: MetricKind::Pooled(pools),
         target_acceptance,
         fast_force: true,

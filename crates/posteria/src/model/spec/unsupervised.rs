@@ -42,7 +42,7 @@ impl Spec {
         if let Some((section, key, _)) = given.into_iter().find(|(.., given)| *given) {
             return conflict(section, key, with);
         }
-        Ok(())
+        self.check_inference()
     }
 
     /// Refuses priors of other groups than `known`, each with its keys.

@@ -38,6 +38,17 @@ pub enum EvidenceDoubt {
         /// Whether the exchanged ensemble went to and fro nevertheless.
         bridged: bool,
     },
+    /// Single chains in one direction give another value than the method.
+    OneDirection {
+        /// Whether they go from the prior to the posterior.
+        from_prior: bool,
+        /// Their value.
+        direction: f64,
+        /// That of the method.
+        value: f64,
+        /// Standard error of the difference.
+        error: f64,
+    },
     /// Two methods give different values.
     MethodsDisagree {
         /// Names of the two.
@@ -120,6 +131,13 @@ impl fmt::Display for EvidenceDoubt {
                     write!(f, "draw longer (--draws) with more rungs (--rungs)")
                 }
             }
+            EvidenceDoubt::OneDirection { from_prior, direction, value, error } => write!(
+                f,
+                "single chains from the {} give {direction:.2}, not {value:.2}, with a standard error \
+                 of {error:.2} of the difference: they stay in a phase that the ladders leave, or the \
+                 ladders miss one; draw longer (--draws) until they agree",
+                if *from_prior { "prior" } else { "posterior" }
+            ),
             EvidenceDoubt::MethodsDisagree { methods: [one, other], difference, error } => write!(
                 f,
                 "{one} and {other} differ by {difference:.2}, with a standard error of {error:.2}: at \

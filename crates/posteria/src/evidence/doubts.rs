@@ -24,8 +24,9 @@ const PEAK: f64 = 20.0;
 /// The estimate with whatever the ladder and single chains in both directions say against it.
 ///
 /// Not usable where neighbours exchange less than 5 %, where ladders disagree, where there is
-/// hysteresis, or where a rung has two phases and the ladders have not been seen to go to and fro.
-/// If they have, phases are told, but it is the very purpose of exchanges to pass them.
+/// hysteresis, where a direction by itself gives another value, or where a rung has two phases and
+/// the ladders have not been seen to go to and fro. If they have, phases are told, but it is the
+/// very purpose of exchanges to pass them.
 #[must_use]
 pub fn judge(
     mut found: LogEvidence,
@@ -59,14 +60,8 @@ pub fn judge(
     if let Some((inverse_temperature, levels)) = phases {
         doubts.push((EvidenceDoubt::TwoPhases { inverse_temperature, levels }, !bridged));
     }
-    if let Some(directions) = directions.filter(|directions| directions.is_hysteresis()) {
-        let doubt = EvidenceDoubt::Hysteresis {
-            forward: directions.forward.value,
-            backward: directions.backward.value,
-            error: directions.error(),
-            bridged,
-        };
-        doubts.push((doubt, true));
+    if let Some(directions) = directions {
+        doubts.extend(doubt_of_directions(&found, directions, bridged).map(|doubt| (doubt, true)));
     }
     if found.standard_error > ERROR || found.standard_error.is_nan() {
         doubts.push((EvidenceDoubt::Imprecise { error: found.standard_error }, true));
@@ -76,6 +71,33 @@ pub fn judge(
         found.cautions.push(Caution::Evidence(doubt));
     }
     found
+}
+
+/// What single chains in both directions say against an estimate: that they differ from each
+/// other, or else which of them differs most from the estimate. Directions that agree may do so
+/// because one of them is known badly.
+fn doubt_of_directions(
+    found: &LogEvidence,
+    directions: &Directions,
+    bridged: bool,
+) -> Option<EvidenceDoubt> {
+    let Directions { forward, backward, .. } = directions;
+    if directions.is_hysteresis() {
+        let (forward, backward) = (forward.value, backward.value);
+        let error = directions.error();
+        return Some(EvidenceDoubt::Hysteresis { forward, backward, error, bridged });
+    }
+    let apart = |way: &LogEvidence| {
+        (way.value - found.value).abs() / way.standard_error.hypot(found.standard_error)
+    };
+    let from_prior = apart(forward) > apart(backward);
+    let way = if from_prior { forward } else { backward };
+    (apart(way) > DISAGREEMENT).then(|| EvidenceDoubt::OneDirection {
+        from_prior,
+        direction: way.value,
+        value: found.value,
+        error: way.standard_error.hypot(found.standard_error),
+    })
 }
 
 /// Pairs of estimates that differ by more than four standard errors of their difference.
@@ -133,12 +155,47 @@ fn two_phases(values: &mut [f64]) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::estimate::Method;
     use crate::random::{Purpose, Seed};
 
     fn phases(mut value: impl FnMut(usize, f64) -> f64) -> bool {
         let mut stream = Seed(4).stream(Purpose::Data, [0, 0]);
         let mut values: Vec<f64> = (0..4000).map(|i| value(i, stream.normal())).collect();
         two_phases(&mut values).is_some()
+    }
+
+    /// The doubt about a value of 476.7 ± 0.4 beside directions with their errors.
+    fn doubt(forward: (f64, f64), backward: (f64, f64)) -> Option<EvidenceDoubt> {
+        let energies = Energies {
+            inverse_temperatures: vec![0.0, 1.0],
+            values: Vec::new(),
+            acceptance: vec![f64::NAN],
+            round_trips: vec![0],
+        };
+        let path = |(value, error)| LogEvidence::new(Method::Path, value, error);
+        let directions = Directions {
+            forward: path(forward),
+            backward: path(backward),
+            forward_energies: energies.clone(),
+            backward_energies: energies,
+        };
+        doubt_of_directions(&path((476.7, 0.4)), &directions, true)
+    }
+
+    #[test]
+    fn each_direction_is_held_against_the_value() {
+        assert_eq!(doubt((475.9, 0.5), (477.1, 0.5)), None);
+        assert!(matches!(
+            doubt((471.2, 0.5), (476.8, 0.5)),
+            Some(EvidenceDoubt::Hysteresis { .. })
+        ));
+        // The directions agree within their errors, which are those of the backward one.
+        let from_prior = |doubt: Option<EvidenceDoubt>| match doubt {
+            Some(EvidenceDoubt::OneDirection { from_prior, .. }) => from_prior,
+            other => panic!("{other:?}"),
+        };
+        assert!(from_prior(doubt((471.2, 0.5), (476.4, 2.2))));
+        assert!(!from_prior(doubt((477.1, 2.2), (482.2, 0.5))));
     }
 
     #[test]

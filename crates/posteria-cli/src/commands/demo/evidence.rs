@@ -16,9 +16,17 @@ use crate::failure::{Classify, Result};
 
 /// What a ladder and single chains in both directions say about one model.
 struct Found {
+    /// The estimate from the ladder, judged by nothing but it.
     path: LogEvidence,
     energies: Energies,
     directions: Directions,
+}
+
+impl Found {
+    /// The estimate from the ladder, judged by the single chains too.
+    fn judged(&self) -> LogEvidence {
+        judge(path_sampling(&self.energies), &self.energies, Some(&self.directions))
+    }
 }
 
 /// Runs `ladders` ladders of `draws` sweeps at every temperature, and as many single chains in
@@ -35,7 +43,6 @@ fn estimate(
     let (seed, threads) = (settings.context.seed(), settings.context.threads);
     let ladder = Ladder::run(posterior, &options, seed, threads, &Silent).running()?;
     let directions = both_directions(&ladder, sweeps, &Silent).running()?;
-    // Single chains are there to be compared with the ladders, not to judge them.
     let path = judge(path_sampling(ladder.energies()), ladder.energies(), None);
     Ok(Found { path, energies: ladder.energies().clone(), directions })
 }

@@ -13,7 +13,7 @@ use crate::text;
 /// Hidden units.
 const HIDDEN: [usize; 8] = [1, 2, 3, 4, 6, 8, 12, 19];
 /// Ladders, sweeps at every temperature, and those of single chains.
-const EFFORT: (usize, usize, usize) = (4, 500, 60);
+const EFFORT: (usize, usize, usize) = (4, 500, 200);
 
 const WORDS: &str = "\
 Networks with 1 to 19 hidden units on 200 rows of the robot arm, noise 0.05, gamma priors of precisions
@@ -34,7 +34,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         settings.context.output.message(&units);
         let posterior = network(hidden, settings)?;
         let found = estimate(&posterior, EFFORT, settings)?;
-        doubts.extend(doubt(&units, &found.path));
+        doubts.extend(doubt(&units, &found.judged()));
         let name = |what: &str| format!("{hidden} hidden: log evidence, {what}");
         results.push(quantity(name("path"), &found.path));
         results.push(quantity(name("prior to posterior"), &found.directions.forward));

@@ -8,7 +8,7 @@ figures drift with the machine.
 
     cargo build --release --manifest-path bench/Cargo.toml --bin gp
     cargo bench -p posteria --bench gp          # posteria's densities, also on two threads
-    python bench/gp.py --data TABLES [--only density,sampling] [--problems P6,P6big,P7,cdata]
+    python bench/gp.py --data TABLES [--only density,sampling] [--problems P6,P6big,P7,cdata] [--draws 300]
 
 TABLES is a folder with P4.tr (P6), P6big.tr, P2.tr (P7) and P3.tr (cdata); it is filled with simulated
 tables of the same kind if it is empty. Needs numpy, jax, scikit-learn, numpyro and arviz.
@@ -82,7 +82,7 @@ def density(rows, inputs):
     print(f"density n={rows} d={inputs}: JAX {ours:.0f} us, scikit-learn {theirs:.0f} us", flush=True)
 
 
-def numpyro(name, folder, draws=300):
+def numpyro(name, folder, draws):
     """Smallest bulk ESS per CPU second of NumPyro's NUTS on a regression."""
     import arviz as az
     import jax
@@ -127,6 +127,7 @@ def main():
     parser.add_argument("--only", default="density,sampling")
     parser.add_argument("--problems", default="P6,P6big,P7,cdata")
     parser.add_argument("--numpyro", default="P6", help="problems that NumPyro samples too")
+    parser.add_argument("--draws", type=int, default=300, help="draws and warm-up of each of NumPyro's four chains")
     arguments = parser.parse_args()
     os.makedirs(arguments.data, exist_ok=True)
     if not os.listdir(arguments.data):
@@ -142,7 +143,7 @@ def main():
             size = ["--warmup", "200", "--draws", "60"] if name == "P6big" else []
             subprocess.run([program, name, arguments.data, *size], check=True)
         for name in filter(None, arguments.numpyro.split(",")):
-            numpyro(name, arguments.data)
+            numpyro(name, arguments.data, arguments.draws)
 
 
 if __name__ == "__main__":

@@ -87,16 +87,17 @@ impl InverseGamma {
     /// The log density of l = log √v, Jacobian 2v included: what a sampler on the log scale
     /// needs.
     pub fn log_density_of_log_scale(&self, log_scale: f64) -> f64 {
-        let shape = self.shape();
-        let distance = log_scale - self.scale.ln();
-        // shape log(rate/v) - rate/v with rate/v = shape · (s0²/v).
-        let ratio = shape * (-2.0 * distance).exp();
-        LN_2 + shape * (shape.ln() - 2.0 * distance) - ratio - ln_gamma(shape)
+        self.of_log_scale().log_density(log_scale).0
     }
 
-    /// d/dl of [`InverseGamma::log_density_of_log_scale`]: ν (s0²/v - 1).
-    pub fn log_scale_density_derivative(&self, log_scale: f64) -> f64 {
-        self.dof * (-2.0 * (log_scale - self.scale.ln())).exp_m1()
+    /// The distribution of l = log √v.
+    pub fn of_log_scale(&self) -> LogInverseGamma {
+        let shape = self.shape();
+        LogInverseGamma {
+            log_scale: self.scale.ln(),
+            dof: self.dof,
+            log_constant: LN_2 + shape * shape.ln() - shape - ln_gamma(shape),
+        }
     }
 
     /// P(V ≤ v), accurate in the left tail.
@@ -122,6 +123,30 @@ impl InverseGamma {
     pub fn draw_log_scale(&self, stream: &mut Stream) -> f64 {
         let shape = self.shape();
         self.scale.ln() + 0.5 * (shape.ln() - standard_log_draw(shape, stream))
+    }
+}
+
+/// The distribution of the log scale l = log √v of an [`InverseGamma`] variance v, with its
+/// constants at hand:
+///
+/// log p(l) = log 2 + (ν/2) log(ν/2) - log Γ(ν/2) - ν (l - log s0) - (ν/2) (s0²/v).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogInverseGamma {
+    /// log s0.
+    log_scale: f64,
+    dof: f64,
+    /// log p(log s0).
+    log_constant: f64,
+}
+
+impl LogInverseGamma {
+    /// log p(l) and its derivative ν (s0²/v - 1).
+    pub fn log_density(&self, log_scale: f64) -> (f64, f64) {
+        let distance = log_scale - self.log_scale;
+        // s0²/v - 1.
+        let excess = (-2.0 * distance).exp_m1();
+        let value = self.log_constant - self.dof * (distance + 0.5 * excess);
+        (value, self.dof * excess)
     }
 }
 
@@ -162,7 +187,7 @@ mod tests {
             for v in [0.01, 0.2, 5.0] {
                 assert_derivative(prior.derivative(v), v, |v| prior.log_density(v));
                 let l = 0.5 * v.ln();
-                assert_derivative(prior.log_scale_density_derivative(l), l, |l| {
+                assert_derivative(prior.of_log_scale().log_density(l).1, l, |l| {
                     prior.log_density_of_log_scale(l)
                 });
                 assert_derivative(prior.log_scale_derivative(v), 0.3_f64.ln(), |s| {

@@ -31,7 +31,7 @@ pub use dirichlet::Dirichlet;
 pub use error::ParameterError;
 pub use gamma::Gamma;
 pub use half_student_t::HalfStudentT;
-pub use inverse_gamma::InverseGamma;
+pub use inverse_gamma::{InverseGamma, LogInverseGamma};
 pub use inverse_gaussian::draw_inverse_gaussian;
 pub use inverse_wishart::InverseWishart;
 pub use laplace::Laplace;

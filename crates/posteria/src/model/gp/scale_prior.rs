@@ -23,10 +23,7 @@ impl ScalePrior {
     pub(super) fn log_density(&self, log_value: f64) -> Option<(f64, f64)> {
         // d log p(log h) / d log h = h p'(h)/p(h) + 1.
         Some(match self {
-            ScalePrior::InverseGamma(prior) => (
-                prior.log_density_of_log_scale(log_value),
-                prior.log_scale_density_derivative(log_value),
-            ),
+            ScalePrior::InverseGamma(prior) => prior.of_log_scale().log_density(log_value),
             ScalePrior::HalfStudentT(prior) => {
                 let value = log_value.exp();
                 (prior.log_density(value) + log_value, value * prior.derivative(value) + 1.0)

@@ -185,7 +185,7 @@ impl LogDensity for Collapsed<'_> {
             }
         }
         let (groups, noise) = (&self.hierarchy.groups, &self.noise);
-        let prior = self.scaled.log_prior_gradient(position, slopes, gradient, |group, part| {
+        let scales = self.scaled.gradient(position, slopes, gradient, |group, part| {
             let Some(group) = group else { return noise[part] };
             let range = groups[group].part_range(part);
             if range.start < hidden.len() {
@@ -195,6 +195,7 @@ impl LogDensity for Collapsed<'_> {
                 log_scales[range.start - tail.start..range.end - tail.start].iter().sum()
             }
         })?;
+        let prior = scales + self.scaled.log_prior_of_weights(position);
         Ok(prior + self.log_normalizer() + marginal)
     }
 

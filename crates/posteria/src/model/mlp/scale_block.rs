@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::hierarchy::{Hierarchy, Scale};
-use crate::model::prior::Levels;
+use crate::model::prior::{LevelDensities, Levels};
 
 /// The sampled scales of some groups of weights and of the residuals as coordinates.
 pub(super) struct ScaleBlock<'p> {
@@ -16,8 +16,8 @@ struct Part<'p> {
     range: Range<usize>,
     /// Index of the group of weights; none for residuals.
     group: Option<usize>,
-    /// Degrees of freedom of the present state.
-    dof: f64,
+    /// For the degrees of freedom of the present state; none before there is one.
+    densities: Option<LevelDensities>,
 }
 
 impl<'p> ScaleBlock<'p> {
@@ -27,7 +27,7 @@ impl<'p> ScaleBlock<'p> {
         let mut push = |levels: &'p Levels, group| {
             let range = len..len + levels.coordinates();
             len = range.end;
-            parts.push(Part { levels, range, group, dof: f64::NAN });
+            parts.push(Part { levels, range, group, densities: None });
         };
         for (index, group) in hierarchy.groups.iter().enumerate() {
             if let Scale::Sampled(levels) = &group.scale {
@@ -69,7 +69,7 @@ impl<'p> ScaleBlock<'p> {
     /// Writes the coordinates of `state`.
     pub(super) fn enter(&mut self, state: &[f64], coordinates: &mut [f64]) {
         for part in &mut self.parts {
-            part.dof = part.levels.dof.value(state);
+            part.densities = part.levels.densities(part.levels.dof.value(state));
             part.levels.enter(state, &mut coordinates[part.range.clone()]);
         }
     }
@@ -97,7 +97,8 @@ impl<'p> ScaleBlock<'p> {
                 *slot = derivative(part.group, k);
             }
             let coordinates = &coordinates[part.range.clone()];
-            value += part.levels.log_density_gradient(part.dof, coordinates, gradient)?;
+            let densities = part.densities.as_ref()?;
+            value += part.levels.log_density_gradient(densities, coordinates, gradient)?;
         }
         Some(value)
     }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use posteria_linalg::dot;
+
 use super::hierarchy::Hierarchy;
 use super::scale_block::ScaleBlock;
 use crate::density::special::LOG_SQRT_2PI;
@@ -94,17 +96,16 @@ impl<'p> ScaledWeights<'p> {
 
     /// Log prior density of a position.
     pub(super) fn log_prior(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
-        let (coordinates, z) = position.split_at(self.block.len());
+        let coordinates = &position[..self.block.len()];
         let scales = self.block.log_density_gradient(coordinates, &mut self.ignored, |_, _| 0.0);
-        let squares: f64 = z[..self.free].iter().map(|z| z * z).sum();
-        let weights = log_normal(squares, self.free) + self.log_prior_of_free();
+        let weights = self.log_prior_of_weights(position);
         scales.map(|scales| scales + weights).ok_or(Infeasible::NotFinite)
     }
 
-    /// As [`ScaledWeights::log_prior`] at the position that is set, adding its gradient to
-    /// `slopes`, the derivatives of the rest of the target with respect to the weights.
-    /// `derivative(group, part)` is that of the rest with respect to a log scale.
-    pub(super) fn log_prior_gradient(
+    /// Gradient of the target at the position that is set, from `slopes`, the derivatives of all
+    /// but the prior with respect to the weights. `derivative(group, part)` is that of all but the
+    /// prior of scales with respect to a log scale. Returns the log prior of the scales.
+    pub(super) fn gradient(
         &self,
         position: &[f64],
         slopes: &[f64],
@@ -113,42 +114,37 @@ impl<'p> ScaledWeights<'p> {
     ) -> Result<f64, Infeasible> {
         let (coordinates, z) = position.split_at(self.block.len());
         let (of_scales, of_z) = gradient.split_at_mut(self.block.len());
-        let mut squares = 0.0;
         let (of_z, of_free) = of_z.split_at_mut(self.free);
         for (((slot, z), scale), slope) in of_z.iter_mut().zip(z).zip(&self.scales).zip(slopes) {
-            squares += z * z;
             *slot = slope * scale - z;
         }
         for (slot, index) in of_free.iter_mut().zip(self.free..) {
             *slot = slopes[index] - self.weights[index] / self.scales[index].powi(2);
         }
         let scales = self.block.log_density_gradient(coordinates, of_scales, derivative);
-        let weights = log_normal(squares, self.free) + self.log_prior_of_free();
-        scales.map(|scales| scales + weights).ok_or(Infeasible::NotFinite)
+        scales.ok_or(Infeasible::NotFinite)
     }
 
     /// Derivative of the target with respect to the log scale of the weights in `range`, given
     /// the `slopes` of the rest of it with respect to the weights.
     pub(super) fn along_log_scale(&self, range: Range<usize>, slopes: &[f64]) -> f64 {
+        let weights = &self.weights[range.clone()];
         if range.start >= self.free {
-            range.map(|index| (self.weights[index] / self.scales[index]).powi(2) - 1.0).sum()
+            weights.iter().zip(&self.scales[range]).map(|(w, s)| (w / s).powi(2) - 1.0).sum()
         } else {
-            range.map(|index| slopes[index] * self.weights[index]).sum()
+            dot(weights, &slopes[range])
         }
     }
 
-    /// Log density of the free weights given their scales.
-    fn log_prior_of_free(&self) -> f64 {
-        let of = |index: usize| {
+    /// Log density of the weights at the position that is set, given their scales.
+    pub(super) fn log_prior_of_weights(&self, position: &[f64]) -> f64 {
+        let z = &position[self.block.len()..][..self.free];
+        let of_free = |index: usize| {
             let scale = self.scales[index];
             let z = self.weights[index] / scale;
             -0.5 * z * z - scale.ln() - LOG_SQRT_2PI
         };
-        (self.free..self.weights.len()).map(of).sum()
+        let free: f64 = (self.free..self.weights.len()).map(of_free).sum();
+        -0.5 * dot(z, z) - self.free as f64 * LOG_SQRT_2PI + free
     }
-}
-
-/// Log density of `count` standard normal numbers with this sum of squares.
-fn log_normal(squares: f64, count: usize) -> f64 {
-    -0.5 * squares - count as f64 * LOG_SQRT_2PI
 }

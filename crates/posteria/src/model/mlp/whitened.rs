@@ -56,12 +56,12 @@ impl<'p> Whitened<'p> {
     }
 
     /// From the gradient with respect to the weights in `slopes`: that of the whole density.
-    /// Returns the log prior.
+    /// Returns the log prior of the scales.
     fn finish(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, Infeasible> {
         self.slopes.iter_mut().for_each(|slope| *slope *= self.inverse_temperature);
         let (groups, slopes) = (&self.hierarchy.groups, &self.slopes);
         let scaled = &self.scaled;
-        scaled.log_prior_gradient(position, slopes, gradient, |group, part| {
+        scaled.gradient(position, slopes, gradient, |group, part| {
             let group = &groups[group.expect("residual scales are not moved here")];
             scaled.along_log_scale(group.part_range(part), slopes)
         })
@@ -105,7 +105,8 @@ impl LogDensity for Whitened<'_> {
         } else {
             self.slopes.fill(0.0);
         }
-        Ok(value + self.finish(position, gradient)?)
+        let scales = self.finish(position, gradient)?;
+        Ok(value + scales + self.scaled.log_prior_of_weights(position))
     }
 
     fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{DofGrid, Squares, common_log_scale_given_log_scales, variance_given_normal};
-use crate::density::InverseGamma;
+use crate::density::{InverseGamma, LogInverseGamma};
 use crate::random::Stream;
 
 /// Largest |log scale| a draw may put into the state: the variance e^±700 is still a double.
@@ -84,6 +84,15 @@ pub struct Levels {
     pub above: Above,
 }
 
+/// Densities of the coordinates of a level, given its degrees of freedom.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelDensities {
+    /// Of log a_k - log a_ave, or of log a_k.
+    below: LogInverseGamma,
+    /// Of a sampled log a_ave.
+    above: Option<LogInverseGamma>,
+}
+
 impl Levels {
     /// Number of coordinates.
     pub fn coordinates(&self) -> usize {
@@ -143,22 +152,28 @@ impl Levels {
         }
     }
 
-    /// Log prior density of `coordinates` for ν = `dof`. On entry `gradient` holds the
-    /// derivatives of the rest of the target with respect to the log a_k, in its last places;
-    /// on return those of everything with respect to the coordinates.
+    /// Densities of the coordinates for ν = `dof`; `None` if that is none.
+    pub fn densities(&self, dof: f64) -> Option<LevelDensities> {
+        let (scale, above) = match &self.above {
+            Above::Fixed(scale) => (*scale, None),
+            Above::Sampled { prior, .. } => (1.0, Some(prior.of_log_scale())),
+        };
+        let below = InverseGamma::new(scale, dof).ok()?.of_log_scale();
+        Some(LevelDensities { below, above })
+    }
+
+    /// Log prior density of `coordinates`. On entry `gradient` holds the derivatives of the rest
+    /// of the target with respect to the log a_k, in its last places; on return those of
+    /// everything with respect to the coordinates.
     ///
     /// `None` if a scale is so far out that a square of it is not a number: a trajectory must not
     /// follow where a draw cannot be.
     pub fn log_density_gradient(
         &self,
-        dof: f64,
+        densities: &LevelDensities,
         coordinates: &[f64],
         gradient: &mut [f64],
     ) -> Option<f64> {
-        let below = match self.above {
-            Above::Fixed(scale) => InverseGamma::new(scale, dof).ok()?,
-            Above::Sampled { .. } => InverseGamma::new(1.0, dof).ok()?,
-        };
         let first = coordinates.len() - self.slots.len();
         let shift = if first > 0 { coordinates[0] } else { 0.0 };
         let mut value = 0.0;
@@ -170,13 +185,15 @@ impl Levels {
             if !within_limits(coordinate + shift) {
                 return None;
             }
-            value += below.log_density_of_log_scale(*coordinate);
+            let (log_density, derivative) = densities.below.log_density(*coordinate);
+            value += log_density;
             sum += *slot;
-            *slot += below.log_scale_density_derivative(*coordinate);
+            *slot += derivative;
         }
-        if let Above::Sampled { prior, .. } = &self.above {
-            value += prior.log_density_of_log_scale(coordinates[0]);
-            gradient[0] = sum + prior.log_scale_density_derivative(coordinates[0]);
+        if let Some(above) = &densities.above {
+            let (log_density, derivative) = above.log_density(shift);
+            value += log_density;
+            gradient[0] = sum + derivative;
         }
         Some(value)
     }
@@ -197,7 +214,7 @@ impl Levels {
         mut add: impl FnMut(usize, f64),
     ) -> Option<f64> {
         let log_above = self.log_above(state);
-        let below = InverseGamma::new(1.0, self.dof.value(state)).ok()?;
+        let below = InverseGamma::new(1.0, self.dof.value(state)).ok()?.of_log_scale();
         if !within_limits(log_above) {
             return None;
         }
@@ -207,14 +224,15 @@ impl Levels {
                 return None;
             }
             let relative = state[slot] - log_above;
-            value += below.log_density_of_log_scale(relative);
-            let derivative = below.log_scale_density_derivative(relative);
+            let (log_density, derivative) = below.log_density(relative);
+            value += log_density;
             add(slot, derivative);
             sum += derivative;
         }
         if let Above::Sampled { slot, prior } = &self.above {
-            value += prior.log_density_of_log_scale(log_above);
-            add(*slot, prior.log_scale_density_derivative(log_above) - sum);
+            let (log_density, derivative) = prior.of_log_scale().log_density(log_above);
+            value += log_density;
+            add(*slot, derivative - sum);
         }
         Some(value)
     }
@@ -231,10 +249,11 @@ impl Levels {
         let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) else {
             return f64::NAN;
         };
+        let below = below.of_log_scale();
         let mut value = self.dof.log_prior(state);
         for (k, log_scale) in state[self.slots.clone()].iter().enumerate() {
             if counted(k) {
-                value += below.log_density_of_log_scale(log_scale - log_above);
+                value += below.log_density(log_scale - log_above).0;
             }
         }
         if let Above::Sampled { slot, prior } = &self.above {

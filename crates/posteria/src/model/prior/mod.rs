@@ -26,7 +26,7 @@ pub use common::common_log_scale_given_log_scales;
 pub use covariance::CovarianceConditional;
 pub use dof::DofGrid;
 pub use dof_density::DofDensity;
-pub use levels::{Above, DofSource, LOG_SCALE_LIMIT, Levels, limited};
+pub use levels::{Above, DofSource, LOG_SCALE_LIMIT, LevelDensities, Levels, limited};
 pub use mean::{WeightedSum, mean_given_normal};
 pub use scale::{
     Absolutes, Squares, draw_case_variances, log_scale_given_laplace, log_scale_given_student_t,

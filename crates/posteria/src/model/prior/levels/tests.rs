@@ -44,8 +44,9 @@ fn coordinates_have_the_density_of_the_scales() {
         let mut coordinates = vec![0.0; levels.coordinates()];
         levels.enter(&STATE, &mut coordinates);
         let dof = levels.dof.value(&STATE);
+        let densities = levels.densities(dof).unwrap();
         let mut gradient = vec![0.0; coordinates.len()];
-        let found = levels.log_density_gradient(dof, &coordinates, &mut gradient).unwrap();
+        let found = levels.log_density_gradient(&densities, &coordinates, &mut gradient).unwrap();
         let expected = levels.log_prior(&STATE) - levels.dof.log_prior(&STATE);
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         // And by hand: densities of variances, Jacobian 2v each.
@@ -74,9 +75,10 @@ fn gradients_carry_those_of_the_rest_of_the_target() {
         let mut coordinates = vec![0.0; levels.coordinates()];
         levels.enter(&STATE, &mut coordinates);
         let first = coordinates.len() - 3;
+        let densities = levels.densities(5.0).unwrap();
         let value = |coordinates: &[f64], gradient: &mut [f64]| {
             gradient[first..].copy_from_slice(&rest);
-            let density = levels.log_density_gradient(5.0, coordinates, gradient).unwrap();
+            let density = levels.log_density_gradient(&densities, coordinates, gradient).unwrap();
             let mut state = STATE;
             levels.leave(coordinates, &mut state);
             density + state[2..5].iter().zip(rest).map(|(l, c)| l * c).sum::<f64>()
@@ -106,20 +108,21 @@ fn log_scales_stay_where_their_squares_are_numbers() {
         dof: DofSource::Fixed(1e-3),
         above: Above::Sampled { slot: 3, prior: tiny },
     };
+    let densities = levels.densities(1e-3).unwrap();
     let mut state = [0.0; 4];
     let mut coordinates = [0.0; 4];
     for _ in 0..100 {
         levels.draw_prior(&mut state, &mut stream);
         assert!(state.iter().all(|log| log.abs() <= LOG_SCALE_LIMIT));
         levels.enter(&state, &mut coordinates);
-        assert!(levels.log_density_gradient(1e-3, &coordinates, &mut [0.0; 4]).is_some());
+        assert!(levels.log_density_gradient(&densities, &coordinates, &mut [0.0; 4]).is_some());
     }
     // Neither the level above nor a scale below may leave the range.
     for far in [[352.0, 0.0, 0.0, 0.0], [-352.0, 0.0, 2.0, 0.0], [300.0, 0.0, 0.0, 60.0]] {
-        assert!(levels.log_density_gradient(1e-3, &far, &mut [0.0; 4]).is_none());
+        assert!(levels.log_density_gradient(&densities, &far, &mut [0.0; 4]).is_none());
     }
     let near = [300.0, 0.0, -60.0, 40.0];
-    assert!(levels.log_density_gradient(1e-3, &near, &mut [0.0; 4]).is_some());
+    assert!(levels.log_density_gradient(&densities, &near, &mut [0.0; 4]).is_some());
 }
 
 #[test]

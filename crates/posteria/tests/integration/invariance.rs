@@ -5,7 +5,7 @@
 //! and after the steps, which takes the noise of the exact draws out.
 
 use posteria::random::{Purpose, Seed, Stream};
-use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence};
+use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence, Retry};
 use posteria::sample::{
     Adapt, Cycle, DirectionWalk, FittedStudentT, Independence, Kernel, Metropolis,
     MetropolisHastings, RandomWalk, Refresh, Scan, Sequence, Slice, Stage,
@@ -126,6 +126,18 @@ fn persistence() {
     check("persistence", Box::new(Hmc::new(2, options.clone())));
     let windowed = HmcOptions { window: 2, leapfrog_steps: 2, ..options };
     check("persistence with windows", Box::new(Hmc::new(2, windowed)));
+}
+
+/// Steps so long that a good part of the first trajectories is rejected.
+#[test]
+fn second_trajectories() {
+    let retry = |below| Some(Retry { below, step_ratio: 0.3, steps_ratio: 0.5 });
+    let options = HmcOptions { step_size: 1.2, retry: retry(1.0), ..options() };
+    check("retry", Box::new(Hmc::new(2, options.clone())));
+    let hopeless = HmcOptions { retry: retry(0.2), ..options.clone() };
+    check("retry of the hopeless", Box::new(Hmc::new(2, hopeless)));
+    let fast = HmcOptions { fast_force: true, ..options };
+    check("retry by a coarse force", Box::new(Hmc::new(2, fast)));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::model::Posterior;
 use crate::model::spec::KernelChoice;
 use crate::random::{Purpose, Seed};
 use crate::sample::hmc::{
-    Hmc, HmcOptions, LengthSearch, MetricKind, Nuts, NutsOptions, Persistence,
+    Hmc, HmcOptions, LengthSearch, MetricKind, Nuts, NutsOptions, Persistence, Retry,
 };
 use crate::sample::{
     Block, DirectionWalk, Kernel, Ladder, Refresh, Reparametrized, Repeated, ReplicaExchange,
@@ -31,9 +31,9 @@ const JOINT_STEPS_OF_REPLICAS: usize = 120;
 const JOINT_ACCEPTANCE: f64 = 0.85;
 /// Share of as many steps with the output weights free of their scales.
 const FREE_SHARE: f64 = 0.3;
-/// Times that scales move with their weights, and are drawn given them, after trajectories: they
-/// bring a state back from large output scales, and are cheap.
-const SCALE_MOVES: usize = 4;
+/// What is tried where such a trajectory is rejected: with large output weights the posterior is
+/// stiffer than anywhere else, and without it chains stay there for hundreds of sweeps.
+const JOINT_RETRY: Retry = Retry { below: 0.05, step_ratio: 0.35, steps_ratio: 2.0 };
 /// Trajectories with the output weights integrated out in one sweep, each followed by the
 /// draws from full conditionals: they are cheap, and draws are few.
 const COLLAPSED: usize = 6;
@@ -174,8 +174,8 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
                 let moved = vec![joint(posterior, beta, reach, outputs), scales(posterior)];
                 updates.push(Box::new(Repeated::new(outputs.name(), 1, moved)));
             }
-            let moved = vec![scale_moves(posterior, beta), scales(posterior)];
-            updates.push(Box::new(Repeated::new("scale moves", SCALE_MOVES, moved)));
+            updates.push(scale_moves(posterior, beta));
+            updates.push(scales(posterior));
         }
         (_, KernelChoice::Hmc) => {
             let moves = posterior.moves;
@@ -284,6 +284,7 @@ fn joint<'p>(
         metric: MetricKind::Pooled(pools),
         target_acceptance,
         fast_force: true,
+        retry: Some(JOINT_RETRY),
         ..HmcOptions::default()
     };
     let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(coordinates.dim(), options))];

@@ -39,6 +39,9 @@ pub struct HmcOptions {
     /// from `leapfrog_steps`; `None` keeps that. Only for a momentum that is drawn anew every
     /// time.
     pub tune_length: Option<LengthSearch>,
+    /// What is tried where a trajectory is rejected. Only without windows, and for a momentum
+    /// that is drawn anew every time.
+    pub retry: Option<Retry>,
 }
 
 impl Default for HmcOptions {
@@ -55,7 +58,30 @@ impl Default for HmcOptions {
             target_acceptance: 0.8,
             fast_force: false,
             tune_length: None,
+            retry: None,
         }
+    }
+}
+
+/// A more careful trajectory where the first one is rejected [Modi, Barnett and Carpenter 2024].
+///
+/// For targets that are stiff in few places: the first steps can be long, and chains do not stay
+/// where these are never accepted. It costs a second trajectory, and the first one once more from
+/// its end; so it is tried where the first one was hopeless only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retry {
+    /// Tried where the first trajectory would be accepted with a smaller probability; in (0, 1].
+    pub below: f64,
+    /// Its step size in units of the first; in (0, 1).
+    pub step_ratio: f64,
+    /// Its number of leapfrog steps in units of the first.
+    pub steps_ratio: f64,
+}
+
+impl Retry {
+    /// Its number of leapfrog steps where the first trajectory has `steps`.
+    pub(super) fn steps(&self, steps: usize) -> usize {
+        (self.steps_ratio * steps as f64).round().max(1.0) as usize
     }
 }
 
@@ -87,6 +113,13 @@ impl Hmc {
             !(options.random_direction && options.persistence.decay > 0.0),
             "a random direction defeats persistence"
         );
+        if let Some(retry) = &options.retry {
+            assert!((0.0..1.0).contains(&retry.step_ratio), "a second step size is smaller");
+            assert!(
+                options.window == 1 && options.persistence.decay.abs() < f64::MIN_POSITIVE,
+                "a second trajectory goes without windows and persistence"
+            );
+        }
         let length = options.tune_length.clone().map(|search| {
             assert!(
                 options.persistence.decay.abs() < f64::MIN_POSITIVE,
@@ -126,6 +159,7 @@ impl Hmc {
             window: 1,
             persistence: Persistence::NONE,
             tune_length: None,
+            retry: None,
             ..options
         };
         Hmc::new(dim, options)
@@ -164,7 +198,8 @@ impl Hmc {
             step_size = -step_size;
         }
         let drive = if self.options.fast_force { Drive::Force } else { Drive::Gradient };
-        Trajectory { steps, step_size, window: self.options.window, drive }
+        let HmcOptions { window, retry, .. } = self.options;
+        Trajectory { steps, step_size, window, drive, retry }
     }
 }
 

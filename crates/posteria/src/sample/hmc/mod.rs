@@ -14,7 +14,7 @@ mod trajectory;
 mod tuning;
 mod turning;
 
-pub use hybrid::{Hmc, HmcOptions};
+pub use hybrid::{Hmc, HmcOptions, Retry};
 pub use leapfrog::Phase;
 pub use length::LengthSearch;
 pub use metric::{Metric, MetricKind};

@@ -1,7 +1,7 @@
 //! Run a trajectory of fixed length and decide where it leads: to its end, or into the
 //! acceptance window at its end.
 
-use super::{Metric, Phase};
+use super::{Metric, Phase, Retry};
 use crate::density::special::log_add_exp;
 use crate::random::Stream;
 use crate::sample::kernel::value_at;
@@ -92,6 +92,8 @@ pub(super) struct Trajectory {
     pub(super) step_size: f64,
     pub(super) window: usize,
     pub(super) drive: Drive,
+    /// What is tried where the end is rejected; without windows only.
+    pub(super) retry: Option<Retry>,
 }
 
 /// Room for trajectories, and the places that the latest one passed.
@@ -154,7 +156,13 @@ impl Trajectory {
         let transition = if self.window > 1 {
             self.window_transition(target, metric, phase, buffers, stream)
         } else {
-            self.end_transition(target, metric, phase, buffers, stream)
+            let first = self.end_transition(target, metric, phase, buffers, stream);
+            match &self.retry {
+                Some(retry) if !first.accepted && first.acceptance < retry.below => {
+                    self.second_transition(retry, first, (target, metric), (phase, buffers), stream)
+                }
+                _ => first,
+            }
         };
         if transition.infeasible.is_some() {
             phase.copy_from(&buffers.start);
@@ -177,27 +185,89 @@ impl Trajectory {
         buffers.way.begin(self.steps);
         let before = phase.energy();
         let mut cost = Cost::default();
-        for step in 1..=self.steps {
-            cost.leapfrog_steps += 1;
-            if let Err(infeasible) = self.drive.leapfrog(phase, target, metric, self.step_size) {
-                return cost.failed(infeasible);
-            }
-            buffers.way.pass(step, phase);
-        }
-        match self.drive.know_energy(phase, target) {
-            Ok(energies) => cost.energies += energies,
-            Err(infeasible) => return cost.failed(infeasible),
-        }
-        let error = phase.energy() - before;
-        if error.is_nan() {
-            return cost.failed(Infeasible::NotFinite);
-        }
+        let pass = |step: usize, phase: &Phase| buffers.way.pass(step, phase);
+        let error =
+            match self.follow(self.steps, self.step_size, (target, metric), phase, &mut cost, pass)
+            {
+                Ok(energy) => energy - before,
+                Err(infeasible) => return cost.failed(infeasible),
+            };
         let acceptance = (-error).exp().min(1.0);
         let accepted = stream.uniform() < acceptance;
         if !accepted {
             phase.copy_from(&buffers.start);
         }
         cost.decided(accepted, acceptance, error > DIVERGENCE)
+    }
+
+    /// Delayed rejection [Modi, Barnett and Carpenter 2024]: where `first` was rejected with
+    /// a(x) < b, a more careful trajectory from the same phase x to y, which is accepted with
+    /// probability
+    ///
+    /// min(1, exp(H(x) - H(y)) (1 - a(y)) / (1 - a(x))) if a(y) < b, and never otherwise,
+    ///
+    /// a being the probability that the first trajectory is accepted; from y it goes backwards.
+    /// Where steps are too long for the place, they are from y as well.
+    fn second_transition(
+        &self,
+        retry: &Retry,
+        first: Transition,
+        (target, metric): (&mut dyn LogDensity, &mut Metric),
+        (phase, buffers): (&mut Phase, &mut Buffers),
+        stream: &mut Stream,
+    ) -> Transition {
+        phase.copy_from(&buffers.start);
+        let before = phase.energy();
+        let mut cost = Cost {
+            leapfrog_steps: first.leapfrog_steps,
+            energies: first.evaluations - first.leapfrog_steps,
+        };
+        let steps = retry.steps(self.steps);
+        let careful = retry.step_ratio * self.step_size;
+        let end = self.follow(steps, careful, (target, metric), phase, &mut cost, |_, _| ());
+        let acceptance = end.map_or(0.0, |energy| {
+            buffers.accept.copy_from(phase);
+            let (forth, back) = (self.steps, -self.step_size);
+            // A state without a density is never accepted.
+            let ghost = self.follow(forth, back, (target, metric), phase, &mut cost, |_, _| ());
+            let from_end = ghost.map_or(0.0, |ghost| (energy - ghost).exp().min(1.0));
+            if from_end < retry.below {
+                (before - energy).exp() * (1.0 - from_end) / (1.0 - first.acceptance)
+            } else {
+                0.0
+            }
+        });
+        let accepted = stream.uniform() < acceptance;
+        phase.copy_from(if accepted { &buffers.accept } else { &buffers.start });
+        Transition {
+            accepted,
+            leapfrog_steps: cost.leapfrog_steps,
+            evaluations: cost.leapfrog_steps + cost.energies,
+            // A place that steps are too long for has been left.
+            diverging: first.diverging && !accepted,
+            infeasible: if accepted { None } else { first.infeasible },
+            ..first
+        }
+    }
+
+    /// Goes `steps` steps, showing every state to `pass`, and returns the energy of the last.
+    fn follow(
+        &self,
+        steps: usize,
+        step_size: f64,
+        (target, metric): (&mut dyn LogDensity, &mut Metric),
+        phase: &mut Phase,
+        cost: &mut Cost,
+        mut pass: impl FnMut(usize, &Phase),
+    ) -> Result<f64, Infeasible> {
+        for step in 1..=steps {
+            cost.leapfrog_steps += 1;
+            self.drive.leapfrog(phase, target, metric, step_size)?;
+            pass(step, phase);
+        }
+        cost.energies += self.drive.know_energy(phase, target)?;
+        let energy = phase.energy();
+        if energy.is_nan() { Err(Infeasible::NotFinite) } else { Ok(energy) }
     }
 
     /// Chooses between a window at the start and one at the end of the trajectory by their

@@ -174,8 +174,9 @@ fn kernel(sampling: &SamplingSpec, task: Task) -> String {
         ),
         _ => format!(
             "weights and scales move together along trajectories ({}), in turn with the output \
-             weights in units of their scales and in their own; scales are also drawn from their \
-             conditionals and moved with their weights",
+             weights in units of their scales and in their own, with smaller steps where they are \
+             rejected outright; scales are also drawn from their conditionals and moved with their \
+             weights",
             steps("200 leapfrog steps")
         ),
     };

@@ -131,8 +131,8 @@ pub struct Coverage {
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Fits the model of the design to `count` data sets, and compares what k-fold cross-validation says about
-/// its predictions with what they are worth at other rows. One result per utility.
+/// Fits the model of the design to `count` data sets, and compares what k-fold cross-validation
+/// says about its predictions with what they are worth at other rows. One result per utility.
 pub fn coverage(
     design: Design,
     count: usize,

@@ -149,6 +149,7 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
 }
 
 fn kernel(sampling: &SamplingSpec, task: Task) -> String {
+    let temperatures = sampling.temperatures.unwrap_or(1);
     let steps = |default: &str| match sampling.leapfrog_steps {
         Some(steps) => format!("{steps} leapfrog steps"),
         None => default.to_string(),
@@ -177,10 +178,11 @@ fn kernel(sampling: &SamplingSpec, task: Task) -> String {
              weights in units of their scales and in their own, with smaller steps where they are \
              rejected outright; scales are also drawn from their conditionals and moved with their \
              weights",
-            steps("200 leapfrog steps")
+            // Many exchanges between short trajectories are worth more than long ones.
+            steps(if temperatures > 1 { "120 leapfrog steps" } else { "200 leapfrog steps" })
         ),
     };
-    if let Some(temperatures @ 2..) = sampling.temperatures {
+    if temperatures > 1 {
         words.push_str(&format!("; replica exchange between {temperatures} temperatures"));
     }
     words.push_str(match sampling.start {

@@ -201,6 +201,12 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
     for value in json["prior_functions"]["draws"][0].as_array().expect("values") {
         assert!((0.0..=1.0).contains(&value.as_f64().expect("a probability")));
     }
+    // Trajectories are shorter between exchanges with other temperatures.
+    let classes = "fit c.csv --target y --model mlp --dry-run";
+    place.call(classes).assert_says(&["200 leapfrog steps"]);
+    place
+        .call(&format!("{classes} --temperatures 3"))
+        .assert_says(&["120 leapfrog steps", "replica exchange between 3 temperatures"]);
 }
 
 #[test]

@@ -114,7 +114,8 @@ impl Hmc {
             "a random direction defeats persistence"
         );
         if let Some(retry) = &options.retry {
-            assert!((0.0..1.0).contains(&retry.step_ratio), "a second step size is smaller");
+            let smaller = retry.step_ratio > 0.0 && retry.step_ratio < 1.0;
+            assert!(smaller, "a second step size is smaller than the first, and not zero");
             assert!(
                 options.window == 1 && options.persistence.decay.abs() < f64::MIN_POSITIVE,
                 "a second trajectory goes without windows and persistence"

@@ -2,7 +2,10 @@
 
 use posteria::data::{Dataset, Targets, Task};
 use posteria::draws::Layout;
-use posteria::model::mlp::{GROUP_DOFS, Mlp, RESIDUAL_DOFS, WidthScaling};
+use posteria::model::mlp::{
+    GROUP_DOFS, JOINT_STEPS, JOINT_STEPS_OF_REPLICAS, Mlp, RESIDUAL_DOFS, WEIGHT_STEPS,
+    WidthScaling,
+};
 use posteria::model::spec::{
     InferenceChoice, KernelChoice, PriorFamily, PriorSpec, ResidualSharing, SamplingSpec, Sharing,
     Spec, StartChoice, WidthRule,
@@ -150,15 +153,13 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
 
 fn kernel(sampling: &SamplingSpec, task: Task) -> String {
     let temperatures = sampling.temperatures.unwrap_or(1);
-    let steps = |default: &str| match sampling.leapfrog_steps {
-        Some(steps) => format!("{steps} leapfrog steps"),
-        None => default.to_string(),
-    };
+    let steps =
+        |default: usize| format!("{} leapfrog steps", sampling.leapfrog_steps.unwrap_or(default));
     let mut words = match (sampling.kernel, task) {
         (Some(KernelChoice::Hmc), _) => format!(
             "hybrid Monte Carlo on the weights given their scales, {}, window {}, persistence {}; \
              scales drawn from their conditionals and moved with their weights",
-            steps("100 leapfrog steps"),
+            steps(WEIGHT_STEPS),
             sampling.window.unwrap_or(1),
             number(sampling.persistence.unwrap_or(0.0))
         ),
@@ -171,7 +172,10 @@ fn kernel(sampling: &SamplingSpec, task: Task) -> String {
             "hidden weights and all scales move together along trajectories ({}) with the output \
              weights integrated out; output weights and scales are drawn from their conditionals; \
              single hidden units are proposed anew",
-            steps("number of leapfrog steps found in warm-up")
+            match sampling.leapfrog_steps {
+                Some(chosen) => steps(chosen),
+                None => "number of leapfrog steps found in warm-up".into(),
+            }
         ),
         _ => format!(
             "weights and scales move together along trajectories ({}), in turn with the output \
@@ -179,7 +183,7 @@ fn kernel(sampling: &SamplingSpec, task: Task) -> String {
              rejected outright; scales are also drawn from their conditionals and moved with their \
              weights",
             // Many exchanges between short trajectories are worth more than long ones.
-            steps(if temperatures > 1 { "120 leapfrog steps" } else { "200 leapfrog steps" })
+            steps(if temperatures > 1 { JOINT_STEPS_OF_REPLICAS } else { JOINT_STEPS })
         ),
     };
     if temperatures > 1 {

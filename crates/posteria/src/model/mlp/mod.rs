@@ -60,4 +60,5 @@ pub use network::{Likelihood, Network, Rows, Shape};
 pub use posterior::MlpPosterior;
 pub use regularised::MlpWeights;
 pub use spec::Mlp;
+pub use sweep::{JOINT_STEPS, JOINT_STEPS_OF_REPLICAS, WEIGHT_STEPS};
 pub use width::{WidthPower, WidthScaling};

@@ -5,6 +5,9 @@ use std::ops::Range;
 use super::hierarchy::{Hierarchy, Scale};
 use crate::model::prior::{LevelDensities, Levels};
 
+/// Groups of single relevances are moved one by one up to this many inputs.
+const SINGLE_SCALES: usize = 12;
+
 /// The sampled scales of some groups of weights and of the residuals as coordinates.
 pub(super) struct ScaleBlock<'p> {
     parts: Vec<Part<'p>>,
@@ -45,9 +48,50 @@ impl<'p> ScaleBlock<'p> {
         self.len
     }
 
+    /// Directions in which scales are moved with their weights: input weights, hidden bias, output
+    /// weights and residuals each and against each other, and single relevances.
+    pub(super) fn directions(
+        &self,
+        hierarchy: &Hierarchy,
+        inputs: usize,
+    ) -> Vec<Vec<(usize, f64)>> {
+        let group = |name: &str| {
+            let index = hierarchy.groups.iter().position(|group| group.name == name);
+            index.map_or(Vec::new(), |index| self.shift(Some(index)))
+        };
+        let (input, bias) = (group("input_weights"), group("hidden_bias"));
+        let (output, residual) = (group("output_weights"), self.shift(None));
+        let direct = group("direct_weights");
+        let mut all: Vec<Vec<(usize, f64)>> = Vec::new();
+        let mut push = |parts: &[(&Vec<usize>, f64)]| {
+            let direction: Vec<(usize, f64)> = parts
+                .iter()
+                .flat_map(|(coordinates, sign)| coordinates.iter().map(|c| (*c, *sign)))
+                .collect();
+            if parts.iter().all(|(coordinates, _)| !coordinates.is_empty()) {
+                all.push(direction);
+            }
+        };
+        push(&[(&input, 1.0)]);
+        push(&[(&bias, 1.0)]);
+        push(&[(&output, 1.0)]);
+        push(&[(&direct, 1.0)]);
+        push(&[(&residual, 1.0)]);
+        push(&[(&input, 1.0), (&bias, 1.0)]);
+        push(&[(&input, 1.0), (&bias, 1.0), (&output, -1.0)]);
+        push(&[(&bias, 1.0), (&output, -1.0)]);
+        push(&[(&input, 1.0), (&output, -1.0)]);
+        if inputs > 1 && inputs <= SINGLE_SCALES {
+            for coordinate in self.singles() {
+                all.push(vec![(coordinate, 1.0)]);
+            }
+        }
+        all
+    }
+
     /// Coordinates whose common shift multiplies all scales of a group (`None`: of the
     /// residuals); empty if they are known.
-    pub(super) fn shift(&self, group: Option<usize>) -> Vec<usize> {
+    fn shift(&self, group: Option<usize>) -> Vec<usize> {
         let Some(part) = self.parts.iter().find(|part| part.group == group) else {
             return Vec::new();
         };
@@ -60,7 +104,7 @@ impl<'p> ScaleBlock<'p> {
     }
 
     /// The coordinates of scales of single inputs.
-    pub(super) fn singles(&self) -> impl Iterator<Item = usize> {
+    fn singles(&self) -> impl Iterator<Item = usize> {
         let several = |part: &&Part<'p>| part.group.is_some() && part.levels.slots.len() > 1;
         let range = |part: &Part<'p>| part.range.end - part.levels.slots.len()..part.range.end;
         self.parts.iter().filter(several).flat_map(range)

@@ -5,7 +5,6 @@ use super::input_sets::jumps;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::rungs::Rungs;
-use super::scale_block::ScaleBlock;
 use super::start::start;
 use super::updates::{ResidualUpdate, ScalesUpdate};
 use super::weights::WeightsConditional;
@@ -22,11 +21,14 @@ use crate::sample::{
 };
 use crate::target::LogDensity;
 
-/// Mean number of leapfrog steps of a trajectory of weights and scales together: the most that is
-/// worth it.
-const JOINT_STEPS: usize = 200;
+/// Mean number of leapfrog steps of a trajectory of the weights given their scales, if the kernel
+/// is hybrid Monte Carlo and the specification says none.
+pub const WEIGHT_STEPS: usize = 100;
+/// Mean number of leapfrog steps of a trajectory of weights and scales together, for classes, if
+/// the specification says none: the most that is worth it.
+pub const JOINT_STEPS: usize = 200;
 /// The same between exchanges with other temperatures.
-const JOINT_STEPS_OF_REPLICAS: usize = 120;
+pub const JOINT_STEPS_OF_REPLICAS: usize = 120;
 /// Their acceptance: more than is best for the bulk, since rejections are in the tails.
 const JOINT_ACCEPTANCE: f64 = 0.85;
 /// Share of as many steps with the output weights free of their scales.
@@ -48,8 +50,6 @@ const MOST_STEPS: usize = 400;
 const MOST_STEPS_OF_REPLICAS: usize = 12;
 /// What a value costs of a gradient, with the output weights integrated out.
 const VALUE_COST: f64 = 0.6;
-/// Groups of single relevances are moved one by one up to this many inputs.
-const SINGLE_SCALES: usize = 12;
 /// Hidden units proposed anew in every sweep.
 const REFRESHED_UNITS: usize = 5;
 
@@ -181,7 +181,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
             let moves = posterior.moves;
             let options = HmcOptions {
                 step_size: 0.2,
-                leapfrog_steps: moves.leapfrog_steps.unwrap_or(100),
+                leapfrog_steps: moves.leapfrog_steps.unwrap_or(WEIGHT_STEPS),
                 window: moves.window,
                 persistence: Persistence { decay: moves.persistence, ..Persistence::NONE },
                 metric: MetricKind::Target,
@@ -232,7 +232,7 @@ fn whitened(posterior: &MlpPosterior, beta: f64) -> Whitened<'_> {
 /// Scales together with the weights they belong to, by Metropolis steps.
 fn scale_moves<'p>(posterior: &'p MlpPosterior, beta: f64) -> Box<dyn Update + 'p> {
     let coordinates = whitened(posterior, beta);
-    match walk(directions(posterior, coordinates.block())) {
+    match walk(coordinates.block().directions(&posterior.hierarchy, posterior.shape.inputs)) {
         Some(walk) => Box::new(Reparametrized::new("scale moves", coordinates, walk)),
         None => Box::new(Repeated::new("scale moves", 0, Vec::new())),
     }
@@ -267,7 +267,8 @@ fn joint<'p>(
     let steps = posterior.moves.leapfrog_steps.unwrap_or(reach.joint_steps);
     let (coordinates, leapfrog_steps, target_acceptance, moves) = match outputs {
         Outputs::Whitened => {
-            let moves = walk(directions(posterior, whitened.block()));
+            let moves =
+                walk(whitened.block().directions(&posterior.hierarchy, posterior.shape.inputs));
             (whitened, steps, JOINT_ACCEPTANCE, moves)
         }
         // Scales are drawn given the weights next: moves of their own are not needed.
@@ -299,7 +300,7 @@ fn collapsed_kernel(
     most_steps: usize,
 ) -> Sequence {
     let (dim, scales) = (coordinates.dim(), coordinates.block().len());
-    let directions = directions(posterior, coordinates.block());
+    let directions = coordinates.block().directions(&posterior.hierarchy, posterior.shape.inputs);
     let hidden = posterior.shape.output_weights().start;
     let (leapfrog_steps, tune_length) = match posterior.moves.leapfrog_steps {
         Some(steps) => (steps, None),
@@ -358,41 +359,4 @@ fn walk(directions: Vec<Vec<(usize, f64)>>) -> Option<Box<dyn Kernel>> {
         return None;
     }
     Some(Box::new(DirectionWalk::new(directions, WALK_WIDTH)))
-}
-
-/// Directions in which scales are moved with their weights: input weights, hidden bias, output
-/// weights and residuals each and against each other, and single relevances.
-fn directions(posterior: &MlpPosterior, block: &ScaleBlock<'_>) -> Vec<Vec<(usize, f64)>> {
-    let group = |name: &str| {
-        let index = posterior.hierarchy.groups.iter().position(|group| group.name == name);
-        index.map_or(Vec::new(), |index| block.shift(Some(index)))
-    };
-    let (input, bias) = (group("input_weights"), group("hidden_bias"));
-    let (output, residual) = (group("output_weights"), block.shift(None));
-    let direct = group("direct_weights");
-    let mut all: Vec<Vec<(usize, f64)>> = Vec::new();
-    let mut push = |parts: &[(&Vec<usize>, f64)]| {
-        let direction: Vec<(usize, f64)> = parts
-            .iter()
-            .flat_map(|(coordinates, sign)| coordinates.iter().map(|c| (*c, *sign)))
-            .collect();
-        if parts.iter().all(|(coordinates, _)| !coordinates.is_empty()) {
-            all.push(direction);
-        }
-    };
-    push(&[(&input, 1.0)]);
-    push(&[(&bias, 1.0)]);
-    push(&[(&output, 1.0)]);
-    push(&[(&direct, 1.0)]);
-    push(&[(&residual, 1.0)]);
-    push(&[(&input, 1.0), (&bias, 1.0)]);
-    push(&[(&input, 1.0), (&bias, 1.0), (&output, -1.0)]);
-    push(&[(&bias, 1.0), (&output, -1.0)]);
-    push(&[(&input, 1.0), (&output, -1.0)]);
-    if posterior.shape.inputs > 1 && posterior.shape.inputs <= SINGLE_SCALES {
-        for coordinate in block.singles() {
-            all.push(vec![(coordinate, 1.0)]);
-        }
-    }
-    all
 }

@@ -170,8 +170,9 @@ fn kernel(sampling: &SamplingSpec, task: Task) -> String {
         }
         (_, Task::Regression) => format!(
             "hidden weights and all scales move together along trajectories ({}) with the output \
-             weights integrated out; output weights and scales are drawn from their conditionals; \
-             single hidden units are proposed anew",
+             weights integrated out, with smaller steps where they are rejected outright; output \
+             weights and scales are drawn from their conditionals; single hidden units are \
+             proposed anew",
             match sampling.leapfrog_steps {
                 Some(chosen) => steps(chosen),
                 None => "number of leapfrog steps found in warm-up".into(),

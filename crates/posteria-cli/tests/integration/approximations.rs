@@ -191,7 +191,7 @@ fn networks_predict_as_if_linear_about_what_was_found() {
     assert!(said.contains("--inference variational"), "{said}");
     let start = format!("{NETWORK} --start variational --chains 2 --warmup 50 --draws 20");
     let dry = place.call(&format!("{start} --dry-run"));
-    assert!(dry.stdout.contains("start at draws from the variational ensemble"), "{}", dry.stdout);
+    dry.assert_says(&["start at draws from the variational ensemble"]);
     let [one, two] = ["1", "2"].map(|threads| {
         let out = format!("started{threads}");
         let json = place.call(&format!("{start} --threads {threads} --out {out} --json")).json();

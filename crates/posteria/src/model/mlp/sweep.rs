@@ -1,5 +1,7 @@
 //! Compose the sweep of a network from its kernels.
 
+use std::ops::RangeInclusive;
+
 use super::collapsed::Collapsed;
 use super::input_sets::jumps;
 use super::observed::Observed;
@@ -33,12 +35,16 @@ pub const JOINT_STEPS_OF_REPLICAS: usize = 120;
 const JOINT_ACCEPTANCE: f64 = 0.85;
 /// Share of as many steps with the output weights free of their scales.
 const FREE_SHARE: f64 = 0.3;
-/// What is tried where such a trajectory is rejected: with large output weights the posterior is
-/// stiffer than anywhere else, and without it chains stay there for hundreds of sweeps.
-const JOINT_RETRY: Retry = Retry { below: 0.05, step_ratio: 0.35, steps_ratio: 2.0 };
-/// Trajectories with the output weights integrated out in one sweep, each followed by the
-/// draws from full conditionals: they are cheap, and draws are few.
-const COLLAPSED: usize = 6;
+/// What is tried where a trajectory was hopeless: with large output weights the posterior is
+/// stiffer than anywhere else, and without it chains stay there for hundreds of sweeps. With the
+/// output weights integrated out most divergences are where their scales are large, too.
+const RETRY: Retry = Retry { below: 0.05, step_ratio: 0.35, steps_ratio: 2.0 };
+/// Rounds of one sweep where the output weights are integrated out, each of one trajectory and
+/// draws from full conditionals: for few rows and units they are cheap, and draws are few.
+const ROUNDS: RangeInclusive<usize> = 2..=6;
+/// Rows × hidden units of all rounds of one sweep, which says how many there are: with more of
+/// them a round is dearer, and its trajectory longer.
+const ROUNDS_SIZE: usize = 8000;
 /// Leapfrog steps with the output weights integrated out, before warm-up finds better.
 const COLLAPSED_STEPS: usize = 12;
 /// Fewest leapfrog steps that warm-up may find.
@@ -92,10 +98,16 @@ pub(super) fn sweep<'p>(posterior: &'p MlpPosterior, beta: f64) -> Sweep<'p> {
     match (&posterior.observed, posterior.moves.kernel) {
         // Replicas take part in every round: the more exchanges the better.
         (Observed::Real(_), KernelChoice::Auto) => {
-            Sweep::new(vec![Box::new(Repeated::new("everything", COLLAPSED, updates))])
+            Sweep::new(vec![Box::new(Repeated::new("everything", rounds(posterior), updates))])
         }
         _ => Sweep::new(updates),
     }
+}
+
+/// As many rounds as a sweep has, where the output weights are integrated out.
+fn rounds(posterior: &MlpPosterior) -> usize {
+    let size = (posterior.rows() * posterior.shape.hidden).max(1);
+    (ROUNDS_SIZE / size).clamp(*ROUNDS.start(), *ROUNDS.end())
 }
 
 /// As far as the posterior's own temperatures need: many exchanges are worth more than far moves.
@@ -285,7 +297,7 @@ fn joint<'p>(
         metric: MetricKind::Pooled(pools),
         target_acceptance,
         fast_force: true,
-        retry: Some(JOINT_RETRY),
+        retry: Some(RETRY),
         ..HmcOptions::default()
     };
     let mut kernels: Vec<Box<dyn Kernel>> = vec![Box::new(Hmc::new(coordinates.dim(), options))];
@@ -317,6 +329,7 @@ fn collapsed_kernel(
         step_size: 0.02,
         leapfrog_steps,
         tune_length,
+        retry: Some(RETRY),
         metric: MetricKind::Pooled(pools(posterior, scales, hidden)),
         ..HmcOptions::default()
     };

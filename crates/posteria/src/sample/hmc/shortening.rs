@@ -10,6 +10,9 @@ const HISTORY: f64 = 500.0;
 const LAGS: usize = 16;
 /// Trajectories per independent draw up to which a shorter length is tried.
 const EASY: f64 = 3.0;
+/// Trajectories per independent draw of the slowest feature from which on no shorter length is
+/// tried or kept: a block is too short to tell how slow it is.
+const SLOWEST: f64 = 8.0;
 /// A shorter length is kept if an effective draw costs this much less, or an even shorter one.
 const CHEAPER: f64 = 0.95;
 
@@ -19,7 +22,8 @@ const CHEAPER: f64 = 0.95;
 /// The jump of a single trajectory cannot tell whether a slow direction matters: other updates
 /// may move it, or nothing that is predicted depends on it. Where the features forget
 /// their past within a few trajectories the length is halved as long as (L + overhead) × their
-/// autocorrelation time falls.
+/// autocorrelation time falls. That time is the mean over the features, unless one of them is so
+/// slow that a block cannot tell its time.
 pub(super) struct Shortening {
     features: usize,
     overhead: f64,
@@ -111,8 +115,9 @@ impl Shortening {
 
     /// Mean over the features of 1 + 2 Σ ρ_k, summed up to the first negative ρ_k, about the
     /// mean of the whole stage: a block that lies off it shows that the features move slowly.
+    /// Infinite if a feature is too slow to be judged.
     fn autocorrelation_time(&self) -> f64 {
-        let (mut sum, mut count) = (0.0, 0.0);
+        let (mut sum, mut count, mut slowest) = (0.0, 0.0, 0.0_f64);
         for feature in 0..self.features {
             let values = || self.block.iter().skip(feature).step_by(self.features);
             let mean = self.mean[feature];
@@ -124,12 +129,14 @@ impl Shortening {
             let variance = (self.squares[feature] / self.count).max(products(0));
             if variance > 0.0 {
                 let correlations = (1..=LAGS).map(|lag| products(lag) / variance);
-                sum += 1.0 + 2.0 * correlations.take_while(|rho| *rho > 0.0).sum::<f64>();
+                let time = 1.0 + 2.0 * correlations.take_while(|rho| *rho > 0.0).sum::<f64>();
+                sum += time;
+                slowest = slowest.max(time);
                 count += 1.0;
             }
         }
         // Features that never change tell nothing.
-        if count > 0.0 { sum / count } else { f64::INFINITY }
+        if count > 0.0 && slowest <= SLOWEST { sum / count } else { f64::INFINITY }
     }
 
     /// Begins a stage.
@@ -170,19 +177,23 @@ mod tests {
     use super::*;
     use crate::random::{Purpose, Seed, Stream};
 
-    /// Feeds an autoregression with this correlation until there is a verdict.
+    /// Feeds an autoregression with this correlation, its negative and independent features until
+    /// there is a verdict.
     fn verdict(
         shortening: &mut Shortening,
         correlation: f64,
         length: usize,
         stream: &mut Stream,
     ) -> Verdict {
+        let mut features = vec![0.0; shortening.features];
         let mut x = stream.normal();
         loop {
             x = correlation * x + (1.0 - correlation * correlation).sqrt() * stream.normal();
-            shortening.note(&[x, -x]);
+            features[..2].copy_from_slice(&[x, -x]);
+            stream.fill_normal(&mut features[2..]);
+            shortening.note(&features);
             if shortening.is_ready() {
-                let verdict = shortening.observe(&[x, -x], length, 4);
+                let verdict = shortening.observe(&features, length, 4);
                 if verdict != Verdict::Wait {
                     return verdict;
                 }
@@ -212,6 +223,19 @@ mod tests {
             let mut shortening = Shortening::new(2, 8.0);
             assert_eq!(verdict(&mut shortening, correlation, 64, &mut stream), Verdict::Slow);
         }
+    }
+
+    #[test]
+    fn one_slow_feature_among_many_keeps_the_length() {
+        let mut stream = Seed(4).stream(Purpose::Chain, [0, 0]);
+        // On the mean they are easy.
+        let mut shortening = Shortening::new(40, 8.0);
+        assert_eq!(verdict(&mut shortening, 0.97, 64, &mut stream), Verdict::Slow);
+        let mut shortening = Shortening::new(40, 8.0);
+        assert_eq!(verdict(&mut shortening, 0.0, 64, &mut stream), Verdict::Take(32));
+        // A shorter length with a slow feature is not kept, though it is cheaper on the mean.
+        assert_eq!(verdict(&mut shortening, 0.97, 32, &mut stream), Verdict::Take(64));
+        assert!(shortening.is_done());
     }
 
     #[test]

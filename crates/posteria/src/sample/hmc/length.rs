@@ -8,8 +8,9 @@ use super::trajectory::{Buffers, Place, Transition};
 use crate::sample::memory::{ForeignMemory, MemoryReader};
 use crate::target::LogDensity;
 
-/// Every so many trajectories one is of twice the length, to see whether that is better.
-const EXPLORE_EVERY: usize = 2;
+/// Every so many trajectories one is of twice the length, to see whether that is better. Seldom,
+/// since most of them are wasted effort once the best length is reached.
+const EXPLORE_EVERY: usize = 4;
 /// Fewest trajectories before a length is changed.
 const FEWEST_TRAJECTORIES: f64 = 8.0;
 /// How many standard errors better a longer length must be. Few: half the best length costs a

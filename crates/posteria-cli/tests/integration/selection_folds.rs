@@ -124,6 +124,11 @@ fn an_interrupted_choice_goes_on_by_the_same_command() {
         "run/nested/random-3-seed-1/fold-0002/sets/set-7",
         "run/nested/random-3-seed-1/fold-0003",
     ] {
+        // A signal noticed late left this moment behind. What is there already does not tell that
+        // the program listens, and nothing is lost by a signal before that.
+        if place.path(moment).exists() {
+            continue;
+        }
         let child = place.start(&line);
         place.wait_for(moment);
         std::thread::sleep(Duration::from_millis(20));

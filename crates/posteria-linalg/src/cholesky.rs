@@ -2,16 +2,7 @@
 
 mod blocks;
 
-use std::mem::MaybeUninit;
-
-use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place_scratch};
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::{Accum, Auto, MatMut, MatRef, Par, Spec};
-
-use crate::product::general;
+use self::blocks::{Room, Side};
 use crate::{Matrix, add_scaled, dot, small, threads};
 
 /// The matrix is not positive definite.
@@ -27,18 +18,13 @@ pub struct NotPositiveDefinite {
 #[derive(Clone, Debug)]
 pub struct Cholesky {
     factor: Matrix,
-    scratch: Vec<MaybeUninit<u8>>,
+    room: Room,
 }
 
 impl Cholesky {
     /// Room for factors of `dim` × `dim` matrices; holds the factor of the identity.
     pub fn identity(dim: usize) -> Self {
-        Cholesky { factor: Matrix::identity(dim), scratch: Cholesky::scratch(dim) }
-    }
-
-    fn scratch(dim: usize) -> Vec<MaybeUninit<u8>> {
-        let needed = cholesky_in_place_scratch::<f64>(dim, Par::Seq, parameters());
-        vec![MaybeUninit::uninit(); needed.unaligned_bytes_required()]
+        Cholesky { factor: Matrix::identity(dim), room: Room::new(dim) }
     }
 
     /// The factorisation whose factor is `factor`: lower triangular with positive diagonal.
@@ -47,7 +33,7 @@ impl Cholesky {
     /// If the factor is not square.
     pub fn from_factor(factor: Matrix) -> Self {
         assert_eq!(factor.rows(), factor.columns(), "a square factor");
-        Cholesky { scratch: Cholesky::scratch(factor.rows()), factor }
+        Cholesky { room: Room::new(factor.rows()), factor }
     }
 
     /// Factorises `matrix` (its lower half is read).
@@ -107,12 +93,8 @@ impl Cholesky {
     }
 
     fn factorize_large(&mut self) -> Result<(), NotPositiveDefinite> {
-        if self.dim() < threads::LARGE {
-            blocks::factorize_one(self.factor.view_mut(), &mut self.scratch)?;
-        } else {
-            blocks::factorize(self.factor.view_mut(), &mut self.scratch)?;
-        }
-        // Its vector loops also write above the diagonal.
+        blocks::factorize(self.factor.view_mut(), &mut self.room)?;
+        // Its tiles also reach above the diagonal.
         for column in 1..self.dim() {
             self.factor.column_mut(column)[..column].fill(0.0);
         }
@@ -222,16 +204,16 @@ impl Cholesky {
     /// If the dimensions differ.
     pub fn solve_lower_matrix(&self, x: &mut Matrix) {
         assert_eq!(x.rows(), self.dim(), "as many rows as the factor");
-        let factor = self.factor.view();
-        self.solve_blocks(x, |x| solve_lower_triangular_in_place(factor, x, Par::Seq));
+        self.solve_blocks(x, Side::Lower);
     }
 
-    /// Calls `solve` with all columns, or with blocks of them where the factor is large.
-    fn solve_blocks(&self, x: &mut Matrix, solve: impl Fn(MatMut<'_, f64>) + Sync) {
+    /// X ← L⁻¹ X or X ← L⁻ᵀ X, block by block of columns where the factor is large.
+    fn solve_blocks(&self, x: &mut Matrix, side: Side) {
+        let factor = self.factor.view();
         if self.dim() < threads::LARGE {
-            solve(x.view_mut());
+            blocks::solve(factor, side, x.view_mut());
         } else {
-            threads::for_each_block(x.view_mut(), |_| 1.0, |x, _| solve(x));
+            threads::for_each_block(x.view_mut(), |_| 1.0, |x, _| blocks::solve(factor, side, x));
         }
     }
 
@@ -241,8 +223,7 @@ impl Cholesky {
     /// If the dimensions differ.
     pub fn solve_matrix(&self, x: &mut Matrix) {
         self.solve_lower_matrix(x);
-        let upper = self.factor.view().transpose();
-        self.solve_blocks(x, |x| solve_upper_triangular_in_place(upper, x, Par::Seq));
+        self.solve_blocks(x, Side::Upper);
     }
 
     /// `inverse` ← L⁻¹; zero above the diagonal.
@@ -253,39 +234,7 @@ impl Cholesky {
         let dim = self.dim();
         assert!(inverse.rows() == dim && inverse.columns() == dim, "a {dim} x {dim} matrix");
         inverse.values_mut().fill(0.0);
-        if dim < threads::LARGE {
-            blocks::invert_one(&self.factor, inverse.view_mut());
-        } else {
-            blocks::invert(self.factor.view(), inverse.view_mut());
-        }
-    }
-
-    /// The lower half of `inverse`, with its diagonal, ← that of A⁻¹ = L⁻ᵀ L⁻¹; `inverse_lower`
-    /// receives L⁻¹ on the way. What is above the diagonal of `inverse` is meaningless.
-    ///
-    /// Half the work of [`Cholesky::inverse`].
-    ///
-    /// # Panics
-    /// If the dimensions differ.
-    pub fn inverse_half(&self, inverse_lower: &mut Matrix, inverse: &mut Matrix) {
-        let dim = self.dim();
-        assert!(inverse.rows() == dim && inverse.columns() == dim, "a {dim} x {dim} matrix");
-        self.inverse_lower(inverse_lower);
-        if dim < threads::LARGE {
-            triangular::matmul(
-                inverse.view_mut(),
-                BlockStructure::TriangularLower,
-                Accum::Replace,
-                inverse_lower.view().transpose(),
-                BlockStructure::TriangularUpper,
-                inverse_lower.view(),
-                BlockStructure::TriangularLower,
-                1.0,
-                Par::Seq,
-            );
-        } else {
-            blocks::multiply_transposed(inverse_lower.view(), inverse.view_mut());
-        }
+        blocks::invert(self.factor.view(), inverse.view_mut());
     }
 
     /// `diagonal` ← the diagonal of A⁻¹; `inverse_lower` receives L⁻¹ on the way.
@@ -311,39 +260,8 @@ impl Cholesky {
         if dim <= small::LARGEST {
             return small::inverse(self.factor.values(), inverse.values_mut(), dim);
         }
-        self.inverse_lower(inverse);
-        // A⁻¹ = MᵀM with M = L⁻¹ below the diagonal. Block by block of columns: the part above
-        // the diagonal block only needs rows that no later block writes, so it is put in the
-        // free upper half; after that nothing needs the rows of the diagonal block any more.
-        const BLOCK: usize = 32;
-        let mut square = [0.0; BLOCK * BLOCK];
-        for start in (0..dim).step_by(BLOCK) {
-            let width = BLOCK.min(dim - start);
-            let (top, bottom) = inverse.view_mut().split_at_row_mut(start);
-            let (left, right) = bottom.split_at_col_mut(start);
-            let own: MatRef<'_, f64> = right.as_ref().subcols(0, width);
-            general(left.as_ref().transpose(), own, top.subcols_mut(start, width));
-            let square = &mut square[..width * width];
-            let product = MatMut::from_column_major_slice_mut(square, width, width);
-            general(own.transpose(), own, product);
-            for (column, square) in square.chunks_exact(width).enumerate() {
-                let entries = &mut inverse.column_mut(start + column)[start..start + width];
-                entries.copy_from_slice(square);
-            }
-        }
-        for column in 0..dim {
-            for row in column + 1..dim {
-                inverse[(row, column)] = inverse[(column, row)];
-            }
-        }
+        blocks::inverse(self.factor.view(), inverse.view_mut());
     }
-}
-
-/// Recursion down to 16 × 16 and panels of 64 columns: a tenth faster than the backend's own
-/// choice up to dimension 250, equal above.
-fn parameters() -> Spec<LltParams, f64> {
-    let automatic = <LltParams as Auto<f64>>::auto();
-    LltParams { recursion_threshold: 16, block_size: 64, ..automatic }.into()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod cholesky;
 pub mod decay;
 mod elementwise;
 mod error_function;
+mod gemm;
 mod layer;
 mod log_product;
 mod matrix;
@@ -25,6 +26,7 @@ mod symmetric;
 mod terms;
 mod threads;
 mod vector;
+mod view;
 
 pub use buffer::Buffer;
 pub use cholesky::{Cholesky, NotPositiveDefinite};

@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut, Range};
 
-use faer::{MatMut, MatRef};
+use crate::view::{View, ViewMut};
 
 /// A dense matrix of `f64`, column-major.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,14 +94,14 @@ impl Matrix {
         }
     }
 
-    /// The matrix as the backend sees it.
-    pub(crate) fn view(&self) -> MatRef<'_, f64> {
-        MatRef::from_column_major_slice(&self.values, self.rows, self.columns)
+    /// The matrix to read.
+    pub(crate) fn view(&self) -> View<'_> {
+        View::by_columns(&self.values, self.rows, self.columns, self.rows)
     }
 
-    /// The matrix as the backend writes it.
-    pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
-        MatMut::from_column_major_slice_mut(&mut self.values, self.rows, self.columns)
+    /// The matrix to write.
+    pub(crate) fn view_mut(&mut self) -> ViewMut<'_> {
+        ViewMut::dense(&mut self.values, self.rows, self.columns)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Products of matrices and vectors, into the caller's buffers.
 
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, MatMut, MatRef, Par};
+use multiversion::multiversion;
 
+use crate::gemm::{Into, Shape, gemm};
+use crate::panel::{fma, sum_lanes};
+use crate::view::{View, ViewMut};
 use crate::{Matrix, add_scaled, dot, threads};
 
 /// `out` ← A x.
@@ -44,7 +46,7 @@ pub fn multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
     let fits = a.columns() == b.rows() && out.rows() == a.rows() && out.columns() == b.columns();
     assert!(fits, "dimensions fit");
     if b.columns() == 1 {
-        // The backend's general product is slower for a single column.
+        // The general product is slower for a single column.
         matrix_vector(a, b.column(0), out.column_mut(0));
     } else {
         product(a.view(), b.view(), out.view_mut());
@@ -60,8 +62,10 @@ pub fn transposed_multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
     assert!(fits, "dimensions fit");
     if b.columns() == 1 {
         transposed_matrix_vector(a, b.column(0), out.column_mut(0));
+    } else if a.columns().min(b.columns()) <= SKINNY {
+        cross_products(a, b, out, false);
     } else {
-        product(a.view().transpose(), b.view(), out.view_mut());
+        product(a.view().transposed(), b.view(), out.view_mut());
     }
 }
 
@@ -72,7 +76,7 @@ pub fn transposed_multiply(a: &Matrix, b: &Matrix, out: &mut Matrix) {
 pub fn multiply_transposed(a: &Matrix, b: &Matrix, out: &mut Matrix) {
     let fits = a.columns() == b.columns() && out.rows() == a.rows() && out.columns() == b.rows();
     assert!(fits, "dimensions fit");
-    product(a.view(), b.view().transpose(), out.view_mut());
+    product(a.view(), b.view().transposed(), out.view_mut());
 }
 
 /// `out` ← Aᵀ A, both halves.
@@ -81,38 +85,90 @@ pub fn multiply_transposed(a: &Matrix, b: &Matrix, out: &mut Matrix) {
 /// If the dimensions do not fit.
 pub fn symmetric_rank_k(a: &Matrix, out: &mut Matrix) {
     assert!(out.rows() == a.columns() && out.columns() == a.columns(), "dimensions fit");
-    triangular::matmul(
-        out.view_mut(),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        a.view().transpose(),
-        BlockStructure::Rectangular,
-        a.view(),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
+    if a.columns() <= SKINNY {
+        cross_products(a, a, out, true);
+    } else {
+        gemm(out.view_mut(), Into::Replace, a.view().transposed(), a.view(), Shape::LowerProduct);
+    }
     out.mirror_lower();
 }
 
-/// `out` ← A B by the backend; large products block by block of columns.
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-    if out.nrows().min(a.ncols()) < threads::LARGE {
-        return general(a, b, out);
+/// Matrices of at most so many columns are multiplied column by column.
+const SKINNY: usize = 32;
+
+/// `out` ← Aᵀ B, or its lower half: sums over the rows, which are in vector lanes.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
+fn cross_products(a: &Matrix, b: &Matrix, out: &mut Matrix, lower: bool) {
+    /// Rows at a time, whose columns stay in the first cache.
+    const ROWS: usize = 512;
+    const LANES: usize = 8;
+    const SIDE: usize = 4;
+    out.values_mut().fill(0.0);
+    let rows = a.rows();
+    for start in (0..rows).step_by(ROWS) {
+        let size = ROWS.min(rows - start);
+        for (i, j) in blocks_of::<SIDE>(a.columns(), b.columns(), lower) {
+            // Beyond the last column it is that one again.
+            let columns = |matrix: &'_ Matrix, first: usize| -> [usize; SIDE] {
+                std::array::from_fn(|side| (first + side).min(matrix.columns() - 1))
+            };
+            let (left, right) = (columns(a, i), columns(b, j));
+            let left: [&[f64]; SIDE] = left.map(|column| &a.column(column)[start..][..size]);
+            let right: [&[f64]; SIDE] = right.map(|column| &b.column(column)[start..][..size]);
+            let mut sums = [[[0.0; LANES]; SIDE]; SIDE];
+            for block in 0..size / LANES {
+                let at = block * LANES;
+                let x = left.map(|column| lanes::<LANES>(&column[at..]));
+                for (y, sums) in right.iter().zip(&mut sums) {
+                    let y = lanes::<LANES>(&y[at..]);
+                    for (x, sum) in x.iter().zip(sums) {
+                        *sum = fma(*x, y, *sum);
+                    }
+                }
+            }
+            let done = size / LANES * LANES;
+            for (column, sums) in sums.iter().enumerate().take(b.columns() - j) {
+                for (row, sum) in sums.iter().enumerate().take(a.columns() - i) {
+                    let rest = left[row][done..].iter().zip(&right[column][done..]);
+                    let rest: f64 = rest.map(|(x, y)| x * y).sum();
+                    out[(i + row, j + column)] += sum_lanes(*sum) + rest;
+                }
+            }
+        }
+    }
+}
+
+/// First rows and columns of the blocks of a matrix, or of those that meet its lower half.
+fn blocks_of<const SIDE: usize>(
+    rows: usize,
+    columns: usize,
+    lower: bool,
+) -> impl Iterator<Item = (usize, usize)> {
+    (0..columns).step_by(SIDE).flat_map(move |column| {
+        let first = if lower { column } else { 0 };
+        (first..rows).step_by(SIDE).map(move |row| (row, column))
+    })
+}
+
+/// The first lanes of a column.
+#[inline(always)]
+fn lanes<const N: usize>(column: &[f64]) -> [f64; N] {
+    *column.first_chunk().expect("as many rows are left")
+}
+
+/// `out` ← A B; large products block by block of columns.
+fn product(a: View<'_>, b: View<'_>, out: ViewMut<'_>) {
+    if out.rows.min(a.columns) < threads::LARGE {
+        return gemm(out, Into::Replace, a, b, Shape::Full);
     }
     threads::for_each_block(
         out,
         |_| 1.0,
         |out, first| {
-            let width = out.ncols();
-            general(a, b.subcols(first, width), out);
+            let columns = b.block((0, first), (b.rows, out.columns));
+            gemm(out, Into::Replace, a, columns, Shape::Full);
         },
     );
-}
-
-/// `out` ← A B by the backend, on this thread.
-pub(crate) fn general(a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-    faer::linalg::matmul::matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
 }
 
 #[cfg(test)]

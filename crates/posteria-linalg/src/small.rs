@@ -78,7 +78,13 @@ fn inverse_rows<const B: usize, const D: usize>(
         let row = &mut rest[0];
         row.as_flattened_mut()[i] = 1.0;
         for (k, other) in done.iter().enumerate() {
-            add_scaled(row, -factor[k * stride + i], other, 0);
+            // Row k ends with column k.
+            let factor = -factor[k * stride + i];
+            for block in 0..B {
+                if block * LANES <= k {
+                    row[block] = fma([factor; LANES], other[block], row[block]);
+                }
+            }
         }
         let scale = 1.0 / factor[i * stride + i];
         for block in row.iter_mut() {

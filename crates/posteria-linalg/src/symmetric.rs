@@ -1,13 +1,6 @@
 //! Eigenvalues and eigenvectors of a symmetric matrix.
 
-use std::mem::MaybeUninit;
-
-use faer::Par;
-use faer::diag::DiagMut;
-use faer::dyn_stack::MemStack;
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-
-use crate::Matrix;
+use crate::{Matrix, add_scaled, dot};
 
 /// Why a matrix has no eigendecomposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,24 +43,23 @@ impl SymmetricEigen {
                 return Err(EigenError::NotFinite { row: column + below, column });
             }
         }
-        let mut eigen = SymmetricEigen { values: vec![0.0; dim], vectors: Matrix::zeros(dim, dim) };
-        if dim == 0 {
-            return Ok(eigen);
-        }
-        let parameters = faer::Spec::default();
-        let scratch =
-            self_adjoint_evd_scratch::<f64>(dim, ComputeEigenvectors::Yes, Par::Seq, parameters);
-        let mut scratch = vec![MaybeUninit::<u8>::uninit(); scratch.unaligned_bytes_required()];
-        self_adjoint_evd(
-            matrix.view(),
-            DiagMut::from_slice_mut(&mut eigen.values),
-            Some(eigen.vectors.view_mut()),
-            Par::Seq,
-            MemStack::new(&mut scratch),
-            parameters,
-        )
-        .map_err(|_| EigenError::NoConvergence)?;
-        Ok(eigen)
+        let mut work = matrix.clone();
+        work.mirror_lower();
+        let largest =
+            work.values().iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+        // A power of two: exact, and no square overflows.
+        let scale = if largest > 0.0 { largest.log2().floor().exp2() } else { 1.0 };
+        work.values_mut().iter_mut().for_each(|entry| *entry /= scale);
+        let mut tridiagonal = Tridiagonal::new(work);
+        tridiagonal.diagonalize()?;
+        let Tridiagonal { mut diagonal, vectors, .. } = tridiagonal;
+        diagonal.iter_mut().for_each(|value| *value *= scale);
+        let mut order: Vec<usize> = (0..dim).collect();
+        order.sort_by(|a, b| diagonal[*a].total_cmp(&diagonal[*b]));
+        Ok(SymmetricEigen {
+            values: order.iter().map(|index| diagonal[*index]).collect(),
+            vectors: Matrix::from_fn(dim, dim, |row, column| vectors[(row, order[column])]),
+        })
     }
 
     /// The eigenvalues λ, in ascending order.
@@ -78,6 +70,142 @@ impl SymmetricEigen {
     /// The eigenvectors of unit length, column by column in the order of the values.
     pub fn vectors(&self) -> &Matrix {
         &self.vectors
+    }
+}
+
+/// A = Q T Qᵀ with T tridiagonal.
+struct Tridiagonal {
+    diagonal: Vec<f64>,
+    /// Entries beside the diagonal; the last is zero.
+    beside: Vec<f64>,
+    /// Q, column by column.
+    vectors: Matrix,
+}
+
+impl Tridiagonal {
+    /// Householder reflections I - β v vᵀ from both sides, column by column [Golub and Van Loan
+    /// 2013, §8.3.1].
+    fn new(mut a: Matrix) -> Self {
+        let dim = a.rows();
+        let (mut diagonal, mut beside) = (vec![0.0; dim], vec![0.0; dim]);
+        let (mut factors, mut image) = (vec![0.0; dim], vec![0.0; dim]);
+        for k in 0..dim {
+            diagonal[k] = a[(k, k)];
+            if k + 1 == dim {
+                break;
+            }
+            let mut v = a.column(k)[k + 1..].to_vec();
+            (factors[k], beside[k]) = reflector(&mut v);
+            let beta = factors[k];
+            // A ← A - v wᵀ - w vᵀ with w = β (A v - ½ β (vᵀ A v) v).
+            let w = &mut image[k + 1..];
+            for (column, w) in (k + 1..dim).zip(w.iter_mut()) {
+                *w = beta * dot(&a.column(column)[k + 1..], &v);
+            }
+            let half = 0.5 * beta * dot(w, &v);
+            add_scaled(w, -half, &v);
+            for (index, column) in (k + 1..dim).enumerate() {
+                let entries = &mut a.column_mut(column)[k + 1..];
+                add_scaled(entries, -w[index], &v);
+                add_scaled(entries, -v[index], w);
+            }
+            a.column_mut(k)[k + 1..].copy_from_slice(&v);
+        }
+        let mut vectors = Matrix::identity(dim);
+        for k in (0..dim.saturating_sub(1)).rev() {
+            let v = &a.column(k)[k + 1..];
+            for column in k + 1..dim {
+                reflect(factors[k], v, &mut vectors.column_mut(column)[k + 1..]);
+            }
+        }
+        Tridiagonal { diagonal, beside, vectors }
+    }
+
+    /// Makes T diagonal by implicit QL steps with Wilkinson's shift [Golub and Van Loan 2013, §8.3.5].
+    fn diagonalize(&mut self) -> Result<(), EigenError> {
+        /// Steps for one eigenvalue; two are usual.
+        const MOST: usize = 60;
+        let dim = self.diagonal.len();
+        for first in 0..dim {
+            let mut steps = 0;
+            loop {
+                let negligible = |index: &usize| {
+                    let (d, e) = (&self.diagonal, self.beside[*index]);
+                    e.abs() <= f64::EPSILON * (d[*index].abs() + d[*index + 1].abs())
+                };
+                let last = (first..dim - 1).find(negligible).unwrap_or(dim - 1);
+                if last == first {
+                    break;
+                }
+                steps += 1;
+                if steps > MOST {
+                    return Err(EigenError::NoConvergence);
+                }
+                self.step(first, last);
+            }
+        }
+        Ok(())
+    }
+
+    /// One step on the rows from `first` to `last`, which nothing connects with the others.
+    fn step(&mut self, first: usize, last: usize) {
+        let (d, e) = (&mut self.diagonal, &mut self.beside);
+        let half = 0.5 * (d[first + 1] - d[first]) / e[first];
+        let shift = d[first] - e[first] / (half + half.hypot(1.0).copysign(half));
+        // A bulge runs from the lower end to the upper.
+        let (mut cosine, mut sine, mut moved) = (1.0, 1.0, 0.0);
+        let mut bulge = d[last] - shift;
+        for i in (first..last).rev() {
+            let (far, near) = (sine * e[i], cosine * e[i]);
+            let length = far.hypot(bulge);
+            e[i + 1] = length;
+            if length <= 0.0 {
+                // The matrix falls apart here.
+                d[i + 1] -= moved;
+                e[last] = 0.0;
+                return;
+            }
+            (sine, cosine) = (far / length, bulge / length);
+            let old = d[i + 1] - moved;
+            let turned = (d[i] - old) * sine + 2.0 * cosine * near;
+            moved = sine * turned;
+            d[i + 1] = old + moved;
+            bulge = cosine * turned - near;
+            rotate(&mut self.vectors, (i, i + 1), (cosine, sine));
+        }
+        d[first] -= moved;
+        e[first] = bulge;
+        e[last] = 0.0;
+    }
+}
+
+/// v becomes the direction of the reflection I - β v vᵀ that maps x on α e₁: β, α.
+pub(crate) fn reflector(x: &mut [f64]) -> (f64, f64) {
+    let Some((first, rest)) = x.split_first_mut() else { return (0.0, 0.0) };
+    let below = dot(rest, rest);
+    if below <= 0.0 {
+        return (0.0, *first);
+    }
+    let norm = (*first * *first + below).sqrt();
+    // Of the two signs that without cancellation.
+    let alpha = -norm.copysign(*first);
+    *first -= alpha;
+    (2.0 / (*first * *first + below), alpha)
+}
+
+/// x ← (I - β v vᵀ) x.
+pub(crate) fn reflect(beta: f64, v: &[f64], x: &mut [f64]) {
+    let along = beta * dot(v, x);
+    add_scaled(x, -along, v);
+}
+
+/// Columns x, y of a matrix ← c x - s y, s x + c y.
+pub(crate) fn rotate(matrix: &mut Matrix, (x, y): (usize, usize), (cosine, sine): (f64, f64)) {
+    let rows = matrix.rows();
+    let (left, right) = matrix.values_mut().split_at_mut(y * rows);
+    let pairs = left[x * rows..][..rows].iter_mut().zip(&mut right[..rows]);
+    for (x, y) in pairs {
+        (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
     }
 }
 

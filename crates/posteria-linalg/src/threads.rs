@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::num::NonZero;
 
-use faer::MatMut;
+use crate::view::ViewMut;
 
 thread_local! {
     static BUDGET: Cell<usize> = const { Cell::new(1) };
@@ -42,43 +42,65 @@ pub(crate) const BLOCK: usize = 128;
 /// Calls `work` with every block of [`BLOCK`] columns of a matrix and its first column, several
 /// at a time where the budget allows; `cost` of a first column weighs blocks against each other.
 pub(crate) fn for_each_block(
-    matrix: MatMut<'_, f64>,
+    matrix: ViewMut<'_>,
     cost: impl Fn(usize) -> f64 + Sync,
-    work: impl Fn(MatMut<'_, f64>, usize) + Sync,
+    work: impl Fn(ViewMut<'_>, usize) + Sync,
 ) {
-    share((matrix, 0), threads().get(), &cost, &work);
+    let ViewMut { values, rows, columns, stride } = matrix;
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    // Nothing of what comes after the last entry.
+    let values = &mut values[..(columns - 1) * stride + rows];
+    for_each_chunk(
+        (values, BLOCK * stride),
+        |chunk| cost(chunk * BLOCK),
+        |values, chunk| {
+            let first = chunk * BLOCK;
+            let columns = BLOCK.min(columns - first);
+            work(ViewMut { values, rows, columns, stride }, first);
+        },
+    );
+}
+
+/// Calls `work` with every chunk of `size` values and its number, several at a time where the
+/// budget allows; `cost` of a number weighs chunks against each other.
+pub(crate) fn for_each_chunk(
+    (values, size): (&mut [f64], usize),
+    cost: impl Fn(usize) -> f64 + Sync,
+    work: impl Fn(&mut [f64], usize) + Sync,
+) {
+    share((values, size, 0), threads().get(), &cost, &work);
 }
 
 fn share(
-    (mut matrix, first): (MatMut<'_, f64>, usize),
+    (values, size, first): (&mut [f64], usize, usize),
     threads: usize,
     cost: &(impl Fn(usize) -> f64 + Sync),
-    work: &(impl Fn(MatMut<'_, f64>, usize) + Sync),
+    work: &(impl Fn(&mut [f64], usize) + Sync),
 ) {
-    let columns = matrix.ncols();
-    if threads <= 1 || columns <= BLOCK {
-        for start in (0..columns).step_by(BLOCK) {
-            let width = BLOCK.min(columns - start);
-            work(matrix.as_mut().subcols_mut(start, width), first + start);
+    let chunks = values.len().div_ceil(size);
+    if threads <= 1 || chunks <= 1 {
+        for (index, chunk) in values.chunks_mut(size).enumerate() {
+            work(chunk, first + index);
         }
         return;
     }
-    // The first half of the threads gets its share of the cost, in whole blocks.
+    // The first half of the threads gets its share of the cost, in whole chunks.
     let half = threads / 2;
-    let starts = (0..columns).step_by(BLOCK);
-    let total: f64 = starts.clone().map(|start| cost(first + start)).sum();
+    let total: f64 = (0..chunks).map(|index| cost(first + index)).sum();
     let wanted = total * half as f64 / threads as f64;
     let mut sum = 0.0;
-    let enough = starts.take_while(|start| {
-        let next = cost(first + start);
+    let enough = (0..chunks).take_while(|index| {
+        let next = cost(first + index);
         sum += next;
         sum - 0.5 * next < wanted
     });
-    let blocks = enough.count().clamp(1, columns.div_ceil(BLOCK) - 1);
-    let (left, right) = matrix.split_at_col_mut(blocks * BLOCK);
+    let count = enough.count().clamp(1, chunks - 1);
+    let (left, right) = values.split_at_mut(count * size);
     rayon::join(
-        || share((left, first), half, cost, work),
-        || share((right, first + blocks * BLOCK), threads - half, cost, work),
+        || share((left, size, first), half, cost, work),
+        || share((right, size, first + count), threads - half, cost, work),
     );
 }
 
@@ -99,9 +121,9 @@ pub(crate) mod tests {
                 let mut matrix = Matrix::zeros(2, columns);
                 let cost = |start: usize| start as f64;
                 for_each_block(matrix.view_mut(), cost, |mut block, start| {
-                    assert!(block.ncols() <= BLOCK && start.is_multiple_of(BLOCK));
-                    for column in 0..block.ncols() {
-                        block[(1, column)] += (start + column) as f64 + 1.0;
+                    assert!(block.columns <= BLOCK && start.is_multiple_of(BLOCK));
+                    for column in 0..block.columns {
+                        block.column(column)[1] += (start + column) as f64 + 1.0;
                     }
                 });
                 matrix

@@ -49,7 +49,6 @@ struct Density<'a> {
     factor: Cholesky,
     targets: &'a [f64],
     solution: Vec<f64>,
-    inverse_lower: Matrix,
     inverse: Matrix,
 }
 
@@ -61,7 +60,6 @@ impl<'a> Density<'a> {
             factor: Cholesky::identity(n),
             targets,
             solution: vec![0.0; n],
-            inverse_lower: Matrix::zeros(n, n),
             inverse: Matrix::zeros(n, n),
         }
     }
@@ -101,7 +99,7 @@ impl<'a> Density<'a> {
     fn value_gradient(&mut self, log_parameters: &[f64], gradient: &mut [f64]) -> f64 {
         let value = self.value(log_parameters);
         self.factor.solve_lower_transposed(&mut self.solution);
-        self.factor.inverse_half(&mut self.inverse_lower, &mut self.inverse);
+        self.factor.inverse(&mut self.inverse);
         self.traces(gradient);
         value
     }
@@ -125,7 +123,7 @@ fn measure(problem: &Problem) {
     let mut gradient = vec![0.0; logs.len()];
     let mut density = Density::new(&covariance, &points, &targets);
     let budget = NonZero::new(threads).expect("at least one thread");
-    let [whole, value, fill, refactorize, invert, half, traces] = with_threads(budget, || {
+    let [whole, value, fill, refactorize, invert, traces] = with_threads(budget, || {
         [
             best(|| {
                 black_box(density.value_gradient(black_box(&logs), &mut gradient));
@@ -138,8 +136,7 @@ fn measure(problem: &Problem) {
                 density.fill(&logs);
                 density.factor.refactorize().expect("positive definite");
             }),
-            best(|| density.factor.inverse_lower(&mut density.inverse_lower)),
-            best(|| density.factor.inverse_half(&mut density.inverse_lower, &mut density.inverse)),
+            best(|| density.factor.inverse(&mut density.inverse)),
             best(|| density.traces(&mut gradient)),
         ]
     });
@@ -147,16 +144,15 @@ fn measure(problem: &Problem) {
     let share = 100.0 * (fill + traces) / whole;
     println!(
         "{n:5} {inputs:3} {threads:7}  {whole:9.0}{mark} ({goal:6})  {value:8.0}  {fill:6.0}  \
-         {:8.0}  {invert:7.0}  {:7.0}  {traces:6.0}  {share:4.1} %",
+         {:8.0}  {invert:7.0}  {traces:6.0}  {share:4.1} %",
         refactorize - fill,
-        half - invert,
     );
 }
 
 fn main() {
     println!("microseconds, best of many; goals in brackets, ! where missed");
     println!(
-        " rows inputs threads  value+gradient (goal)   value    fill  Cholesky  inverse  product  \
+        " rows inputs threads  value+gradient (goal)   value    fill  Cholesky  inverse  \
          traces  fill+traces"
     );
     for problem in &PROBLEMS {

@@ -7,8 +7,9 @@
 
 use std::convert::Infallible;
 
+use chacha20::ChaCha8Rng;
 use rand::{SeedableRng, TryRng};
-use rand_chacha::ChaCha8Rng;
+
 use rand_distr::{Distribution, Exp1, Open01, StandardNormal};
 use serde::{Deserialize, Serialize};
 
@@ -47,10 +48,16 @@ impl Seed {
 }
 
 /// A reproducible generator of random numbers; the only source of randomness in posteria.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Stream {
     key: [u64; 4],
     generator: ChaCha8Rng,
+}
+
+impl Clone for Stream {
+    fn clone(&self) -> Self {
+        Stream::at(self.position())
+    }
 }
 
 /// Where a [`Stream`] stands: enough to continue it bit for bit.

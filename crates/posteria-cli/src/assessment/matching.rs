@@ -4,13 +4,13 @@
 use std::time::Instant;
 
 use posteria::assess::{
-    DrawMatching, LogLikelihoods, Matched, MatchedDraws, MomentMatching, pareto_shape_limit,
+    DrawMatching, LogLikelihoods, Matched, MatchedDraws, MomentMatching, RowUtilities,
+    UtilityEvaluator, pareto_shape_limit,
 };
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::model::spec::InferenceChoice;
 use posteria::predict::PredictiveTable;
 
-use super::evaluate::{Answers, Questions};
 use super::{Assessing, Subject};
 use crate::failure::{Classify, Result};
 use crate::folds::Division;
@@ -34,7 +34,7 @@ pub struct Mended {
     /// Its weights and its density.
     pub matched: Matched,
     /// What is known about it now.
-    pub answers: Answers,
+    pub evaluated: RowUtilities,
 }
 
 impl Assessing<'_> {
@@ -43,7 +43,7 @@ impl Assessing<'_> {
     pub fn matched(
         &self,
         subject: &Subject,
-        (work, questions): (&Work<'_>, &Questions<'_>),
+        (work, evaluator): (&Work<'_>, &UtilityEvaluator<'_>),
         failing: &Failing<'_>,
     ) -> Result<Vec<Mended>> {
         let output = &self.context.output;
@@ -89,14 +89,18 @@ impl Assessing<'_> {
             let (all, rows) = (0..work.total(), (subject.rows(), row..row + 1));
             let table = PredictiveTable::leave_one_out(predictor, (&draws, all), rows);
             let logs = Some(&matched.weights.log_weights[..]);
-            let answers = questions.ask(row, (&table, 0), logs);
-            Some(Mended { row, matched, answers })
+            let evaluated = evaluator.evaluate(row, (&table, 0), logs);
+            Some(Mended { row, matched, evaluated })
         })?;
         Ok(found.into_iter().flatten().collect())
     }
 
     /// Leaves out each of these rows by a fit of its own.
-    pub fn refitted(&self, subject: &Subject, rows: &[usize]) -> Result<Vec<(usize, Answers)>> {
+    pub fn refitted(
+        &self,
+        subject: &Subject,
+        rows: &[usize],
+    ) -> Result<Vec<(usize, RowUtilities)>> {
         let all = subject.rows();
         let by = Some(FoldBy::Row);
         let scheme = FoldScheme { by, ..FoldScheme::new(all, self.context.seed().0) };
@@ -117,12 +121,12 @@ impl Assessing<'_> {
             let draws = fit.open()?.draws_of_variables().running()?;
             let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
             let inputs = fit.everything.inputs.rows_in(fit.index..fit.index + 1);
-            let questions = self.questions(subject, &draws, fit.index as u64 + 1);
-            let mut answers =
+            let evaluator = self.evaluator(subject, &draws, fit.index as u64 + 1);
+            let mut evaluated =
                 work.for_rows("utilities", Source::New(&inputs), |_, table, index| {
-                    questions.ask(fit.index, (table, index), None)
+                    evaluator.evaluate(fit.index, (table, index), None)
                 })?;
-            found.push((fit.index, answers.remove(0)));
+            found.push((fit.index, evaluated.remove(0)));
         }
         Ok(found)
     }

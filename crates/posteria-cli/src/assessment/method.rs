@@ -2,8 +2,9 @@
 
 use posteria::assess::utility::Utility;
 use posteria::assess::{
-    LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities, RelativeEfficiency,
-    Smoothing, leave_one_out,
+    KFoldUtilities, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
+    RelativeEfficiency, RowUtilities, Smoothing, UtilityEvaluator, leave_one_out,
+    pointwise_utilities,
 };
 use posteria::caution::Caution;
 use posteria::data::{Dataset, FoldScheme, Folds, Targets};
@@ -14,9 +15,8 @@ use posteria::random::Purpose;
 use posteria_linalg::Matrix;
 
 use super::Subject;
-use super::evaluate::{Answers, Questions};
+
 use super::matching::{Failing, Mended};
-use super::pointwise::{Divided, pointwise};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
@@ -75,7 +75,7 @@ pub struct Assessed {
     /// The utilities of every row.
     pub utilities: Vec<PointwiseUtilities>,
     /// What is known about every row.
-    pub answers: Vec<Answers>,
+    pub evaluated: Vec<RowUtilities>,
     /// What importance sampling says about itself, if that was done.
     pub loo: Option<LeaveOneOut>,
     /// Rows that were left out by moved draws.
@@ -109,28 +109,28 @@ impl Assessing<'_> {
             }
             Method::KFold { schemes, draws } => self.k_fold(subject, schemes, *draws),
             Method::Posterior => {
-                let answers = self.training(subject)?;
-                Ok(self.assessed(answers, Vec::new()))
+                let evaluated = self.training(subject)?;
+                Ok(self.assessed(evaluated, Vec::new()))
             }
             Method::Prior => {
-                let answers = self.prior(subject)?;
-                Ok(self.assessed(answers, Vec::new()))
+                let evaluated = self.prior(subject)?;
+                Ok(self.assessed(evaluated, Vec::new()))
             }
             Method::HoldOut => {
-                let answers = self.held_out(subject)?;
-                Ok(self.assessed(answers, Vec::new()))
+                let evaluated = self.held_out(subject)?;
+                Ok(self.assessed(evaluated, Vec::new()))
             }
         }
     }
 
-    pub(super) fn questions<'q>(
+    pub(super) fn evaluator<'q>(
         &'q self,
         subject: &'q Subject,
         draws: &Draws,
         fit: u64,
-    ) -> Questions<'q> {
+    ) -> UtilityEvaluator<'q> {
         let stream = (self.context.seed(), fit);
-        Questions::new(self.utilities, subject.judged(), draws, stream)
+        UtilityEvaluator::new(self.utilities, subject.judged(), draws, stream)
     }
 
     pub(super) fn work<'w>(
@@ -145,16 +145,16 @@ impl Assessing<'_> {
     }
 
     /// Every row as if it were new.
-    pub fn training(&self, subject: &Subject) -> Result<Vec<Answers>> {
-        let questions = self.questions(subject, &subject.draws, 0);
+    pub fn training(&self, subject: &Subject) -> Result<Vec<RowUtilities>> {
+        let evaluator = self.evaluator(subject, &subject.draws, 0);
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
-            questions.ask(row, (table, index), None)
+            evaluator.evaluate(row, (table, index), None)
         })
     }
 
     /// Every row of the test table.
-    fn held_out(&self, subject: &Subject) -> Result<Vec<Answers>> {
+    fn held_out(&self, subject: &Subject) -> Result<Vec<RowUtilities>> {
         let inputs = subject.test_inputs().ok_or_else(|| {
             Failure::bad_input("--method holdout needs rows that the run has not seen: --test FILE")
         })?;
@@ -167,17 +167,17 @@ impl Assessing<'_> {
         subject: &Subject,
         (observed, inputs): (&[Vec<f64>], &Matrix),
         fit: u64,
-    ) -> Result<Vec<Answers>> {
+    ) -> Result<Vec<RowUtilities>> {
         let stream = (self.context.seed(), fit);
-        let questions = Questions::new(self.utilities, observed, &subject.draws, stream);
+        let evaluator = UtilityEvaluator::new(self.utilities, observed, &subject.draws, stream);
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
         work.for_rows("utilities", Source::New(inputs), |row, table, index| {
-            questions.ask(row, (table, index), None)
+            evaluator.evaluate(row, (table, index), None)
         })
     }
 
     /// Every row by draws of the prior.
-    fn prior(&self, subject: &Subject) -> Result<Vec<Answers>> {
+    fn prior(&self, subject: &Subject) -> Result<Vec<RowUtilities>> {
         if subject.spec.model.kind == ModelKind::Gp {
             return Err(Failure::bad_input(
                 "--method prior is for linear models and networks: a Gaussian process keeps no \
@@ -198,10 +198,10 @@ impl Assessing<'_> {
         }
         let layout = subject.draws.layout.clone();
         let draws = Draws { draws: count, values, ..Draws::empty(layout, 1, 0) };
-        let questions = self.questions(subject, &draws, 0);
+        let evaluator = self.evaluator(subject, &draws, 0);
         let work = self.work(subject, posterior, &draws)?;
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
-            questions.ask(row, (table, index), None)
+            evaluator.evaluate(row, (table, index), None)
         })
     }
 
@@ -217,17 +217,17 @@ impl Assessing<'_> {
         let threads = self.context.threads;
         let mut loo = leave_one_out(&likelihoods, &options, threads).running()?;
         let efficiencies = likelihoods.efficiencies(options.relative_efficiency, threads);
-        let questions = self.questions(subject, &subject.draws, 0);
+        let evaluator = self.evaluator(subject, &subject.draws, 0);
         let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
         let source = Source::LeaveOneOut(subject.rows());
-        let mut answers = work
+        let mut evaluated = work
             .for_rows("utilities", source, |row, table, index| {
                 let weights = likelihoods.weights_without(row, smoothing, efficiencies[row])?;
                 let logs = Some(&weights.log_weights[..]);
-                Ok(questions.ask(row, (table, index), logs))
+                Ok(evaluator.evaluate(row, (table, index), logs))
             })?
             .into_iter()
-            .collect::<std::result::Result<Vec<Answers>, posteria::assess::ImportanceError>>()
+            .collect::<std::result::Result<Vec<RowUtilities>, posteria::assess::ImportanceError>>()
             .running()?;
         let bad = |loo: &LeaveOneOut| -> Vec<usize> {
             let rows = loo.pointwise.iter().enumerate();
@@ -239,10 +239,10 @@ impl Assessing<'_> {
         if repair.matching && smoothing == Smoothing::Pareto && !failing.is_empty() {
             let (rows, efficiencies) = (&failing[..], &efficiencies[..]);
             let those = Failing { rows, likelihoods: &likelihoods, efficiencies };
-            let found = self.matched(subject, (&work, &questions), &those)?;
+            let found = self.matched(subject, (&work, &evaluator), &those)?;
             let mut mended = Vec::with_capacity(found.len());
-            for Mended { row, matched: own, answers: answer } in found {
-                answers[row] = answer;
+            for Mended { row, matched: own, evaluated: one } in found {
+                evaluated[row] = one;
                 matched.push(row);
                 mended.push((row, own));
             }
@@ -254,16 +254,16 @@ impl Assessing<'_> {
             let found = self.refitted(subject, &failing)?;
             // The first utility is the log predictive density.
             let exact: Vec<(usize, f64)> =
-                found.iter().map(|(row, answer)| (*row, answer.values[0])).collect();
+                found.iter().map(|(row, one)| (*row, one.values[0])).collect();
             loo.replace(&exact);
-            for (row, answer) in found {
-                answers[row] = answer;
+            for (row, one) in found {
+                evaluated[row] = one;
                 refitted.push(row);
             }
             matched.retain(|row| !refitted.contains(row));
         }
         let cautions = loo.cautions.clone();
-        let assessed = self.assessed(answers, cautions);
+        let assessed = self.assessed(evaluated, cautions);
         Ok(Assessed { loo: Some(loo), matched, refitted, ..assessed })
     }
 
@@ -308,7 +308,7 @@ impl Assessing<'_> {
         &self,
         subject: &Subject,
         division: &Division,
-        training: &[Answers],
+        training: &[RowUtilities],
     ) -> Result<Assessed> {
         let count = division.folds.count();
         let indices: Vec<usize> = (0..count).collect();
@@ -317,16 +317,16 @@ impl Assessing<'_> {
         for fit in &fits {
             let draws = fit.open()?.draws_of_variables().running()?;
             let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
-            let questions = self.questions(subject, &draws, fit.index as u64 + 1);
+            let evaluator = self.evaluator(subject, &draws, fit.index as u64 + 1);
             let inputs = Source::New(&fit.everything.inputs);
             by_fold.push(work.for_rows("utilities", inputs, |row, table, index| {
-                questions.ask(row, (table, index), None)
+                evaluator.evaluate(row, (table, index), None)
             })?);
         }
-        let divided = Divided::new(self.utilities, training, (&division.folds, &by_fold));
+        let divided = KFoldUtilities::new(self.utilities, training, (&division.folds, &by_fold));
         Ok(Assessed {
             utilities: divided.utilities,
-            answers: divided.answers,
+            evaluated: divided.rows,
             loo: None,
             matched: Vec::new(),
             refitted: Vec::new(),
@@ -336,12 +336,12 @@ impl Assessing<'_> {
         })
     }
 
-    /// The utilities of answers that need no correction.
-    fn assessed(&self, answers: Vec<Answers>, cautions: Vec<Caution>) -> Assessed {
-        let utilities = pointwise(self.utilities, &answers, |_, _| None);
+    /// The utilities of evaluated that need no correction.
+    fn assessed(&self, evaluated: Vec<RowUtilities>, cautions: Vec<Caution>) -> Assessed {
+        let utilities = pointwise_utilities(self.utilities, &evaluated, |_, _| None);
         Assessed {
             utilities,
-            answers,
+            evaluated,
             loo: None,
             matched: Vec::new(),
             refitted: Vec::new(),

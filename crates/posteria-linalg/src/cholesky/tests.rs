@@ -234,20 +234,6 @@ fn a_matrix_can_be_factorised_where_it_was_written() {
 }
 
 #[test]
-fn half_an_inverse_is_the_half_of_the_whole() {
-    for dim in sizes() {
-        let cholesky = Cholesky::new(&positive_definite(dim)).unwrap();
-        let mut whole = Matrix::zeros(dim, dim);
-        cholesky.inverse(&mut whole);
-        let mut lower = Matrix::from_fn(dim, dim, |_, _| f64::NAN);
-        let mut half = lower.clone();
-        cholesky.inverse_half(&mut lower, &mut half);
-        half.mirror_lower();
-        assert_close(half.values(), whole.values(), 1e-12 * (dim + 1) as f64);
-    }
-}
-
-#[test]
 fn large_matrices_are_factorised_and_inverted_with_the_same_bits_by_any_threads() {
     // Not a multiple of the block, and just on the threshold.
     for dim in [threads::LARGE, 700] {
@@ -257,8 +243,8 @@ fn large_matrices_are_factorised_and_inverted_with_the_same_bits_by_any_threads(
             let cholesky = Cholesky::new(&matrix).unwrap();
             let mut lower = Matrix::from_fn(dim, dim, |_, _| f64::NAN);
             let mut inverse = lower.clone();
-            cholesky.inverse_half(&mut lower, &mut inverse);
-            inverse.mirror_lower();
+            cholesky.inverse_lower(&mut lower);
+            cholesky.inverse(&mut inverse);
             let mut solution = right.clone();
             cholesky.solve_matrix(&mut solution);
             let mut product = Matrix::zeros(dim, 300);

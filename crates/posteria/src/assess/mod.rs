@@ -22,6 +22,7 @@ mod draw_replicates;
 mod expected;
 pub mod formula;
 mod importance;
+mod k_fold;
 mod leave_one_out;
 mod log_likelihoods;
 mod model_comparison;
@@ -31,6 +32,7 @@ mod pareto;
 mod pointwise;
 #[cfg(test)]
 mod reference;
+mod row_utilities;
 mod stacking;
 mod target_facts;
 pub mod utility;
@@ -48,6 +50,7 @@ pub use importance::{
     ImportanceError, ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit,
     tail_length,
 };
+pub use k_fold::{KFoldUtilities, pointwise_utilities};
 pub use leave_one_out::{
     LeaveOneOut, LeaveOneOutOptions, PointwiseLoo, RelativeEfficiency, ShapeCounts, leave_one_out,
 };
@@ -59,6 +62,7 @@ pub use moment_matching::{
 };
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
+pub use row_utilities::{RowUtilities, UtilityEvaluator};
 pub use stacking::stacking_weights;
 pub use target_facts::TargetFacts;
 pub use utility::{Better, Summary, Utility, UtilityError, parse_utility};

@@ -336,7 +336,7 @@ fn pointwise(assessed: &Assessed, shown: usize) -> Vec<PointwiseRow> {
             values: utilities[shown..].iter().map(|values| values[row]).collect(),
         }
     };
-    (0..assessed.answers.len()).map(of).collect()
+    (0..assessed.evaluated.len()).map(of).collect()
 }
 
 /// Whether predictions of rows that were left out are calibrated.
@@ -345,8 +345,8 @@ fn calibration(subject: &Subject, plan: &Plan, assessed: &Assessed) -> Option<Ca
         return None;
     }
     let mut record = CalibrationRecord::new(&plan.targets);
-    for (answers, observed) in assessed.answers.iter().zip(subject.judged()) {
-        record.add_numbers(&answers.transforms, &answers.probabilities, observed);
+    for (evaluated, observed) in assessed.evaluated.iter().zip(subject.judged()) {
+        record.add_numbers(&evaluated.pit, &evaluated.probabilities, observed);
     }
     record.finish()
 }

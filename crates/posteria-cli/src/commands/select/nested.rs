@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::Path;
 
-use posteria::assess::bayesian_bootstrap;
+use posteria::assess::{KFoldUtilities, RowUtilities, bayesian_bootstrap};
 use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::{MissingPolicy, Spec};
@@ -15,7 +15,7 @@ use super::assessor::{Assessor, apart};
 use super::choice::{Best, Utility, choose, most_sets};
 use super::sets::{finish, go_on_later};
 use crate::args;
-use crate::assessment::{Answers, Assessing, Divided, Plan, Subject};
+use crate::assessment::{Assessing, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::division_name;
 use crate::interrupt::Interrupt;
@@ -88,14 +88,14 @@ impl Whole<'_> {
         let (mut by_fold, mut chosen) = (Vec::new(), Vec::new());
         for index in 0..folds.count() {
             context.output.message(&format!("nested fold {} of {}", index + 1, folds.count()));
-            let (answers, set) =
+            let (evaluated, set) =
                 self.one_fold((&scheme, &folds, index), (&all, plan), (interrupt, context))?;
-            by_fold.push(answers);
+            by_fold.push(evaluated);
             chosen.push(set);
         }
         let assessing = Assessing { utilities: &plan.utilities, interrupt, context };
         let training = assessing.training(&all).map_err(|it| go_on_later(it, self.path))?;
-        let mut divided = Divided::new(&plan.utilities, &training, (&folds, &by_fold));
+        let mut divided = KFoldUtilities::new(&plan.utilities, &training, (&folds, &by_fold));
         let Some(pointwise) = divided.utilities.pop() else {
             unreachable!("the log predictive density is always there")
         };
@@ -141,7 +141,7 @@ impl Whole<'_> {
         (scheme, folds, index): (&FoldScheme, &Folds, usize),
         (all, plan): (&Subject, &Plan),
         (interrupt, context): (&Interrupt, &Context),
-    ) -> Result<(Vec<Answers>, Vec<String>)> {
+    ) -> Result<(Vec<RowUtilities>, Vec<String>)> {
         let fold = FoldSpec { index: index + 1, scheme: scheme.clone(), within: None };
         let mut spec = self.spec.clone();
         spec.data.fold = Some(fold.clone());
@@ -180,9 +180,9 @@ impl Whole<'_> {
             )));
         }
         let assessing = Assessing { utilities: &plan.utilities, interrupt, context };
-        let answers =
+        let evaluated =
             assessing.new_rows(&subject, (&all.observed, &encoded.inputs), index as u64 + 1);
-        Ok((answers.map_err(|it| go_on_later(it, self.path))?, choice.chosen))
+        Ok((evaluated.map_err(|it| go_on_later(it, self.path))?, choice.chosen))
     }
 }
 

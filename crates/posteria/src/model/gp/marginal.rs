@@ -29,7 +29,6 @@ pub(super) struct Marginal<'p> {
     /// B⁻¹, the lower triangle.
     inverse: Matrix,
     /// Room for the inverse of the factor.
-    inverse_lower: Matrix,
     /// The diagonal of B⁻¹.
     diagonal: Vec<f64>,
     /// Whether `roots` and `prior` are those of `factor`.
@@ -47,7 +46,6 @@ impl<'p> Marginal<'p> {
             roots: vec![f64::NAN; rows],
             factor: Cholesky::identity(rows),
             inverse: Matrix::zeros(0, 0),
-            inverse_lower: Matrix::zeros(0, 0),
             diagonal: Vec::new(),
             factorized: false,
         }
@@ -117,7 +115,7 @@ impl<'p> Marginal<'p> {
     /// Finds B⁻¹ for [`Marginal::gradient`] and [`Marginal::inverse_diagonal`].
     pub(super) fn invert(&mut self) {
         self.make_room();
-        self.factor.inverse_half(&mut self.inverse_lower, &mut self.inverse);
+        self.factor.inverse(&mut self.inverse);
         for (row, slot) in self.diagonal.iter_mut().enumerate() {
             *slot = self.inverse[(row, row)];
         }
@@ -126,9 +124,8 @@ impl<'p> Marginal<'p> {
     /// Inverses take as much room as the factors, and not everybody needs them.
     fn make_room(&mut self) {
         let rows = self.roots.len();
-        if self.inverse_lower.rows() != rows {
+        if self.inverse.rows() != rows {
             self.inverse = Matrix::zeros(rows, rows);
-            self.inverse_lower = Matrix::zeros(rows, rows);
             self.diagonal.resize(rows, 0.0);
         }
     }
@@ -136,7 +133,7 @@ impl<'p> Marginal<'p> {
     /// Finds only the diagonal of B⁻¹, for [`Marginal::inverse_diagonal`].
     pub(super) fn invert_diagonal(&mut self) {
         self.make_room();
-        self.factor.inverse_diagonal(&mut self.inverse_lower, &mut self.diagonal);
+        self.factor.inverse_diagonal(&mut self.inverse, &mut self.diagonal);
     }
 
     /// (B⁻¹)_ii, after [`Marginal::invert`].

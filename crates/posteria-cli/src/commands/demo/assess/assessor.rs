@@ -2,7 +2,8 @@
 
 use posteria::assess::utility::Utility;
 use posteria::assess::{
-    LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities, leave_one_out,
+    KFoldUtilities, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
+    RowUtilities, UtilityEvaluator, leave_one_out, pointwise_utilities,
 };
 use posteria::data::{Column, Folds, Table};
 use posteria::fit::run_jobs;
@@ -11,7 +12,6 @@ use posteria::random::Seed;
 use posteria::sample::Plan;
 
 use super::{Fitted, Settings, Study, numbers};
-use crate::assessment::{Answers, Divided, Questions, pointwise};
 use crate::failure::{Classify, Result};
 
 /// Values the predictions of a model of one table.
@@ -25,8 +25,8 @@ pub struct Assessor<'a> {
 impl Assessor<'_> {
     /// The utilities of every row given all rows, the row itself among them.
     pub fn training(&self, fitted: &Fitted) -> Result<Vec<PointwiseUtilities>> {
-        let answers = self.answers(fitted, &fitted.at_training_rows(), 0, None)?;
-        Ok(pointwise(self.utilities, &answers, |_, _| None))
+        let evaluated = self.evaluated(fitted, &fitted.at_training_rows(), 0, None)?;
+        Ok(pointwise_utilities(self.utilities, &evaluated, |_, _| None))
     }
 
     /// The utilities of every row by importance sampling, and what that says about itself.
@@ -41,8 +41,8 @@ impl Assessor<'_> {
         };
         let weights = (0..self.table.rows()).map(weights).collect::<Result<Vec<_>>>()?;
         let logs: Vec<&[f64]> = weights.iter().map(|weights| &weights.log_weights[..]).collect();
-        let answers = self.answers(fitted, &fitted.leaving_one_out(), 0, Some(&logs))?;
-        Ok((pointwise(self.utilities, &answers, |_, _| None), loo))
+        let evaluated = self.evaluated(fitted, &fitted.leaving_one_out(), 0, Some(&logs))?;
+        Ok((pointwise_utilities(self.utilities, &evaluated, |_, _| None), loo))
     }
 
     /// The utilities of every row by fits without its fold, corrected for their size; and the
@@ -53,7 +53,7 @@ impl Assessor<'_> {
         folds: &Folds,
         plan: &Plan,
     ) -> Result<(Vec<PointwiseUtilities>, f64)> {
-        let training = self.answers(whole, &whole.at_training_rows(), 0, None)?;
+        let training = self.evaluated(whole, &whole.at_training_rows(), 0, None)?;
         let context = &self.settings.context;
         let each = run_jobs(folds.count(), context.threads, |fold| {
             let seed = Seed(context.seed().0.wrapping_add(1 + fold as u64));
@@ -61,30 +61,31 @@ impl Assessor<'_> {
             let part = rows_of(self.table, &kept);
             let fitted = self.study.fit_part((&part, &kept), whole, plan, seed)?;
             let predictions = fitted.predict(self.table)?;
-            let answers = self.answers(&fitted, &predictions, 1 + fold as u64, None)?;
-            Ok((answers, fitted.r_hat()))
+            let evaluated = self.evaluated(&fitted, &predictions, 1 + fold as u64, None)?;
+            Ok((evaluated, fitted.r_hat()))
         });
         let (by_fold, r_hats): (Vec<_>, Vec<f64>) =
             each.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let divided = Divided::new(self.utilities, &training, (folds, &by_fold));
+        let divided = KFoldUtilities::new(self.utilities, &training, (folds, &by_fold));
         Ok((divided.utilities, r_hats.into_iter().fold(f64::NAN, f64::max)))
     }
 
-    fn answers(
+    fn evaluated(
         &self,
         fitted: &Fitted,
         predictions: &PredictiveTable,
         number: u64,
         log_weights: Option<&[&[f64]]>,
-    ) -> Result<Vec<Answers>> {
+    ) -> Result<Vec<RowUtilities>> {
         let columns: Vec<&[f64]> =
             self.study.targets.iter().map(|name| numbers(self.table, name)).collect();
         let of = |row: usize| columns.iter().map(|column| column[row]).collect();
         let observed: Vec<Vec<f64>> = (0..self.table.rows()).map(of).collect();
         let stream = (self.settings.context.seed(), number);
-        let questions = Questions::new(self.utilities, &observed, fitted.draws(), stream);
-        let ask =
-            |row: usize| questions.ask(row, (predictions, row), log_weights.map(|logs| logs[row]));
+        let evaluator = UtilityEvaluator::new(self.utilities, &observed, fitted.draws(), stream);
+        let ask = |row: usize| {
+            evaluator.evaluate(row, (predictions, row), log_weights.map(|logs| logs[row]))
+        };
         Ok((0..self.table.rows()).map(ask).collect())
     }
 }

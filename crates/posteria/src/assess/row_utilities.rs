@@ -1,10 +1,10 @@
 //! Evaluate utilities, and how they would have come out from other draws, row by row.
 
-use posteria::assess::DrawBlocks;
-use posteria::assess::utility::{Averages, Utility};
-use posteria::draws::Draws;
-use posteria::predict::{Predictive, PredictiveTable};
-use posteria::random::Seed;
+use super::DrawBlocks;
+use super::utility::{Averages, Utility};
+use crate::draws::Draws;
+use crate::predict::{Predictive, PredictiveTable};
+use crate::random::Seed;
 
 /// Times that the draws are weighted anew: their variance is then known to a sixth.
 const REPLICATES: usize = 20;
@@ -14,7 +14,7 @@ const REPLICATES: usize = 20;
 const SLOW_REPLICATES: usize = 5;
 
 /// What is to be known about every row that one fit predicts.
-pub struct Questions<'a> {
+pub struct UtilityEvaluator<'a> {
     utilities: &'a [Box<dyn Utility>],
     /// The targets of every row.
     observed: &'a [Vec<f64>],
@@ -24,18 +24,18 @@ pub struct Questions<'a> {
 
 /// What is known about a row.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct RowUtilities {
     /// The value of every utility.
     pub values: Vec<f64>,
     /// For every utility, the same for every weighting of the draws.
     pub replicates: Vec<Vec<f64>>,
     /// The probability of a smaller target, of every real target; none for classes.
-    pub transforms: Vec<f64>,
+    pub pit: Vec<f64>,
     /// The probability of every class; none for real targets.
     pub probabilities: Vec<f64>,
 }
 
-impl<'a> Questions<'a> {
+impl<'a> UtilityEvaluator<'a> {
     /// Values `utilities` of rows whose targets are `observed`, by `draws` of the fit with this
     /// number.
     pub fn new(
@@ -45,17 +45,17 @@ impl<'a> Questions<'a> {
         (seed, fit): (Seed, u64),
     ) -> Self {
         let weightings = blocks(draws).weightings((seed, fit), REPLICATES);
-        Questions { utilities, observed, weightings }
+        UtilityEvaluator { utilities, observed, weightings }
     }
 
     /// Looks at the row with this number, whose predictive distribution is in `table` at `index`,
     /// its draws weighted by `log_weights`.
-    pub fn ask(
+    pub fn evaluate(
         &self,
         row: usize,
         (table, index): (&PredictiveTable, usize),
         log_weights: Option<&[f64]>,
-    ) -> Answers {
+    ) -> RowUtilities {
         let observed = &self.observed[row][..];
         let predictive = match log_weights {
             Some(logs) => table.weighted(index, logs),
@@ -78,15 +78,15 @@ impl<'a> Questions<'a> {
         }
         let classes = predictive.family().classes();
         let mut probabilities = vec![0.0; classes];
-        let mut transforms = Vec::new();
+        let mut pit = Vec::new();
         if classes > 0 {
             predictive.probabilities(&mut probabilities);
         } else {
             let each = observed.iter().enumerate();
-            transforms.extend(each.map(|(output, y)| predictive.cdf(output, *y)));
+            pit.extend(each.map(|(output, y)| predictive.cdf(output, *y)));
         }
         let values = self.utilities.iter().map(|it| it.evaluate(&predictive, observed)).collect();
-        Answers { values, replicates, transforms, probabilities }
+        RowUtilities { values, replicates, pit, probabilities }
     }
 }
 

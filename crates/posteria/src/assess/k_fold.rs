@@ -1,59 +1,58 @@
-//! Make utilities of what is known about rows.
+//! Make utilities of what is known about rows that were predicted by fits without their fold.
 
-use posteria::assess::utility::Utility;
-use posteria::assess::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
-use posteria::data::Folds;
-
-use super::evaluate::Answers;
+use super::pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
+use super::row_utilities::RowUtilities;
+use super::utility::Utility;
+use crate::data::Folds;
 
 /// What is known about rows that were predicted by fits without their fold.
-pub struct Divided {
+pub struct KFoldUtilities {
     /// The utilities of every row, corrected for the size of the training sets.
     pub utilities: Vec<PointwiseUtilities>,
     /// What is known about every row.
-    pub answers: Vec<Answers>,
+    pub rows: Vec<RowUtilities>,
     /// The fold of every row.
     pub fold_of: Vec<usize>,
 }
 
-impl Divided {
+impl KFoldUtilities {
     /// From what is known about all rows given all of them (`training`), and given the training
     /// rows of every fold.
     pub fn new(
         utilities: &[Box<dyn Utility>],
-        training: &[Answers],
-        (folds, by_fold): (&Folds, &[Vec<Answers>]),
+        training: &[RowUtilities],
+        (folds, by_fold): (&Folds, &[Vec<RowUtilities>]),
     ) -> Self {
         let mut fold_of = vec![0; folds.rows()];
         for fold in 0..folds.count() {
             folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold);
         }
         let held_out = fold_of.iter().enumerate().map(|(row, fold)| by_fold[*fold][row].clone());
-        let answers: Vec<Answers> = held_out.collect();
-        let utilities = pointwise(utilities, &answers, |utility, of| {
-            let values = |rows: &[Answers]| rows.iter().map(of).collect();
+        let evaluated: Vec<RowUtilities> = held_out.collect();
+        let utilities = pointwise_utilities(utilities, &evaluated, |utility, of| {
+            let values = |rows: &[RowUtilities]| rows.iter().map(of).collect();
             let each = by_fold.iter().enumerate();
             let each = each.map(|(fold, rows)| (folds.held_out(fold).len(), values(rows)));
             Some(BiasTerms::new(utility.summary(), values(training), each.collect()))
         });
-        Divided { utilities, answers, fold_of }
+        KFoldUtilities { utilities, rows: evaluated, fold_of }
     }
 }
 
 /// Each utility of these rows. `bias` corrects it, given what is looked at of a row: its value, or
 /// that of one weighting of the draws.
-pub fn pointwise(
+pub fn pointwise_utilities(
     utilities: &[Box<dyn Utility>],
-    answers: &[Answers],
-    bias: impl Fn(&dyn Utility, &dyn Fn(&Answers) -> f64) -> Option<BiasTerms>,
+    evaluated: &[RowUtilities],
+    bias: impl Fn(&dyn Utility, &dyn Fn(&RowUtilities) -> f64) -> Option<BiasTerms>,
 ) -> Vec<PointwiseUtilities> {
     let of_utility = |index: usize| {
         let utility = &*utilities[index];
-        let terms = |of: &dyn Fn(&Answers) -> f64| Terms {
-            values: answers.iter().map(of).collect(),
+        let terms = |of: &dyn Fn(&RowUtilities) -> f64| Terms {
+            values: evaluated.iter().map(of).collect(),
             bias: bias(utility, of),
         };
-        let replicates = answers.first().map_or(0, |row| row.replicates[index].len());
+        let replicates = evaluated.first().map_or(0, |row| row.replicates[index].len());
         let draw_replicates =
             (0..replicates).map(|number| terms(&|row| row.replicates[index][number])).collect();
         let terms = terms(&|row| row.values[index]);

@@ -18,13 +18,20 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The folder of a new run is already in use.
-    #[error(
-        "{} is not empty; choose another folder for this run, or delete that one",
-        path.display()
-    )]
+    #[error("{} {}", path.display(), in_use(*is_run))]
     Exists {
         /// The folder.
         path: PathBuf,
+        /// Whether it is the folder of another run.
+        is_run: bool,
+    },
+    /// A run folder that is to be replaced holds something that is not of the run.
+    #[error("{} holds {name:?}, which is not part of a run; move it away first", path.display())]
+    Foreign {
+        /// The run folder.
+        path: PathBuf,
+        /// What else is in it.
+        name: String,
     },
     /// A file stands where a folder is wanted.
     #[error("{} is a file, not a folder; choose another place for this run", path.display())]
@@ -32,10 +39,10 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The folder that should hold the run folder does not exist.
-    #[error("there is no folder {}; create it first", path.display())]
-    NoParent {
-        /// The missing folder.
+    /// There is nothing at this path.
+    #[error("there is no folder {}", path.display())]
+    NoFolder {
+        /// The path.
         path: PathBuf,
     },
     /// There is no run at this path.
@@ -155,6 +162,13 @@ pub enum StoreError {
 impl StoreError {
     pub(crate) fn damaged(file: impl Into<String>, what: impl Into<String>) -> Self {
         StoreError::Damaged { file: file.into(), what: what.into() }
+    }
+}
+
+fn in_use(is_run: bool) -> &'static str {
+    match is_run {
+        true => "holds a run already; choose another folder, or replace that run with --force",
+        false => "is not empty and holds no run; choose another folder",
     }
 }
 

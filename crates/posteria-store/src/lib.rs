@@ -36,6 +36,7 @@ mod lock;
 mod metadata;
 mod names;
 mod publish;
+mod replace;
 mod resume;
 mod run;
 mod schedule;

@@ -42,6 +42,9 @@ impl Run {
     /// # Errors
     /// [`StoreError`] if there is no run, or one that is damaged or too new.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::NoFolder { path: path.to_path_buf() });
+        }
         let disk = Disk::new(path);
         for missing in [CHECKPOINT, DRAWS] {
             if let Err(error) = std::fs::symlink_metadata(disk.path(missing)) {

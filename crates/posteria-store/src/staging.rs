@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::checkpoint::CHECKPOINT;
 use crate::disk::{failure, sync_folder};
 use crate::error::StoreError;
 
@@ -31,18 +32,13 @@ impl Staging {
             Some(parent) => parent,
             None => Path::new("."),
         };
-        match fs::metadata(parent) {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(StoreError::FileInTheWay { path: parent.to_path_buf() }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(StoreError::NoParent { path: parent.to_path_buf() });
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return Err(StoreError::FileInTheWay { path: parent.to_path_buf() });
-            }
-            Err(error) => return Err(failure("open", parent)(error)),
-        }
         vacant(target)?;
+        fs::create_dir_all(parent).map_err(|error| match error.kind() {
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                StoreError::FileInTheWay { path: file_in(parent) }
+            }
+            _ => failure("create", parent)(error),
+        })?;
         let mut temporary = std::ffi::OsString::from(".");
         temporary.push(name);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -82,12 +78,21 @@ impl Drop for Staging {
     }
 }
 
+/// The longest beginning of `path` at which there is a file.
+fn file_in(path: &Path) -> PathBuf {
+    path.ancestors().find(|it| it.is_file()).unwrap_or(path).to_path_buf()
+}
+
 /// # Errors
 /// Unless there is nothing at `path`, or an empty folder.
-fn vacant(path: &Path) -> Result<(), StoreError> {
-    let taken = || StoreError::Exists { path: path.to_path_buf() };
+pub(crate) fn vacant(path: &Path) -> Result<(), StoreError> {
+    let taken =
+        || StoreError::Exists { path: path.to_path_buf(), is_run: path.join(CHECKPOINT).is_file() };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(StoreError::FileInTheWay { path: file_in(path) })
+        }
         Err(error) => Err(failure("open", path)(error)),
         Ok(found) if found.is_dir() => {
             let mut entries = fs::read_dir(path).map_err(failure("open", path))?;

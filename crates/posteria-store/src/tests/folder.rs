@@ -223,13 +223,17 @@ fn places_that_cannot_hold_a_run_are_refused() {
     fs::write(&file, "x").unwrap();
     assert!(matches!(refused(&file), StoreError::FileInTheWay { .. }));
     assert!(matches!(refused(&file.join("run")), StoreError::FileInTheWay { .. }));
-    assert!(matches!(refused(&folder.path().join("no/run")), StoreError::NoParent { .. }));
+    assert!(
+        matches!(refused(&file.join("no/run")), StoreError::FileInTheWay { path } if path == file)
+    );
     assert!(matches!(refused(folder.path()), StoreError::Exists { .. }));
     assert!(matches!(refused("/".as_ref()), StoreError::Io { .. }));
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     drop(create(&empty, 5, options()).unwrap());
     assert!(matches!(refused(&empty), StoreError::Exists { .. }));
+    let error = Run::open(&folder.path().join("none")).unwrap_err();
+    assert!(matches!(error, StoreError::NoFolder { .. }), "{error}");
     let error = Run::open(folder.path()).unwrap_err();
     assert!(matches!(error, StoreError::NotARun { .. }), "{error}");
     let error = Run::open(&file).unwrap_err();
@@ -237,6 +241,41 @@ fn places_that_cannot_hold_a_run_are_refused() {
     // Nothing half-made is left beside them.
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn parent_folders_are_made() {
+    let folder = scratch();
+    let path = folder.path().join("some/new/run");
+    drop(create(&path, 5, options()).unwrap());
+    assert!(Run::open(&path).is_ok());
+}
+
+#[test]
+fn a_run_is_replaced_and_nothing_else() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    let writer = create(&path, 5, options()).unwrap();
+    let locked = RunFolder::check_place(&path, true).unwrap_err();
+    assert!(matches!(locked, StoreError::Locked { .. }), "{locked}");
+    drop(writer);
+    let taken = RunFolder::check_place(&path, false).unwrap_err();
+    assert!(matches!(taken, StoreError::Exists { is_run: true, .. }), "{taken}");
+    let notes = path.join("notes.txt");
+    fs::write(&notes, "mine").unwrap();
+    for refused in [RunFolder::check_place(&path, true), RunFolder::remove(&path)] {
+        assert!(matches!(refused, Err(StoreError::Foreign { name, .. }) if name == "notes.txt"));
+    }
+    fs::remove_file(&notes).unwrap();
+    RunFolder::check_place(&path, true).unwrap();
+    RunFolder::remove(&path).unwrap();
+    RunFolder::remove(&path).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // A folder that holds no run stays.
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("x"), "mine").unwrap();
+    let other = RunFolder::remove(&path).unwrap_err();
+    assert!(matches!(other, StoreError::Exists { is_run: false, .. }), "{other}");
 }
 
 #[test]

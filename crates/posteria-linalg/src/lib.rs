@@ -1,5 +1,5 @@
 //! Dense linear algebra of posteria: column-major matrices of `f64`, factorisations in place,
-//! products into the caller's buffers. The only crate that names the backend.
+//! products into the caller's buffers.
 //!
 //! Everything sums in a fixed order, whatever the number of threads ([`with_threads`]; one if
 //! nothing is said), so the same input gives the same bits on machines of the same class.

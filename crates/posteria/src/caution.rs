@@ -1,5 +1,6 @@
 //! Carry statistical warnings inside results, as values with facts, words and a cure.
 
+mod code;
 mod evidence;
 
 pub use evidence::EvidenceDoubt;

@@ -3,6 +3,7 @@
 use posteria_linalg::{Cholesky, Matrix, dot};
 
 use super::{Ensemble, Evidence, average_probability};
+use crate::density::special::logistic;
 use crate::model::Posterior;
 use crate::model::mlp::{MlpPosterior, Rows};
 use crate::predict::Family;
@@ -65,29 +66,106 @@ impl<'p> Linearised<'p> {
     /// # Panics
     /// If there is not one column per input.
     pub fn parameters(&self, inputs: &Matrix) -> Vec<f64> {
-        let (outputs, variances) =
-            linear_outputs(self.posterior, &self.weights, &self.precision, inputs);
-        let rows = inputs.rows();
-        if self.noise.is_empty() {
-            let pairs = outputs.iter().zip(&variances);
-            return pairs
-                .map(|(log_odds, variance)| {
-                    let probability = average_probability(*log_odds, *variance);
-                    (probability / (1.0 - probability)).ln()
-                })
-                .collect();
-        }
-        let mut parameters = Vec::with_capacity(rows * self.family.width());
-        for row in 0..rows {
-            for (target, noise) in self.noise.iter().enumerate() {
-                let (at, scaling) = (target * rows + row, self.posterior.target_scaling()[target]);
-                let sd = (variances[at] + noise).sqrt();
-                parameters.extend([scaling.invert(outputs[at]), scaling.scale * sd]);
+        self.parameters_at(&Rows::new(inputs))
+    }
+
+    /// The same at the rows of the fit, as if they were new.
+    pub fn at_training_rows(&self) -> Vec<f64> {
+        self.parameters_at(self.posterior.training_rows())
+    }
+
+    /// The parameters of the predictive distribution of every row of the fit given the others,
+    /// their scales kept: the row's own factor is divided out of the distribution of its outputs
+    /// [Vehtari et al. 2016, §3.2]. With outputs N(m, V), residual variances N and targets y that
+    /// is N(m - V₋N⁻¹(y - m), V₋) with V₋ = (V⁻¹ - N⁻¹)⁻¹, exact for outputs that are linear in
+    /// the weights; for two classes N⁻¹ is p(1 - p) and N⁻¹(y - m) is y - p.
+    ///
+    /// # Errors
+    /// The number of a row, from 0, whose outputs would be undetermined without it.
+    pub fn leave_one_out(&self) -> Result<Vec<f64>, usize> {
+        let targets = self.posterior.answers();
+        let rows = self.posterior.training_rows();
+        let mut parameters = Vec::with_capacity(rows.len() * self.family.width());
+        let mut failed = None;
+        self.for_rows(rows, |row, means, covariance| {
+            let observed: Vec<f64> =
+                (0..means.len()).map(|output| targets[output * rows.len() + row]).collect();
+            match self.without(means, covariance, &observed) {
+                Some((means, variances)) => self.push(&means, &variances, &mut parameters),
+                None => failed = failed.or(Some(row)),
             }
-        }
+        });
+        failed.map_or(Ok(parameters), Err)
+    }
+
+    /// Mean and variances of the outputs of a row without its own factor.
+    fn without(&self, means: &[f64], v: &Matrix, observed: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+        // N⁻¹, and N⁻¹(y - m).
+        let (precisions, pulls): (Vec<f64>, Vec<f64>) = if self.noise.is_empty() {
+            let p = logistic(means[0]);
+            (vec![p * (1.0 - p)], vec![observed[0] - p])
+        } else {
+            let residuals = means.iter().zip(observed).zip(&self.noise);
+            let pulls = residuals.map(|((mean, y), noise)| (y - mean) / noise).collect();
+            (self.noise.iter().map(|noise| noise.recip()).collect(), pulls)
+        };
+        // V₋ = V + VR(I - W)⁻¹RV with R = N^-½ and W = RVR, the leverage of the row, below 1.
+        let count = means.len();
+        let root: Vec<f64> = precisions.iter().map(|precision| precision.sqrt()).collect();
+        let scaled = |i: usize, j: usize| root[i] * v[(i, j)] * root[j];
+        let rest = Matrix::from_fn(count, count, |i, j| f64::from(u8::from(i == j)) - scaled(i, j));
+        let rest = Cholesky::new(&rest).ok()?;
+        let mut factor = Matrix::from_fn(count, count, |i, j| root[i] * v[(i, j)]);
+        rest.solve_lower_matrix(&mut factor);
+        let entry = |i: usize, j: usize| {
+            v[(i, j)] + (0..count).map(|k| factor[(k, i)] * factor[(k, j)]).sum::<f64>()
+        };
+        let mean = |i: usize| means[i] - (0..count).map(|j| entry(i, j) * pulls[j]).sum::<f64>();
+        Some(((0..count).map(mean).collect(), (0..count).map(|i| entry(i, i)).collect()))
+    }
+
+    fn parameters_at(&self, rows: &Rows) -> Vec<f64> {
+        let mut parameters = Vec::with_capacity(rows.len() * self.family.width());
+        self.for_rows(rows, |_, means, covariance| {
+            let variances: Vec<f64> = (0..means.len()).map(|i| covariance[(i, i)]).collect();
+            self.push(means, &variances, &mut parameters);
+        });
         parameters
     }
+
+    /// Appends the parameters of a row whose outputs have these means and variances.
+    fn push(&self, means: &[f64], variances: &[f64], parameters: &mut Vec<f64>) {
+        if self.noise.is_empty() {
+            let probability = average_probability(means[0], variances[0]);
+            parameters.push((probability / (1.0 - probability)).ln());
+        }
+        for (target, noise) in self.noise.iter().enumerate() {
+            let scaling = self.posterior.target_scaling()[target];
+            let sd = (variances[target] + noise).sqrt();
+            parameters.extend([scaling.invert(means[target]), scaling.scale * sd]);
+        }
+    }
+
+    /// Gives the outputs of every row and their covariance, standardised.
+    fn for_rows(&self, rows: &Rows, mut each: impl FnMut(usize, &[f64], &Matrix)) {
+        let count = self.posterior.output_count();
+        for first in (0..rows.len()).step_by(BLOCK) {
+            let block: Vec<usize> = (first..rows.len().min(first + BLOCK)).collect();
+            let here = rows.subset(&block);
+            let (outputs, scaled) =
+                linear_parts(self.posterior, &self.weights, &self.precision, &here);
+            for (index, row) in block.into_iter().enumerate() {
+                let at = |output: usize| output * here.len() + index;
+                let means: Vec<f64> = (0..count).map(|output| outputs[at(output)]).collect();
+                let entry = |i: usize, j: usize| dot(scaled.column(at(i)), scaled.column(at(j)));
+                each(row, &means, &Matrix::from_fn(count, count, entry));
+            }
+        }
+    }
 }
+
+/// Rows whose derivatives by all weights are held at once.
+const BLOCK: usize = 256;
 
 /// Outputs at w̄ and their variances gᵀA⁻¹g, at o · rows + i, on the standardised scale.
 pub(super) fn linear_outputs(
@@ -96,19 +174,140 @@ pub(super) fn linear_outputs(
     precision: &Cholesky,
     inputs: &Matrix,
 ) -> (Vec<f64>, Vec<f64>) {
-    let rows = Rows::new(inputs);
+    let (outputs, scaled) = linear_parts(posterior, weights, precision, &Rows::new(inputs));
+    let variance = |at: usize| dot(scaled.column(at), scaled.column(at));
+    let variances = (0..outputs.len()).map(variance).collect();
+    (outputs, variances)
+}
+
+/// Outputs at w̄, at o · rows + i, and for each a column L⁻¹g with A = LLᵀ: the products of two
+/// columns are the covariances of outputs.
+fn linear_parts(
+    posterior: &MlpPosterior,
+    weights: &[f64],
+    precision: &Cholesky,
+    rows: &Rows,
+) -> (Vec<f64>, Matrix) {
     let count = rows.len() * posterior.output_count();
     let mut outputs = vec![0.0; count];
     let mut jacobian = Matrix::zeros(count, weights.len());
-    posterior.linearize(weights, &rows, &mut outputs, &mut jacobian);
-    let mut gradient = vec![0.0; weights.len()];
-    let variance = |at: usize| {
-        for (weight, slot) in gradient.iter_mut().enumerate() {
-            *slot = jacobian[(at, weight)];
+    posterior.linearize(weights, rows, &mut outputs, &mut jacobian);
+    let mut scaled = Matrix::from_fn(weights.len(), count, |weight, at| jacobian[(at, weight)]);
+    precision.solve_lower_matrix(&mut scaled);
+    (outputs, scaled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approximate::Estimation;
+    use crate::data::{Column, Encoder, Roles, Table};
+    use crate::model::Regularised;
+    use crate::model::mlp::Mlp;
+    use crate::model::spec::Spec;
+    use crate::random::{Purpose, Seed};
+
+    /// A network of `hidden` units on 40 rows of two inputs and these targets.
+    fn network(hidden: usize, targets: &[&str]) -> MlpPosterior {
+        let mut stream = Seed(7).stream(Purpose::Data, [0, 0]);
+        let columns: Vec<Vec<f64>> =
+            (0..4).map(|_| (0..40).map(|_| stream.normal()).collect()).collect();
+        let target = |row: usize, slope: f64, noise: usize| {
+            columns[0][row] + slope * columns[1][row] + 0.5 * columns[noise][row]
+        };
+        let y = (0..40).map(|row| target(row, 0.5, 2)).collect();
+        let z = (0..40).map(|row| target(row, -1.0, 3)).collect();
+        let c = (0..40).map(|row| if target(row, 0.5, 2) > 0.0 { "b" } else { "a" });
+        let columns = vec![
+            ("u".into(), Column::numbers(columns[0].clone())),
+            ("v".into(), Column::numbers(columns[1].clone())),
+            ("y".into(), Column::numbers(y)),
+            ("z".into(), Column::numbers(z)),
+            ("c".into(), Column::from_texts(c).unwrap()),
+        ];
+        let table = Table::new("memory", columns).unwrap();
+        let names: Vec<String> = targets.iter().map(|name| name.to_string()).collect();
+        let inputs = Some(vec!["u".into(), "v".into()]);
+        let roles = Roles { targets: names.clone(), inputs, ..Roles::default() };
+        let data = Encoder::fit(&table, &roles).unwrap().dataset;
+        let text =
+            format!("[data]\ntarget = {names:?}\n[model]\nkind = 'mlp'\nhidden = {hidden}\n");
+        let mut spec = Spec::from_toml(&text).unwrap();
+        spec.complete(data.task).unwrap();
+        Mlp::new(&spec).unwrap().condition(&data, None).unwrap()
+    }
+
+    fn mode(posterior: &MlpPosterior) -> Evidence {
+        let model = posterior.regularised().unwrap();
+        Evidence::best(&model as &dyn Regularised, Estimation::Evidence, 2, Seed(1)).unwrap()
+    }
+
+    #[test]
+    fn leaving_out_is_exact_where_the_outputs_are_linear() {
+        for targets in [&["y"][..], &["y", "z"]] {
+            let posterior = network(0, targets);
+            let mode = mode(&posterior);
+            let linearised = Linearised::at_mode(&posterior, &mode).unwrap();
+            let found = linearised.leave_one_out().unwrap();
+            let (rows, outputs) = (posterior.training_rows(), targets.len());
+            let count = rows.len();
+            let mut values = vec![0.0; count * outputs];
+            let mut jacobian = Matrix::zeros(count * outputs, mode.weights.len());
+            posterior.linearize(&mode.weights, rows, &mut values, &mut jacobian);
+            let factor = mode.precision.factor();
+            for row in [0, 17, 39] {
+                // Aw = b loses what the row adds to both sides.
+                let dim = mode.weights.len();
+                let product = |i: usize, j: usize| {
+                    (0..=i.min(j)).map(|k| factor[(i, k)] * factor[(j, k)]).sum::<f64>()
+                };
+                let mut a = Matrix::from_fn(dim, dim, product);
+                let mut b: Vec<f64> =
+                    (0..dim).map(|i| (0..dim).map(|j| a[(i, j)] * mode.weights[j]).sum()).collect();
+                for output in 0..outputs {
+                    let at = output * count + row;
+                    let beta = linearised.noise[output].recip();
+                    for i in 0..dim {
+                        let gradient = jacobian[(at, i)];
+                        b[i] -= beta * gradient * posterior.answers()[at];
+                        (0..dim).for_each(|j| a[(i, j)] -= beta * gradient * jacobian[(at, j)]);
+                    }
+                }
+                let without = Linearised {
+                    posterior: &posterior,
+                    precision: Cholesky::new(&a).unwrap(),
+                    weights: {
+                        Cholesky::new(&a).unwrap().solve(&mut b);
+                        b
+                    },
+                    noise: linearised.noise.clone(),
+                    family: linearised.family,
+                };
+                let expected = without.parameters_at(&rows.subset(&[row]));
+                for (found, expected) in found[row * expected.len()..].iter().zip(&expected) {
+                    assert!((found - expected).abs() < 1e-8, "{row}: {found} {expected}");
+                }
+            }
         }
-        precision.solve_lower(&mut gradient);
-        dot(&gradient, &gradient)
-    };
-    let variances = (0..count).map(variance).collect();
-    (outputs, variances)
+    }
+
+    #[test]
+    fn classes_are_left_out_nearly_as_by_fits_without_the_row() {
+        let posterior = network(0, &["c"]);
+        let mode = mode(&posterior);
+        let linearised = Linearised::at_mode(&posterior, &mode).unwrap();
+        let left_out = linearised.leave_one_out().unwrap();
+        let known = linearised.at_training_rows();
+        let sum = |log_odds: &[f64]| -> f64 {
+            let rows = log_odds.iter().zip(posterior.answers());
+            rows.map(|(a, y)| logistic(if *y > 0.5 { *a } else { -a }).ln()).sum()
+        };
+        // A row that is left out is predicted worse, by about one unit per weight in all.
+        let gap = sum(&known) - sum(&left_out);
+        assert!(gap > 0.5 && gap < 4.5, "{gap}");
+        let rows = left_out.iter().zip(&known).zip(posterior.answers());
+        for ((out, known), y) in rows {
+            assert!(if *y > 0.5 { out <= known } else { out >= known }, "{out} {known} {y}");
+        }
+    }
 }

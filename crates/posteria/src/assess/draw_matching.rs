@@ -25,7 +25,7 @@ pub struct DrawMatching<'p> {
     states: Vec<f64>,
 }
 
-/// Draws moved to where one row is not known.
+/// Draws that are moment-matched to the posterior without one row.
 #[derive(Clone, Debug)]
 pub struct MatchedDraws {
     /// Weights and density of the row.
@@ -110,7 +110,7 @@ impl<'p> DrawMatching<'p> {
         &self.states[draw * length..(draw + 1) * length]
     }
 
-    /// Moves the draws to where `row` is not known, see [`match_moments`].
+    /// Matches the moments of the draws to those without `row`, see [`match_moments`].
     ///
     /// # Errors
     /// [`DrawMatchingError::Row`].

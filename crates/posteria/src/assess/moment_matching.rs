@@ -1,4 +1,4 @@
-//! Mend the importance weights of one row by moving the draws to where that row is not known.
+//! Mend the importance weights of one row by matching the moments of the draws to those without it.
 
 use super::affine::Affine;
 use super::importance::{ImportanceError, ImportanceWeights, Smoothing, importance_weights};

@@ -6,7 +6,7 @@ use crate::draws::Draws;
 use crate::predict::{Predictive, PredictiveTable};
 use crate::random::Seed;
 
-/// Times that the draws are weighted anew: their variance is then known to a sixth.
+/// Bootstrap replicates of the draws: the variance of the replicates is then known to a sixth.
 const REPLICATES: usize = 20;
 
 /// The same for utilities that look at the whole distribution each time, which takes long: the
@@ -18,7 +18,7 @@ pub struct UtilityEvaluator<'a> {
     utilities: &'a [Box<dyn Utility>],
     /// The targets of every row.
     observed: &'a [Vec<f64>],
-    /// Weights of the draws of the fit.
+    /// Bootstrap weights of the draws of the fit.
     weightings: Vec<Vec<f64>>,
 }
 
@@ -27,7 +27,8 @@ pub struct UtilityEvaluator<'a> {
 pub struct RowUtilities {
     /// The value of every utility.
     pub values: Vec<f64>,
-    /// For every utility, the same for every weighting of the draws.
+    /// For every utility, its bootstrap replicates over the draws; none where the predictive
+    /// distribution is known without draws.
     pub replicates: Vec<Vec<f64>>,
     /// The probability of a smaller target, of every real target; none for classes.
     pub pit: Vec<f64>,
@@ -46,6 +47,12 @@ impl<'a> UtilityEvaluator<'a> {
     ) -> Self {
         let weightings = blocks(draws).weightings((seed, fit), REPLICATES);
         UtilityEvaluator { utilities, observed, weightings }
+    }
+
+    /// The same by predictive distributions that are known without draws
+    /// ([`PredictiveTable::known`]): there is no Monte Carlo error.
+    pub fn without_draws(utilities: &'a [Box<dyn Utility>], observed: &'a [Vec<f64>]) -> Self {
+        UtilityEvaluator { utilities, observed, weightings: Vec::new() }
     }
 
     /// Looks at the row with this number, whose predictive distribution is in `table` at `index`,

@@ -7,7 +7,7 @@ use super::header::{has_header, name_columns};
 use super::reader::{CleanText, Stop};
 use super::{DataError, Delimiter, Limits, Place, Table, TextFault};
 
-/// How a table is written as text. Whatever is `None` is found out from the text.
+/// How a table is written as text. Whatever is `None` is auto-detected.
 ///
 /// # Lines
 /// One row per line; LF, CRLF or CR ends it. Empty lines are skipped, and so are comments: lines

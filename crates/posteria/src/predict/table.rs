@@ -144,6 +144,17 @@ impl PredictiveTable {
         PredictiveTable { family, rows, draws: count, parameters }
     }
 
+    /// Distributions that are known by their parameters, those of one member of the family per
+    /// row: a table of one draw.
+    ///
+    /// # Panics
+    /// If the parameters are not those of whole rows.
+    pub fn known(family: Family, parameters: Vec<f64>) -> Self {
+        let rows = parameters.len() / family.width();
+        assert_eq!(rows * family.width(), parameters.len(), "parameters of whole rows");
+        PredictiveTable { family, rows, draws: 1, parameters }
+    }
+
     /// One table of the draws of all parts, in order; the parts are of the same rows.
     ///
     /// # Panics

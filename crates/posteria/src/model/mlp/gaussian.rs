@@ -116,6 +116,16 @@ impl MlpPosterior {
         &self.target_scaling
     }
 
+    /// The rows of the fit.
+    pub(crate) fn training_rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Standardised targets o·n + i, or class codes.
+    pub(crate) fn answers(&self) -> &[f64] {
+        &self.answers
+    }
+
     /// Number of outputs.
     pub(crate) fn output_count(&self) -> usize {
         self.shape.outputs

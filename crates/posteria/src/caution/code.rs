@@ -1,0 +1,80 @@
+//! Tell programs what a caution is: its code, whether it is a doubt, and its cure apart.
+
+use super::Caution;
+
+impl Caution {
+    /// A name that does not change with the words, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Caution::NotConverged { .. } => "not-converged",
+            Caution::FewEffectiveDraws { .. } => "few-effective-draws",
+            Caution::Constant { .. } => "constant-variable",
+            Caution::NonFinite { .. } => "not-finite",
+            Caution::Divergences { .. } => "divergences",
+            Caution::TreeDepth { .. } => "tree-depth",
+            Caution::LowEnergyFraction { .. } => "low-e-bfmi",
+            Caution::NotNormal { .. } => "not-normal",
+            Caution::Tempered { .. } => "tempered",
+            Caution::Evidence(_) => "evidence",
+            Caution::OneChain => "one-chain",
+            Caution::TooFewDraws { .. } => "too-few-draws",
+            Caution::ConstantColumn { .. } => "constant-column",
+            Caution::ConstantTarget { .. } => "constant-target",
+            Caution::SingleClass { .. } => "single-class",
+            Caution::RowsDropped { .. } => "rows-dropped",
+            Caution::Infeasible { .. } => "infeasible-proposals",
+            Caution::HighParetoShape { .. } => "high-pareto-k",
+            Caution::StillClimbing { .. } => "bound-not-settled",
+            Caution::FewWeights { .. } => "few-weights",
+            Caution::FewTailDraws { .. } => "few-tail-draws",
+            Caution::ImpossibleRow { .. } => "impossible-row",
+            Caution::WaicVariance { .. } => "waic-variance",
+            Caution::NegativeParameters { .. } => "negative-p-dic",
+            Caution::BestOfMany { .. } => "best-of-many",
+            Caution::UtilityNotFinite { .. } => "utility-not-finite",
+            Caution::FewUnits { .. } => "few-units",
+            Caution::InputSets { .. } => "input-sets-disagree",
+            Caution::NoJumps { .. } => "no-jumps",
+        }
+    }
+
+    /// Whether it is a reason not to trust the result; the others are facts about what was given,
+    /// worth knowing.
+    pub fn is_doubt(&self) -> bool {
+        !matches!(
+            self,
+            Caution::Tempered { .. }
+                | Caution::ConstantColumn { .. }
+                | Caution::ConstantTarget { .. }
+                | Caution::SingleClass { .. }
+                | Caution::RowsDropped { .. }
+        )
+    }
+
+    /// What is wrong, and what to do about it where that is known. The sentence of `Display` is
+    /// both, with a semicolon between them.
+    pub fn message_and_cure(&self) -> (String, Option<String>) {
+        let text = self.to_string();
+        match text.rsplit_once("; ") {
+            Some((message, cure)) => (message.into(), Some(cure.into())),
+            None => (text, None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cure_follows_the_semicolon() {
+        let caution = Caution::TooFewDraws { draws: 3 };
+        let (message, cure) = caution.message_and_cure();
+        assert_eq!(message, "3 draw(s) per chain are too few to diagnose");
+        assert_eq!(cure.as_deref(), Some("at least 4 are needed"));
+        assert_eq!(caution.to_string(), format!("{message}; {}", cure.unwrap_or_default()));
+        assert_eq!((caution.code(), caution.is_doubt()), ("too-few-draws", true));
+        let dropped = Caution::RowsDropped { count: 2 };
+        assert!(dropped.message_and_cure().1.is_none() && !dropped.is_doubt());
+    }
+}

@@ -18,13 +18,15 @@ use std::num::NonZero;
 use std::thread;
 
 use posteria::random::Seed;
+use serde::Serialize;
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::warning::{Enveloped, Warning, Warnings};
 
 /// What every command is run with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Context {
     /// How results and messages appear.
     pub output: Output,
@@ -34,6 +36,8 @@ pub struct Context {
     pub seed: Option<u64>,
     /// Whether doubtful results are failures.
     pub strict: bool,
+    /// What to be careful about, so far.
+    pub warnings: Warnings,
 }
 
 impl Context {
@@ -42,9 +46,36 @@ impl Context {
         Seed(self.seed.unwrap_or(1))
     }
 
+    /// Something to be careful about: told after the result, and in it where that is JSON.
+    pub fn warn(&self, warning: impl Into<Warning>) {
+        self.warnings.push(warning.into());
+    }
+
+    /// The same, told at once: before work that may take long.
+    pub fn warn_at_once(&self, warning: impl Into<Warning>) {
+        self.warn(warning);
+        self.show_warnings();
+    }
+
+    /// Prints the result of the command: the object if JSON was asked for, else the text; then
+    /// the warnings.
+    pub fn result(&self, object: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+        let warnings = self.warnings.all();
+        self.output.object(&Enveloped::new(object, &warnings), text)?;
+        self.show_warnings();
+        Ok(())
+    }
+
+    fn show_warnings(&self) {
+        self.warnings.unshown().iter().for_each(|it| self.output.warning(&it.to_string()));
+    }
+
     /// Fails if there are reasons for doubt and that is to be strict about.
-    pub fn judge(&self, cautions: usize) -> Result<()> {
-        if self.strict && cautions > 0 { Err(Failure::Doubtful { cautions }) } else { Ok(()) }
+    fn judge(&self) -> Result<()> {
+        match self.warnings.doubts() {
+            cautions @ 1.. if self.strict => Err(Failure::Doubtful { cautions }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -52,28 +83,38 @@ impl Context {
 pub fn run(cli: Cli) -> Result<()> {
     let global = cli.global;
     let context = Context {
-        output: Output { json: global.json, quiet: global.quiet },
+        output: Output { json: global.json, quiet: global.quiet, mute: false },
         threads: global
             .threads
             .or_else(|| thread::available_parallelism().ok())
             .unwrap_or(NonZero::<usize>::MIN),
         seed: global.seed,
         strict: global.strict,
+        warnings: Warnings::default(),
     };
-    match &cli.command {
-        Command::Demo(arguments) => demo::run(arguments, &context),
-        Command::Fit(arguments) => fit::fit(arguments, &context),
-        Command::Resume(arguments) => fit::resume(arguments, &context),
-        Command::Summary(arguments) => summary::summary(arguments, &context),
-        Command::Diagnose(arguments) => summary::diagnose(arguments, &context),
-        Command::Predict(arguments) => predict::run(arguments, &context),
-        Command::Assess(arguments) => assess::run(arguments, &context),
-        Command::Compare(arguments) => compare::run(arguments, &context),
-        Command::Report(arguments) => report::run(arguments, &context),
-        Command::Evidence(arguments) => evidence::run(arguments, &context),
-        Command::Select(arguments) => select::run(arguments, &context),
-        Command::Export(arguments) => export::run(arguments, &context),
-        Command::Verify(arguments) => verify::run(arguments, &context),
+    let done = dispatch(&cli.command, &context);
+    if !matches!(done, Err(Failure::BadInput(_))) {
+        // What came up before a failure may explain it.
+        context.show_warnings();
+    }
+    done.and_then(|()| context.judge())
+}
+
+fn dispatch(command: &Command, context: &Context) -> Result<()> {
+    match command {
+        Command::Demo(arguments) => demo::run(arguments, context),
+        Command::Fit(arguments) => fit::fit(arguments, context),
+        Command::Resume(arguments) => fit::resume(arguments, context),
+        Command::Summary(arguments) => summary::summary(arguments, context),
+        Command::Diagnose(arguments) => summary::diagnose(arguments, context),
+        Command::Predict(arguments) => predict::run(arguments, context),
+        Command::Assess(arguments) => assess::run(arguments, context),
+        Command::Compare(arguments) => compare::run(arguments, context),
+        Command::Report(arguments) => report::run(arguments, context),
+        Command::Evidence(arguments) => evidence::run(arguments, context),
+        Command::Select(arguments) => select::run(arguments, context),
+        Command::Export(arguments) => export::run(arguments, context),
+        Command::Verify(arguments) => verify::run(arguments, context),
         Command::Completions { shell } => describe::completions(*shell, context.output),
         Command::Man { command } => describe::manual(command.as_deref(), context.output),
     }

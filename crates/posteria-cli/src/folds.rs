@@ -118,7 +118,7 @@ impl Division {
             let silent = Context {
                 output: Output { quiet: true, ..context.output },
                 threads: share,
-                ..*context
+                ..context.clone()
             };
             let results = run_jobs(fits.len(), at_once, |job| match interrupt.signal() {
                 Some(_) => Ok(()),

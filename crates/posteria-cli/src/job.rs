@@ -21,6 +21,10 @@ pub struct FitJob {
     pub data: PathBuf,
     /// The run folder to create; none for a dry run.
     pub out: Option<PathBuf>,
+    /// Whether a run that is there already is replaced.
+    pub replace: bool,
+    /// Whether the model is told in words before it is sampled.
+    pub verbose: bool,
 }
 
 impl FitJob {
@@ -52,7 +56,7 @@ impl FitJob {
         })?;
         if spec.data.target.is_empty() && !unsupervised {
             return Err(Failure::bad_input(
-                "say which column is to be explained: --target COL, or target in [data]",
+                "say which column is the target: --target COL, or target in [data]",
             ));
         }
         let out = match (&flags.out, flags.dry_run) {
@@ -64,7 +68,7 @@ impl FitJob {
                 ));
             }
         };
-        Ok(FitJob { spec, data, out })
+        Ok(FitJob { spec, data, out, replace: flags.force, verbose: flags.verbose })
     }
 }
 

@@ -18,6 +18,8 @@ mod progress;
 mod sampling;
 mod size;
 mod text;
+mod verdict;
+mod warning;
 mod words;
 mod work;
 

@@ -20,11 +20,16 @@ pub struct Output {
     pub json: bool,
     /// No messages.
     pub quiet: bool,
+    /// No results either: they are part of another command's.
+    pub mute: bool,
 }
 
 impl Output {
-    /// Prints the result of a command: the object if JSON was asked for, else the text.
-    pub fn result(&self, object: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+    /// Prints the object if JSON was asked for, else the text.
+    pub fn object(&self, object: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+        if self.mute {
+            return Ok(());
+        }
         let line = if self.json {
             // serde_json writes NaN and infinities as null.
             let mut line = serde_json::to_string(object).map_err(|e| Failure::Print(e.into()))?;

@@ -19,9 +19,11 @@ use posteria::model::spec::{InferenceChoice, MissingPolicy, ModelKind, Spec, Sta
 use posteria::model::{KernelFactory, Posterior, VariationalFindings};
 use posteria::sample::Plan;
 use posteria::sample::hmc::{MetricKind, Nuts, NutsOptions};
+use posteria_store::Run;
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Classify, Failure, Result};
+use crate::fitted::{Fitted, fitted};
 
 /// Most parameters for which a dense metric is learned: beyond, warm-up is too short for it.
 const DENSE_METRIC: usize = 50;
@@ -99,10 +101,7 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
         fold: None,
         task: spec.model.task,
         standardize: spec.data.standardize,
-        missing: match spec.data.missing {
-            MissingPolicy::Error => Missing::Error,
-            MissingPolicy::Drop => Missing::Drop,
-        },
+        missing: policy(&spec),
     };
     let missing = roles.missing;
     let encoding = Encoder::fit(&table, &roles).bad_input()?;
@@ -124,13 +123,36 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     };
     spec.complete(data.task).bad_input()?;
     spec.version = Some(env!("CARGO_PKG_VERSION").into());
-    spec.data.path = Some(saved_path(path)?);
+    spec.data.path = if is_stdin(path) { None } else { Some(saved_path(path)?) };
     spec.data.sha256 = Some(digest);
     spec.data.rows = Some(data.rows());
     let plan = plan(&spec)?;
     let posterior = condition(&spec, &data, test.as_ref())?;
     cautions.extend(tempering(&spec).map(|beta| Caution::Tempered { inverse_temperature: beta }));
     Ok(Prepared { spec, data, encoder, cautions, posterior, plan })
+}
+
+/// What a run was begun with, from its own folder: for tables that cannot be read a second time.
+pub fn prepare_kept(spec: Spec, run: (&Path, &Run)) -> Result<Prepared> {
+    let Fitted { encoder, dataset: data, posterior } = fitted(run, &spec, None)?;
+    let plan = plan(&spec)?;
+    let posterior = match &spec.data.test {
+        None => posterior,
+        Some(test) => {
+            let missing = policy(&spec);
+            let test = test_rows(&spec, Path::new(test), (&data, &encoder), missing)?;
+            condition(&spec, &data, Some(&test))?
+        }
+    };
+    Ok(Prepared { spec, data, encoder, cautions: Vec::new(), posterior, plan })
+}
+
+/// What happens to rows with missing cells.
+fn policy(spec: &Spec) -> Missing {
+    match spec.data.missing {
+        MissingPolicy::Error => Missing::Error,
+        MissingPolicy::Drop => Missing::Drop,
+    }
 }
 
 /// The rows of `data`, of these numbers in `table`, without those of `fold` and of the folds around it.
@@ -275,9 +297,17 @@ fn saved_path(path: &Path) -> Result<String> {
     })
 }
 
-/// Reads the table at `path`, and the digest of the file. Whether the first line holds names is
-/// found out unless `header` says so.
+/// Whether a table is to be read from standard input.
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Reads the table at `path`, or from standard input where that is `-`, and the digest of what was
+/// read. Whether the first line holds names is auto-detected unless `header` says so.
 pub fn read_table(path: &Path, header: Option<bool>) -> Result<(Table, String)> {
+    if is_stdin(path) {
+        return read_text("standard input", io::stdin().lock(), header);
+    }
     let shown = path.display().to_string();
     if path.is_dir() {
         return Err(Failure::bad_input(format!("{shown}: this is a folder, not a table of text")));
@@ -286,19 +316,19 @@ pub fn read_table(path: &Path, header: Option<bool>) -> Result<(Table, String)> 
         let opened = File::open(path).map_err(|e| anyhow!("{shown}: cannot be opened: {e}"));
         opened.bad_input()
     };
-    let mut reader = Hashing { inner: open()?, hash: Sha256::new() };
-    let table = if path.extension().is_some_and(|ending| ending == "parquet") {
-        read_parquet(&shown, open()?)?
-    } else {
-        let format = TextFormat { header, ..TextFormat::default() };
-        Table::from_text(&shown, &mut reader, &format).bad_input()?
-    };
-    // The digest is of the whole file, also of what the table did not need.
-    io::copy(&mut reader, &mut io::sink())
-        .with_context(|| format!("{shown}: cannot be read"))
-        .bad_input()?;
-    let digest = reader.hash.finalize();
-    Ok((table, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+    if path.extension().is_some_and(|ending| ending == "parquet") {
+        let table = read_parquet(&shown, open()?)?;
+        return Ok((table, Hashing::new(open()?).digest(&shown)?));
+    }
+    read_text(&shown, open()?, header)
+}
+
+/// A table of text that is called `shown`, and the digest of all of it.
+fn read_text(shown: &str, source: impl Read, header: Option<bool>) -> Result<(Table, String)> {
+    let mut reader = Hashing::new(source);
+    let format = TextFormat { header, ..TextFormat::default() };
+    let table = Table::from_text(shown, &mut reader, &format).bad_input()?;
+    Ok((table, reader.digest(shown)?))
 }
 
 #[cfg(feature = "parquet")]
@@ -318,6 +348,20 @@ fn read_parquet(shown: &str, _: File) -> Result<Table> {
 struct Hashing<R> {
     inner: R,
     hash: Sha256,
+}
+
+impl<R: Read> Hashing<R> {
+    fn new(inner: R) -> Self {
+        Hashing { inner, hash: Sha256::new() }
+    }
+
+    /// The digest of everything, also of what the table did not need.
+    fn digest(mut self, shown: &str) -> Result<String> {
+        io::copy(&mut self, &mut io::sink())
+            .with_context(|| format!("{shown}: cannot be read"))
+            .bad_input()?;
+        Ok(self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
 }
 
 impl<R: Read> Read for Hashing<R> {

@@ -9,9 +9,8 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use posteria::approximate::Independent;
-use posteria::caution::Caution;
 use posteria::data::Task;
-use posteria::diagnose::{Summary, SummaryOptions, divergences, summarize};
+use posteria::diagnose::divergences;
 use posteria::draws::Draws;
 use posteria::fit::{self, ChainMemory, FitError, Outcome, Recorder};
 use posteria::model::spec::{InferenceChoice, Spec};
@@ -29,6 +28,8 @@ use crate::interrupt::Interrupt;
 use crate::prepare::{Conditioned, Prepared};
 use crate::progress::Progress;
 use crate::text;
+use crate::verdict::judged;
+use crate::warning::Warning;
 
 /// What a fit reports when it ends.
 #[derive(Debug, Serialize)]
@@ -51,9 +52,8 @@ pub struct FitReport {
     lines: String,
     #[serde(flatten)]
     findings: Findings,
-    warnings: Vec<String>,
     #[serde(skip)]
-    doubts: usize,
+    warnings: Vec<Warning>,
 }
 
 /// Begins a run folder for what was prepared and will be sampled by `plan`.
@@ -176,21 +176,13 @@ impl FitReport {
         seconds: f64,
     ) -> Self {
         let inference = prepared.spec.sampling.inference();
-        // Members of a committee are no draws of a chain: there is no convergence to judge.
-        let mut summary = match inference {
-            InferenceChoice::Committee => Summary { variables: Vec::new(), cautions: Vec::new() },
-            _ => summarize(draws, &SummaryOptions::default()),
-        };
-        if inference.is_approximation() {
-            // Independent draws converge by themselves, and scales that are estimated stand still.
-            summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
-        }
+        let summary = judged(draws, inference);
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
-        let of_data = prepared.cautions.iter().map(Caution::to_string);
-        let of_draws = summary.cautions.iter().map(Caution::to_string);
+        let of_data = prepared.cautions.iter().map(|it| Warning::from(it).doubt(false));
+        let of_draws = summary.cautions.iter().map(Warning::from);
         let of_approximation = approximation::warnings(approximation);
-        let doubts = summary.cautions.len() + of_approximation.len();
+        let of_approximation = of_approximation.iter().map(|it| Warning::new("approximation", it));
         FitReport {
             run: path.display().to_string(),
             model: prepared.spec.model.kind.name(),
@@ -214,21 +206,21 @@ impl FitReport {
                 prepared.data.task != Task::Regression,
             ),
             warnings: of_data.chain(of_approximation).chain(of_draws).collect(),
-            doubts,
         }
     }
 
-    /// What to be careful about.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// Tells what to be careful about.
+    pub fn warn(&self, context: &Context) {
+        self.warnings.iter().for_each(|warning| context.warn(warning.clone()));
     }
 
-    /// Prints the report; fails if it is doubtful and that is to be strict about.
+    /// Prints the report.
     pub fn print(&self, context: &Context) -> Result<()> {
-        for warning in &self.warnings {
-            context.output.warning(warning);
-        }
-        context.output.result(self, || {
+        self.warn(context);
+        context.result(self, || {
+            if context.output.quiet {
+                return String::new();
+            }
             let time = text::duration(self.seconds);
             let run = text::printable(&self.run);
             if self.inference == "committee" {
@@ -254,8 +246,7 @@ impl FitReport {
                 self.accept_rate,
                 self.findings.render(),
             )
-        })?;
-        context.judge(self.doubts)
+        })
     }
 }
 

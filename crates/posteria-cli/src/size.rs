@@ -10,6 +10,7 @@ use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::prepare::Prepared;
 use crate::text;
+use crate::warning::Warning;
 
 /// Rows beyond which the cost is told.
 const MANY: usize = 4000;
@@ -65,7 +66,7 @@ pub fn check(prepared: &Prepared, plan: &Plan, context: &Context) -> Result<()> 
     match judge(&cost, at_once, memory(), cure) {
         Ok(None) => Ok(()),
         Ok(Some(warning)) => {
-            context.output.warning(&warning);
+            context.warn_at_once(Warning::new("large-process", &warning).doubt(false));
             Ok(())
         }
         Err(refusal) => Err(Failure::bad_input(refusal)),

@@ -108,22 +108,48 @@ impl Words {
         Words { prior_functions: PriorFunctions::draw(prepared), ..self }
     }
 
-    /// The model, its target and the size of the data.
+    /// The model by its usual name, its target and the size of the data.
     pub fn headline(&self) -> String {
         let rows = text::count(self.rows, "row");
+        let name = match (self.model, self.task) {
+            ("linear", "regression") => "linear regression",
+            ("linear", "binary") => "logistic regression",
+            ("linear", _) => "multinomial logistic regression",
+            ("mlp", "regression") => "neural network regression",
+            ("mlp", _) => "neural network classification",
+            ("gp", "regression") => "Gaussian process regression",
+            ("gp", _) => "Gaussian process classification",
+            ("pca", _) => "principal components",
+            (other, _) => other,
+        };
         if self.target.is_empty() {
-            return format!(
-                "{} of {}, {rows}",
-                self.model,
-                text::count(self.inputs.len(), "column")
-            );
+            return format!("{name} of {}, {rows}", text::count(self.inputs.len(), "column"));
         }
+        let inputs = text::count(self.inputs.len(), "input");
+        format!("{name} of {} on {inputs}, {rows}", self.target.join(", "))
+    }
+
+    /// The model and how it is inferred, in two lines.
+    pub fn short(&self) -> String {
+        let how = match self.inference {
+            "mcmc" => self.chain_words(),
+            "committee" => text::committee(self.draws),
+            other => format!("--inference {other}, seed {}", self.seed),
+        };
+        format!("{}\n{how}", self.headline())
+    }
+
+    fn chain_words(&self) -> String {
+        let thinned = match self.thin {
+            1 => String::new(),
+            thin => format!(", one in {thin} sweeps"),
+        };
         format!(
-            "{} {} of {} on {}, {rows}",
-            self.model,
-            self.task,
-            self.target.join(", "),
-            text::count(self.inputs.len(), "input"),
+            "{}, {} of warm-up, {} each{thinned}, seed {}",
+            text::count(self.chains, "chain"),
+            text::count(self.warmup, "sweep"),
+            text::count(self.draws, "draw"),
+            self.seed
         )
     }
 
@@ -139,20 +165,7 @@ impl Words {
             parts.push(("inference", words.clone()));
             return parts;
         }
-        let thinned = match self.thin {
-            1 => String::new(),
-            thin => format!(", one in {thin} sweeps"),
-        };
-        parts.push((
-            "sampling",
-            format!(
-                "{}, {} of warm-up, {} each{thinned}, seed {}",
-                text::count(self.chains, "chain"),
-                text::count(self.warmup, "sweep"),
-                text::count(self.draws, "draw"),
-                self.seed
-            ),
-        ));
+        parts.push(("sampling", self.chain_words()));
         if let Some(beta) = self.inverse_temperature.filter(|beta| (beta - 1.0).abs() > 0.0) {
             let words = format!(
                 "prior × likelihood^{}, which is not the posterior (inverse temperature 1)",

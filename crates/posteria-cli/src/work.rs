@@ -2,16 +2,20 @@
 
 use std::num::NonZero;
 
+use posteria::approximate::Linearised;
 use posteria::draws::Draws;
 use posteria::fit::run_jobs;
 use posteria::model::Posterior;
+use posteria::model::spec::{ModelKind, Spec};
 use posteria::predict::{Family, Predictive, PredictiveTable, Predictor};
 use posteria::random::Seed;
 use posteria_linalg::Matrix;
 
+use crate::approximation;
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
+use crate::prepare::Conditioned;
 use crate::progress::JobProgress;
 
 /// Draws that one job takes through the model.
@@ -43,10 +47,31 @@ pub struct Work<'a> {
     pub seed: Seed,
     context: &'a Context,
     interrupt: &'a Interrupt,
+    /// The network taken as linear about its approximation, where that predicts in place of draws.
+    linearised: Option<Linearised<'a>>,
 }
 
 impl<'a> Work<'a> {
-    /// `None` if the posterior predicts nothing.
+    /// What predicts for a run, whoever asks: its draws, or for a network that was approximated
+    /// its linearisation where there is one. `None` if the posterior predicts nothing.
+    ///
+    /// # Errors
+    /// If the approximation cannot be found again.
+    pub fn of_run(
+        posterior: &'a Conditioned,
+        (spec, draws): (&Spec, &'a Draws),
+        context: &'a Context,
+        interrupt: &'a Interrupt,
+    ) -> Result<Option<Self>> {
+        let is_open = spec.model.kind == ModelKind::Gp;
+        let Some(work) = Work::new(&**posterior, draws, is_open, context, interrupt) else {
+            return Ok(None);
+        };
+        let linearised = approximation::linearised(posterior, spec, context)?;
+        Ok(Some(Work { linearised, ..work }))
+    }
+
+    /// Predicts by draws alone. `None` if the posterior predicts nothing.
     pub fn new(
         posterior: &'a dyn Posterior,
         draws: &'a Draws,
@@ -55,7 +80,13 @@ impl<'a> Work<'a> {
         interrupt: &'a Interrupt,
     ) -> Option<Self> {
         let family = posterior.predictor()?.family();
-        Some(Work { posterior, draws, family, is_open, seed: context.seed(), context, interrupt })
+        let (seed, linearised) = (context.seed(), None);
+        Some(Work { posterior, draws, family, is_open, seed, context, interrupt, linearised })
+    }
+
+    /// Whether a linearisation predicts in place of draws.
+    pub fn is_linearised(&self) -> bool {
+        self.linearised.is_some()
     }
 
     /// Number of draws of all chains together.
@@ -99,6 +130,15 @@ impl<'a> Work<'a> {
             Source::New(inputs) => inputs.rows(),
             Source::Training(rows) | Source::LeaveOneOut(rows) => rows,
         };
+        if let Some(linearised) = &self.linearised {
+            let parameters = match source {
+                Source::New(inputs) => linearised.parameters(inputs),
+                Source::Training(_) => linearised.at_training_rows(),
+                Source::LeaveOneOut(_) => linearised.leave_one_out().map_err(undetermined)?,
+            };
+            let table = PredictiveTable::known(self.family, parameters);
+            return self.each_row(what, (0, count), &table, &job);
+        }
         let total = self.total();
         let at_once = PredictiveTable::rows_at_once(self.family, total);
         let mut results = Vec::with_capacity(count);
@@ -128,13 +168,25 @@ impl<'a> Work<'a> {
             })?;
             let table = PredictiveTable::join(&parts);
             drop(parts);
-            let done = self.run(what, block.len().div_ceil(ROWS), |part| {
-                let rows = part * ROWS..block.len().min((part + 1) * ROWS);
-                rows.map(|index| job(first + index, &table, index)).collect::<Vec<T>>()
-            })?;
-            results.extend(done.into_iter().flatten());
+            results.extend(self.each_row(what, (first, block.len()), &table, &job)?);
         }
         Ok(results)
+    }
+
+    /// What `job` says of each of the `count` rows of a table, the first of which has the number
+    /// `first`.
+    fn each_row<T: Send>(
+        &self,
+        what: &str,
+        (first, count): (usize, usize),
+        table: &PredictiveTable,
+        job: &(impl Fn(usize, &PredictiveTable, usize) -> T + Sync),
+    ) -> Result<Vec<T>> {
+        let done = self.run(what, count.div_ceil(ROWS), |part| {
+            let rows = part * ROWS..count.min((part + 1) * ROWS);
+            rows.map(|index| job(first + index, table, index)).collect::<Vec<T>>()
+        })?;
+        Ok(done.into_iter().flatten().collect())
     }
 
     /// Runs jobs 0, …, `count` - 1; results in their order. If it takes long, stderr tells how
@@ -167,6 +219,15 @@ impl<'a> Work<'a> {
             }),
         }
     }
+}
+
+/// A row without which the linearised outputs are not determined.
+fn undetermined(row: usize) -> Failure {
+    Failure::bad_input(format!(
+        "row {} cannot be left out of the linearised network, which nothing else determines there; \
+         use --method kfold, or fit with --inference mcmc",
+        row + 1
+    ))
 }
 
 /// About `asked` of the draws, evenly spaced up to the last draw of every chain.

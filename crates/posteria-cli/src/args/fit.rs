@@ -38,13 +38,17 @@ const SAMPLING: &str = "Sampling";
 #[derive(Debug, Default, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Fit {
-    /// Table of data: CSV, TSV or whitespace-separated text
+    /// Table of data: CSV, TSV or whitespace-separated text; - reads standard input
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
 
-    /// Run folder to create
+    /// Run folder to create, with the folders that it is in
     #[arg(long, short, value_name = "RUN")]
     pub out: Option<PathBuf>,
+
+    /// Replace the run that is in the folder of --out already; nothing but a run is ever replaced
+    #[arg(long)]
+    pub force: bool,
 
     /// Take everything that flags do not say from this file (TOML)
     #[arg(long, value_name = "FILE")]
@@ -54,11 +58,15 @@ pub struct Fit {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Column or columns to be explained
+    /// Print the model and its priors in words before sampling; RUN/model.txt keeps them anyway
+    #[arg(long, short)]
+    pub verbose: bool,
+
+    /// Target column or columns
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
     pub target: Vec<String>,
 
-    /// Columns that explain the target, or that a model without target describes [default: all others]
+    /// Input columns, or the columns that a model without target describes [default: all others]
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
     pub inputs: Vec<String>,
 
@@ -82,7 +90,7 @@ pub struct Fit {
     #[arg(long, help_heading = DATA)]
     pub no_standardize: bool,
 
-    /// The first line of DATA holds the names of the columns [default: found out]
+    /// The first line of DATA holds the names of the columns [default: auto-detected]
     #[arg(long, conflicts_with = "no_header", help_heading = DATA)]
     pub header: bool,
 

@@ -43,6 +43,10 @@ pub struct Summary {
     /// Show every component, also weights that are not identified and fitted values
     #[arg(long)]
     pub all: bool,
+
+    /// Show every column, also those that do not fit into 80 characters
+    #[arg(long)]
+    pub wide: bool,
 }
 
 /// Judge the convergence of a run, or of anyone's draws.

@@ -1,4 +1,4 @@
-//! Mend rows whose importance weights fail: by draws moved to where the row is not known, or by
+//! Mend rows whose importance weights fail: by moment-matched draws, or by
 //! fits without it.
 
 use std::time::Instant;
@@ -38,7 +38,7 @@ pub struct Mended {
 }
 
 impl Assessing<'_> {
-    /// Those of the failing rows that moved draws predict with thinner tails. Says beforehand
+    /// Those of the failing rows that moment-matched draws predict with thinner tails. Says beforehand
     /// what that costs, or why it cannot be.
     pub fn matched(
         &self,
@@ -69,8 +69,8 @@ impl Assessing<'_> {
         // A state per chain has been evaluated to check it.
         let one = begin.elapsed().as_secs_f64() / work.draws.chains.max(1) as f64;
         output.message(&format!(
-            "the importance weights of {count} cannot be trusted: for each the draws are moved to \
-             where it is not known, 2 to {} passes over {} of {}, about {} each",
+            "the importance weights of {count} cannot be trusted: the draws are moment-matched for \
+             each, in 2 to {} passes over {} of {}, about {} each",
             3 * MomentMatching::new(limit).most_moves,
             text::count(work.total(), "draw"),
             text::count(matching.dim(), "coordinate"),
@@ -119,9 +119,9 @@ impl Assessing<'_> {
         let mut found = Vec::with_capacity(rows.len());
         for fit in &fits {
             let draws = fit.open()?.draws_of_variables().running()?;
-            let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
+            let work = self.work(subject, &fit.prepared.posterior, &draws)?;
             let inputs = fit.everything.inputs.rows_in(fit.index..fit.index + 1);
-            let evaluator = self.evaluator(subject, &draws, fit.index as u64 + 1);
+            let evaluator = self.evaluator(&subject.observed, &work, fit.index as u64 + 1);
             let mut evaluated =
                 work.for_rows("utilities", Source::New(&inputs), |_, table, index| {
                     evaluator.evaluate(fit.index, (table, index), None)

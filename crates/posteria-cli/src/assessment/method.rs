@@ -9,7 +9,6 @@ use posteria::assess::{
 use posteria::caution::Caution;
 use posteria::data::{Dataset, FoldScheme, Folds, Targets};
 use posteria::draws::Draws;
-use posteria::model::Posterior;
 use posteria::model::spec::ModelKind;
 use posteria::random::Purpose;
 use posteria_linalg::Matrix;
@@ -21,6 +20,7 @@ use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
 use crate::interrupt::Interrupt;
+use crate::prepare::Conditioned;
 use crate::work::{Source, Work};
 
 /// How every row is predicted.
@@ -64,7 +64,7 @@ impl Method {
 /// What happens to rows whose importance weights cannot be trusted, in this order.
 #[derive(Clone, Copy, Debug)]
 pub struct Repair {
-    /// Whether draws are moved to where the row is not known.
+    /// Whether draws are moment-matched for the row.
     pub matching: bool,
     /// At most so many rows are left out by new fits.
     pub refits: usize,
@@ -78,14 +78,19 @@ pub struct Assessed {
     pub evaluated: Vec<RowUtilities>,
     /// What importance sampling says about itself, if that was done.
     pub loo: Option<LeaveOneOut>,
-    /// Rows that were left out by moved draws.
+    /// Rows that were left out by moment-matched draws.
     pub matched: Vec<usize>,
     /// Rows that were left out by a new fit.
     pub refitted: Vec<usize>,
     /// The fold of every row, if rows were divided.
     pub folds: Option<Vec<usize>>,
-    /// The log predictive density of every row given all of them, if rows were divided.
+    /// The log predictive density of every row given all of them, if rows were left out without
+    /// importance weights.
     pub training: Option<Vec<f64>>,
+    /// Whether a linearised network predicts, and not draws of its weights.
+    pub linearised: bool,
+    /// Rows whose importance weights still cannot be trusted.
+    pub failing: usize,
     /// What to be careful about.
     pub cautions: Vec<Caution>,
 }
@@ -103,62 +108,71 @@ pub struct Assessing<'a> {
 impl Assessing<'_> {
     /// Predicts every row of `subject` and values the predictions.
     pub fn assess(&self, subject: &Subject, method: &Method) -> Result<Assessed> {
-        match method {
-            Method::LeaveOneOut { smoothing, repair } => {
-                self.leave_one_out(subject, *smoothing, *repair)
-            }
-            Method::KFold { schemes, draws } => self.k_fold(subject, schemes, *draws),
-            Method::Posterior => {
-                let evaluated = self.training(subject)?;
-                Ok(self.assessed(evaluated, Vec::new()))
-            }
-            Method::Prior => {
-                let evaluated = self.prior(subject)?;
-                Ok(self.assessed(evaluated, Vec::new()))
-            }
-            Method::HoldOut => {
-                let evaluated = self.held_out(subject)?;
-                Ok(self.assessed(evaluated, Vec::new()))
-            }
+        if let Method::Prior = method {
+            return Ok(self.assessed(self.prior(subject)?, Vec::new()));
         }
+        let work = self.own_work(subject)?;
+        let assessed = match method {
+            Method::LeaveOneOut { .. } if work.is_linearised() => {
+                self.leave_one_out_linearised(subject, &work)?
+            }
+            Method::LeaveOneOut { smoothing, repair } => {
+                self.leave_one_out(subject, &work, (*smoothing, *repair))?
+            }
+            Method::KFold { schemes, draws } => {
+                let training = self.training(subject, &work)?;
+                self.k_fold(subject, &training, (schemes, *draws))?
+            }
+            Method::HoldOut => self.assessed(self.held_out(subject, &work)?, Vec::new()),
+            _ => self.assessed(self.training(subject, &work)?, Vec::new()),
+        };
+        Ok(Assessed { linearised: work.is_linearised(), ..assessed })
     }
 
+    /// Values predictions by `work`, the fit with this number, of rows with these targets.
     pub(super) fn evaluator<'q>(
         &'q self,
-        subject: &'q Subject,
-        draws: &Draws,
+        observed: &'q [Vec<f64>],
+        work: &Work<'_>,
         fit: u64,
     ) -> UtilityEvaluator<'q> {
+        if work.is_linearised() {
+            return UtilityEvaluator::without_draws(self.utilities, observed);
+        }
         let stream = (self.context.seed(), fit);
-        UtilityEvaluator::new(self.utilities, subject.judged(), draws, stream)
+        UtilityEvaluator::new(self.utilities, observed, work.draws, stream)
     }
 
+    /// What predicts for a fit with the specification of `subject`.
     pub(super) fn work<'w>(
         &'w self,
         subject: &Subject,
-        posterior: &'w dyn Posterior,
+        posterior: &'w Conditioned,
         draws: &'w Draws,
     ) -> Result<Work<'w>> {
-        let open = subject.spec.model.kind == ModelKind::Gp;
-        Work::new(posterior, draws, open, self.context, self.interrupt)
-            .ok_or_else(|| Failure::bad_input("this model has no targets to predict"))
+        Work::of_run(posterior, (&subject.spec, draws), self.context, self.interrupt)?
+            .ok_or_else(no_targets)
+    }
+
+    /// What predicts for the run itself.
+    fn own_work<'w>(&'w self, subject: &'w Subject) -> Result<Work<'w>> {
+        self.work(subject, &subject.fitted.posterior, &subject.draws)
     }
 
     /// Every row as if it were new.
-    pub fn training(&self, subject: &Subject) -> Result<Vec<RowUtilities>> {
-        let evaluator = self.evaluator(subject, &subject.draws, 0);
-        let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
+    fn training(&self, subject: &Subject, work: &Work<'_>) -> Result<Vec<RowUtilities>> {
+        let evaluator = self.evaluator(&subject.observed, work, 0);
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
             evaluator.evaluate(row, (table, index), None)
         })
     }
 
     /// Every row of the test table.
-    fn held_out(&self, subject: &Subject) -> Result<Vec<RowUtilities>> {
+    fn held_out(&self, subject: &Subject, work: &Work<'_>) -> Result<Vec<RowUtilities>> {
         let inputs = subject.test_inputs().ok_or_else(|| {
             Failure::bad_input("--method holdout needs rows that the run has not seen: --test FILE")
         })?;
-        self.new_rows(subject, (subject.judged(), inputs), 0)
+        self.predicted((subject.judged(), inputs), work, 0)
     }
 
     /// Rows with these targets and inputs, by the draws of `subject`, the fit with this number.
@@ -168,9 +182,16 @@ impl Assessing<'_> {
         (observed, inputs): (&[Vec<f64>], &Matrix),
         fit: u64,
     ) -> Result<Vec<RowUtilities>> {
-        let stream = (self.context.seed(), fit);
-        let evaluator = UtilityEvaluator::new(self.utilities, observed, &subject.draws, stream);
-        let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
+        self.predicted((observed, inputs), &self.own_work(subject)?, fit)
+    }
+
+    fn predicted(
+        &self,
+        (observed, inputs): (&[Vec<f64>], &Matrix),
+        work: &Work<'_>,
+        fit: u64,
+    ) -> Result<Vec<RowUtilities>> {
+        let evaluator = self.evaluator(observed, work, fit);
         work.for_rows("utilities", Source::New(inputs), |row, table, index| {
             evaluator.evaluate(row, (table, index), None)
         })
@@ -184,7 +205,7 @@ impl Assessing<'_> {
                  function in its draws that a prior could be seen in; use --method loo or kfold",
             ));
         }
-        let posterior = &*subject.fitted.posterior;
+        let posterior = &subject.fitted.posterior;
         let count = subject.draws.chains * subject.draws.draws;
         let mut values = Vec::with_capacity(count * subject.draws.layout.len());
         for draw in 0..count {
@@ -198,8 +219,9 @@ impl Assessing<'_> {
         }
         let layout = subject.draws.layout.clone();
         let draws = Draws { draws: count, values, ..Draws::empty(layout, 1, 0) };
-        let evaluator = self.evaluator(subject, &draws, 0);
-        let work = self.work(subject, posterior, &draws)?;
+        let work = Work::new(&**posterior, &draws, false, self.context, self.interrupt)
+            .ok_or_else(no_targets)?;
+        let evaluator = self.evaluator(&subject.observed, &work, 0);
         work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
             evaluator.evaluate(row, (table, index), None)
         })
@@ -208,8 +230,8 @@ impl Assessing<'_> {
     fn leave_one_out(
         &self,
         subject: &Subject,
-        smoothing: Smoothing,
-        repair: Repair,
+        work: &Work<'_>,
+        (smoothing, repair): (Smoothing, Repair),
     ) -> Result<Assessed> {
         let likelihoods = LogLikelihoods::of(&subject.draws).bad_input()?;
         let relative_efficiency = RelativeEfficiency::Given(subject.relative_efficiency());
@@ -217,8 +239,7 @@ impl Assessing<'_> {
         let threads = self.context.threads;
         let mut loo = leave_one_out(&likelihoods, &options, threads).running()?;
         let efficiencies = likelihoods.efficiencies(options.relative_efficiency, threads);
-        let evaluator = self.evaluator(subject, &subject.draws, 0);
-        let work = self.work(subject, &*subject.fitted.posterior, &subject.draws)?;
+        let evaluator = self.evaluator(&subject.observed, work, 0);
         let source = Source::LeaveOneOut(subject.rows());
         let mut evaluated = work
             .for_rows("utilities", source, |row, table, index| {
@@ -239,7 +260,7 @@ impl Assessing<'_> {
         if repair.matching && smoothing == Smoothing::Pareto && !failing.is_empty() {
             let (rows, efficiencies) = (&failing[..], &efficiencies[..]);
             let those = Failing { rows, likelihoods: &likelihoods, efficiencies };
-            let found = self.matched(subject, (&work, &evaluator), &those)?;
+            let found = self.matched(subject, (work, &evaluator), &those)?;
             let mut mended = Vec::with_capacity(found.len());
             for Mended { row, matched: own, evaluated: one } in found {
                 evaluated[row] = one;
@@ -263,15 +284,30 @@ impl Assessing<'_> {
             matched.retain(|row| !refitted.contains(row));
         }
         let cautions = loo.cautions.clone();
+        let failing = bad(&loo).iter().filter(|row| !refitted.contains(row)).count();
         let assessed = self.assessed(evaluated, cautions);
-        Ok(Assessed { loo: Some(loo), matched, refitted, ..assessed })
+        Ok(Assessed { loo: Some(loo), matched, refitted, failing, ..assessed })
+    }
+
+    /// Every row by the linearised network without it, which needs no importance weights.
+    fn leave_one_out_linearised(&self, subject: &Subject, work: &Work<'_>) -> Result<Assessed> {
+        let evaluator = self.evaluator(&subject.observed, work, 0);
+        let rows = subject.rows();
+        let of = |source: Source<'_>| {
+            work.for_rows("utilities", source, |row, table, index| {
+                evaluator.evaluate(row, (table, index), None)
+            })
+        };
+        let training = of(Source::Training(rows))?.iter().map(|row| row.values[0]).collect();
+        let assessed = self.assessed(of(Source::LeaveOneOut(rows))?, Vec::new());
+        Ok(Assessed { training: Some(training), ..assessed })
     }
 
     fn k_fold(
         &self,
         subject: &Subject,
-        schemes: &[FoldScheme],
-        draws: Option<usize>,
+        training: &[RowUtilities],
+        (schemes, draws): (&[FoldScheme], Option<usize>),
     ) -> Result<Assessed> {
         let draws = draws.unwrap_or(subject.spec.sampling.draws);
         let divisions = schemes.iter().map(|scheme| {
@@ -288,10 +324,9 @@ impl Assessing<'_> {
             Ok(Division { scheme, folds, draws })
         });
         let divisions = divisions.collect::<Result<Vec<_>>>()?;
-        let training = self.training(subject)?;
         let mut all: Option<Assessed> = None;
         for division in &divisions {
-            let one = self.one_division(subject, division, &training)?;
+            let one = self.one_division(subject, division, training)?;
             match &mut all {
                 None => all = Some(one),
                 Some(all) => {
@@ -316,8 +351,8 @@ impl Assessing<'_> {
         let mut by_fold = Vec::with_capacity(count);
         for fit in &fits {
             let draws = fit.open()?.draws_of_variables().running()?;
-            let work = self.work(subject, &*fit.prepared.posterior, &draws)?;
-            let evaluator = self.evaluator(subject, &draws, fit.index as u64 + 1);
+            let work = self.work(subject, &fit.prepared.posterior, &draws)?;
+            let evaluator = self.evaluator(&subject.observed, &work, fit.index as u64 + 1);
             let inputs = Source::New(&fit.everything.inputs);
             by_fold.push(work.for_rows("utilities", inputs, |row, table, index| {
                 evaluator.evaluate(row, (table, index), None)
@@ -332,6 +367,8 @@ impl Assessing<'_> {
             refitted: Vec::new(),
             folds: Some(divided.fold_of),
             training: Some(training.iter().map(|row| row.values[0]).collect()),
+            linearised: false,
+            failing: 0,
             cautions: Vec::new(),
         })
     }
@@ -347,9 +384,15 @@ impl Assessing<'_> {
             refitted: Vec::new(),
             folds: None,
             training: None,
+            linearised: false,
+            failing: 0,
             cautions,
         }
     }
+}
+
+fn no_targets() -> Failure {
+    Failure::bad_input("this model has no targets to predict")
 }
 
 /// Refuses folds that hold all rows of a class: fits without them could not know it.

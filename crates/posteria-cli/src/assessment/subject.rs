@@ -11,11 +11,13 @@ use posteria::model::spec::{MissingPolicy, Spec};
 use posteria_linalg::Matrix;
 use posteria_store::Run;
 
+use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
 use crate::folds::Whole;
 use crate::prepare::read_table;
 use crate::sampling::{open, spec_of, store_failure};
+use crate::verdict;
 
 /// A run that is to be assessed.
 pub struct Subject {
@@ -30,6 +32,8 @@ pub struct Subject {
     /// The targets of every row on the user's scale; classes as their indices.
     pub observed: Vec<Vec<f64>>,
     memories: Vec<ChainMemory>,
+    /// What its approximation found besides draws, if it has one.
+    approximation: Option<String>,
     /// Rows that it has not seen, if it is judged by them.
     test: Option<Test>,
     /// The table of the rows that it is judged by, and the row of it behind each of them; read when
@@ -79,7 +83,16 @@ impl Subject {
         let observed = observed(&fitted.dataset.targets, &fitted.encoder);
         let memories = run.memories().into_iter().flatten().collect();
         let (path, table) = (path.to_path_buf(), OnceLock::new());
-        Ok(Subject { path, spec, fitted, draws, observed, memories, test: None, table })
+        let approximation = run.approximation().map(String::from);
+        let test = None;
+        Ok(Subject { path, spec, fitted, draws, observed, memories, approximation, test, table })
+    }
+
+    /// Repeats what is to be said about the draws of the run.
+    pub fn repeat_verdict(&self, context: &Context) {
+        let inference = self.spec.sampling.inference();
+        let found = self.approximation.as_deref();
+        verdict::repeat(&self.path, &self.draws, inference, found, context);
     }
 
     /// Judges the run by the rows of the table `path`, which it must not have seen.

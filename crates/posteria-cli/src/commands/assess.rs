@@ -31,9 +31,8 @@ pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
         return log_lik::run(arguments, context);
     };
     let report = find(path, arguments, context)?;
-    context.output.result(&report, || report.render())?;
-    report.warnings().iter().for_each(|warning| context.output.warning(warning));
-    context.judge(report.doubts())
+    report.warn(context);
+    context.result(&report, || report.render())
 }
 
 /// Assesses the run in `path`, and keeps what was found in its folder.
@@ -44,6 +43,7 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
         subject.hold_out(test)?;
     }
     let plan = Plan::new(&arguments.how, &subject, context)?;
+    subject.repeat_verdict(context);
     let groups = match &arguments.by {
         Some(column) => Some(Groups::new(&subject, column)?),
         None => None,

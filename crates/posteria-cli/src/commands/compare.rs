@@ -13,13 +13,13 @@ use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
 use crate::text::{self, decimals_for, fixed};
+use crate::warning::Warning;
 
 /// Runs `posteria compare`.
 pub fn run(arguments: &args::Compare, context: &Context) -> Result<()> {
     let report = find(arguments, context)?;
-    context.output.result(&report, || report.render())?;
-    report.warnings.iter().for_each(|warning| context.output.warning(warning));
-    context.judge(report.warnings.len())
+    report.warn(context);
+    context.result(&report, || report.render())
 }
 
 /// Compares the runs.
@@ -46,8 +46,10 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     let mut found: Vec<Vec<PointwiseUtilities>> = Vec::new();
     let mut cautions: Vec<(usize, Caution)> = Vec::new();
     let mut folds: Option<Vec<usize>> = None;
+    let mut failing = Vec::with_capacity(subjects.len());
     for (index, (subject, plan)) in subjects.iter().zip(&plans).enumerate() {
         context.output.message(&names[index]);
+        subject.repeat_verdict(context);
         let assessing = Assessing { utilities: &plan.utilities, interrupt: &interrupt, context };
         let assessed = assessing.assess(subject, &plan.method)?;
         if let (Some(first), Some(own)) = (&folds, &assessed.folds)
@@ -61,9 +63,10 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         }
         folds = folds.or(assessed.folds);
         cautions.extend(assessed.cautions.into_iter().map(|caution| (index, caution)));
+        failing.push(assessed.failing);
         found.push(assessed.utilities);
     }
-    Report::new(arguments, &names, &plans[0], &found, cautions)
+    Report::new((arguments, &plans[0]), &names, (&found, &failing), cautions)
 }
 
 /// Refuses runs that are not judged by the same rows and targets.
@@ -112,12 +115,14 @@ pub struct Report {
     /// The utility behind `p_better`.
     utility: String,
     table: Vec<Row>,
-    /// P(the model of the row is better than that of the column).
-    pub p_better: Vec<Vec<f64>>,
+    /// P(the model of the row is better than that of the column); none where importance weights
+    /// that cannot be trusted are part of it.
+    pub p_better: Vec<Vec<Option<f64>>>,
     /// The same for every utility that was asked for.
     utilities: Vec<Utility>,
     pseudo_bma: Vec<f64>,
-    warnings: Vec<String>,
+    #[serde(skip)]
+    warnings: Vec<Warning>,
 }
 
 /// A model by its log predictive density, the best first.
@@ -135,11 +140,11 @@ struct Row {
 struct Utility {
     name: String,
     expected: Vec<Expected>,
-    p_better: Vec<Vec<f64>>,
+    p_better: Vec<Vec<Option<f64>>>,
     /// The probability that the model of the row is better than that of the column by more than
     /// `difference`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    p_better_by: Option<Vec<Vec<f64>>>,
+    p_better_by: Option<Vec<Vec<Option<f64>>>>,
     /// Differences of the expected utilities, row minus column.
     differences: Vec<Vec<DifferenceReport>>,
     /// Logarithms of pseudo-Bayes factors, row against column.
@@ -170,6 +175,34 @@ impl DifferenceReport {
     }
 }
 
+/// Probabilities that row is better than column, without those of models with rows whose importance
+/// weights fail: what these leave open is not in them, and it can be any amount.
+fn trusted(probabilities: &[Vec<f64>], failing: &[usize]) -> Vec<Vec<Option<f64>>> {
+    let known = |row: usize, column: usize| {
+        let trusted = row == column || (failing[row] == 0 && failing[column] == 0);
+        trusted.then(|| probabilities[row][column])
+    };
+    let row = |row: usize| (0..failing.len()).map(|column| known(row, column)).collect();
+    (0..failing.len()).map(row).collect()
+}
+
+/// Says of which models no probabilities are given, and how to get them.
+fn withheld(names: &[String], failing: &[usize]) -> Warning {
+    let each = names.iter().zip(failing).filter(|(_, rows)| **rows > 0);
+    let each: Vec<String> =
+        each.map(|(name, rows)| format!("{} of {name}", text::count(*rows, "row"))).collect();
+    let most = failing.iter().max().copied().unwrap_or(0);
+    Warning::new(
+        "probability-withheld",
+        &format!(
+            "no probability of being better is given where importance weights fail ({}), since it \
+             would leave out how wrong they are; leave those rows out by new fits with --refit \
+             {most}, or use --method kfold",
+            each.join(", ")
+        ),
+    )
+}
+
 /// What `of` says about every pair of models; `same` on the diagonal.
 fn matrix<T: Copy>(
     pairs: &[Vec<Option<Difference>>],
@@ -182,10 +215,9 @@ fn matrix<T: Copy>(
 
 impl Report {
     fn new(
-        arguments: &args::Compare,
+        (arguments, plan): (&args::Compare, &Plan),
         names: &[String],
-        plan: &Plan,
-        found: &[Vec<PointwiseUtilities>],
+        (found, failing): (&[Vec<PointwiseUtilities>], &[usize]),
         cautions: Vec<(usize, Caution)>,
     ) -> Result<Self> {
         let densities: Vec<Vec<f64>> =
@@ -203,9 +235,9 @@ impl Report {
             dse: it.difference_se,
             weight: it.weight,
         });
-        let mut warnings: Vec<String> = cautions
+        let mut warnings: Vec<Warning> = cautions
             .iter()
-            .map(|(index, caution)| format!("{}: {caution}", names[*index]))
+            .map(|(index, caution)| Warning::from(caution).of_run(&names[*index]))
             .collect();
         let shown = usize::from(!plan.shows_first);
         let mut utilities = Vec::new();
@@ -213,12 +245,11 @@ impl Report {
             let models: Vec<(&str, &PointwiseUtilities)> =
                 names.iter().zip(found).map(|(name, it)| (name.as_str(), &it[index])).collect();
             let compared = compare(&models, &plan.bootstrap).bad_input()?;
-            for caution in compared.cautions.iter().map(Caution::to_string) {
-                if !warnings.contains(&caution) {
-                    warnings.push(caution);
-                }
-            }
-            utilities.push(Utility::new(&models, compared, arguments.difference));
+            warnings.extend(compared.cautions.iter().map(Warning::from));
+            utilities.push(Utility::new(&models, (compared, failing), arguments.difference));
+        }
+        if failing.iter().any(|rows| *rows > 0) {
+            warnings.push(withheld(names, failing));
         }
         Ok(Report {
             models: names.to_vec(),
@@ -230,6 +261,11 @@ impl Report {
             pseudo_bma: weights,
             warnings,
         })
+    }
+
+    /// Tells what to be careful about.
+    pub fn warn(&self, context: &Context) {
+        self.warnings.iter().for_each(|warning| context.warn(warning.clone()));
     }
 
     /// The comparison as text.
@@ -263,7 +299,7 @@ impl Report {
 impl Utility {
     fn new(
         models: &[(&str, &PointwiseUtilities)],
-        compared: Comparison,
+        (compared, failing): (Comparison, &[usize]),
         threshold: Option<f64>,
     ) -> Self {
         let count = models.len();
@@ -286,9 +322,10 @@ impl Utility {
             log_pseudo_bayes_factors: (name == "elpd").then(|| matrix(&pairs, 0.0, factor)),
             name,
             expected: expected.collect(),
-            p_better: compared.probability_better,
-            p_better_by: threshold
-                .map(|it| matrix(&pairs, 0.0, |pair| pair.probability_better_by(it))),
+            p_better: trusted(&compared.probability_better, failing),
+            p_better_by: threshold.map(|it| {
+                trusted(&matrix(&pairs, 0.0, |pair| pair.probability_better_by(it)), failing)
+            }),
             differences: matrix(&pairs, DifferenceReport::default(), DifferenceReport::of),
         }
     }
@@ -307,7 +344,7 @@ impl Utility {
             ];
             cells.extend((0..models.len()).map(|other| match other == index {
                 true => String::new(),
-                false => fixed(self.p_better[index][other], 2),
+                false => self.p_better[index][other].map_or("-".into(), |p| fixed(p, 2)),
             }));
             table.row(cells);
         }

@@ -32,6 +32,7 @@ use crate::args::Demo;
 use crate::failure::{Failure, Result};
 use crate::output::{Table, heading};
 use crate::text;
+use crate::warning::Warning;
 
 /// The demonstration that repeats a study on several tables.
 const NOISE_SENSITIVITY: &str = "noise-sensitivity";
@@ -141,7 +142,7 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
         )));
     }
     let tables = arguments.tables.map(usize::from);
-    let settings = Settings { context: *context, tables, quick: arguments.quick };
+    let settings = Settings { context: context.clone(), tables, quick: arguments.quick };
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
         None => {
@@ -151,15 +152,14 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
     };
     folder::make_room(&folder, &[folder::PAGE])?;
     let mut demonstration = (entry.run)(&settings)?;
-    demonstration.doubts.iter().for_each(|doubt| context.output.warning(doubt));
+    demonstration.doubts.iter().for_each(|it| context.warn(Warning::new("demonstration", it)));
     demonstration.report = Some(page::write(entry, &demonstration, &folder, context)?);
-    context.output.result(&demonstration, || {
+    context.result(&demonstration, || {
         let Demonstration { table, drawn, words, .. } = &demonstration;
         let results = table.clone().unwrap_or_else(|| demonstration.list());
         let gap = if drawn.is_empty() { "" } else { "\n" };
         format!("{}{results}\n{drawn}{gap}{words}", heading(entry.title))
-    })?;
-    context.judge(demonstration.doubts.len())
+    })
 }
 
 fn list(context: &Context) -> Result<()> {
@@ -179,7 +179,7 @@ fn list(context: &Context) -> Result<()> {
         source: entry.source,
     };
     let list = List { demos: ENTRIES.iter().map(item).collect() };
-    context.output.result(&list, || {
+    context.result(&list, || {
         let widest = list.demos.iter().map(|item| item.name.len()).max().unwrap_or(0);
         let line =
             |Item { name, title, source }: &Item| format!("{name:<widest$}  {title} [{source}]\n");

@@ -20,6 +20,7 @@ use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
+use crate::warning::Enveloped;
 
 /// Runs `posteria evidence`.
 pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
@@ -35,6 +36,7 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
     let interrupt = Interrupt::listen().running()?;
     let mut reports = Vec::with_capacity(count);
     for subject in &subjects {
+        subject.repeat_verdict(context)?;
         let name = if count > 1 { format!("{}: ", subject.name) } else { String::new() };
         let seed = context.seed.map_or(subject.spec.sampling.seed(), Seed);
         let key = key(subject, arguments, seed)?;
@@ -55,12 +57,13 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
         reports.push(report);
     }
     for report in &reports {
-        let name = if count > 1 { format!("{}: ", report.run) } else { String::new() };
-        report.warnings.iter().for_each(|w| context.output.warning(&format!("{name}{w}")));
+        for warning in &report.warnings {
+            let warning = warning.clone().doubt(!report.usable);
+            context.warn(if count > 1 { warning.of_run(&report.run) } else { warning });
+        }
     }
-    let doubts = reports.iter().filter(|report| !report.usable).count();
     match &reports[..] {
-        [report] => context.output.result(report, || report.render())?,
+        [report] => context.result(report, || report.render()),
         _ => {
             let weight = |index: usize| arguments.prior_weights.get(index).copied().unwrap_or(1.0);
             let models: Vec<ModelEvidence> = reports
@@ -74,10 +77,9 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
                 .collect();
             let probabilities = model_probabilities(&models, context.seed());
             let comparison = Comparison::new(reports, &models, probabilities);
-            context.output.result(&comparison, || comparison.render())?;
+            context.result(&comparison, || comparison.render())
         }
     }
-    context.judge(doubts)
 }
 
 fn check(arguments: &args::Evidence) -> Result<()> {
@@ -107,7 +109,7 @@ fn key(subject: &Subject, arguments: &args::Evidence, seed: Seed) -> Result<Stri
 
 /// Writes `evidence.json` into the folder of a run.
 fn keep(folder: &Path, report: &Report, findings: &Findings) -> Result<()> {
-    let mut value = serde_json::to_value(report).running()?;
+    let mut value = serde_json::to_value(Enveloped::new(report, &report.warnings)).running()?;
     value["curve"] = serde_json::to_value(findings.curve()).running()?;
     let text = serde_json::to_string_pretty(&value).running()? + "\n";
     let path = folder.join("evidence.json");

@@ -12,8 +12,8 @@ use super::Context;
 use crate::args::{self, BatchBy, ExportFormat};
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
-use crate::sampling::{open, store_failure};
-use crate::text;
+use crate::sampling::{open, spec_of, store_failure};
+use crate::{text, verdict};
 
 #[derive(Serialize)]
 struct Report {
@@ -31,7 +31,12 @@ pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
         // These formats have no place for the log likelihoods of rows.
         ExportFormat::Csv | ExportFormat::StanCsv => run.draws_of_variables(),
     };
-    let draws = chosen(draws.map_err(store_failure)?, arguments)?;
+    let draws = draws.map_err(store_failure)?;
+    if draws.draws > 0 {
+        let inference = spec_of((&arguments.run, &run))?.sampling.inference();
+        verdict::repeat(&arguments.run, &draws, inference, run.approximation(), context);
+    }
+    let draws = chosen(draws, arguments)?;
     let out = place(arguments)?;
     let files = match arguments.format {
         ExportFormat::Csv => vec![write(&out, |writer| write_csv(&draws, writer))?],
@@ -54,7 +59,7 @@ pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
         chains: draws.chains,
         draws: draws.draws,
     };
-    context.output.result(&report, || {
+    context.result(&report, || {
         let files: Vec<_> = report.files.iter().map(|file| text::printable(file)).collect();
         format!(
             "{}: {} of {}\n",

@@ -10,12 +10,17 @@ use super::Context;
 use crate::approximation::find;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
+use crate::file::write_whole;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
-use crate::prepare::{Prepared, prepare};
+use crate::prepare::{Prepared, prepare, prepare_kept};
 use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
+use crate::warning::Warning;
 use crate::words::Words;
 use crate::{size, text};
+
+/// Name of the file of a run folder with the model in words.
+const WORDS: &str = "model.txt";
 
 /// Runs `posteria fit`.
 pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
@@ -30,27 +35,42 @@ pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
 /// Says in words what is asked for and samples it: the run folder, and what it holds. `None` for a
 /// dry run, which says more in words and samples nothing.
 pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitReport)>> {
+    // Everything that can be refused is, before anything is said about the model.
+    if let Some(out) = &job.out {
+        RunFolder::check_place(out, job.replace).map_err(store_failure)?;
+    }
     let prepared = prepare(job.spec, &job.data)?;
     size::check(&prepared, &prepared.plan, context)?;
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
-        prepared.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
+        prepared.cautions.iter().for_each(|it| context.warn(Warning::from(it).doubt(false)));
         let words = words.with_prior_functions(&prepared);
-        context.output.result(&words, || words.render())?;
+        context.result(&words, || words.render())?;
         return Ok(None);
     };
-    context.output.message(words.render().trim_end());
-    let report = run(&prepared, &out, context)?;
+    let told = if job.verbose { words.render() } else { words.short() };
+    context.output.message(told.trim_end());
+    let report = run(&prepared, (&out, job.replace), context)?;
     Ok(Some((out, report)))
 }
 
-/// Samples what was prepared into a new run folder.
-pub fn run(prepared: &Prepared, out: &Path, context: &Context) -> Result<FitReport> {
+/// Samples what was prepared into a new run folder, in place of a run that is there if that is
+/// asked for.
+pub fn run(
+    prepared: &Prepared,
+    (out, replace): (&Path, bool),
+    context: &Context,
+) -> Result<FitReport> {
     // Before the folder is there, and before signals are listened to: nothing is kept of it yet.
     let found = find(prepared, context)?;
     let found = found.as_ref();
     let interrupt = Interrupt::listen().running()?;
+    if replace {
+        RunFolder::remove(out).map_err(store_failure)?;
+    }
     let writer = begin((prepared, &prepared.plan), found, out, &interrupt)?;
+    let words = Words::new(prepared).render();
+    write_whole(&out.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
     sample((prepared, found), &prepared.plan, (out, writer), &interrupt, context)
 }
 
@@ -66,17 +86,18 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let present = run.chain_draws();
     let wanted = arguments.draws.map_or(asked.draws, |draws| draws.get());
     let table = arguments.data.clone().or_else(|| spec.data.path.clone().map(Into::into));
-    let table = table.ok_or_else(|| {
-        Failure::bad_input(format!("{} does not say where its data are", path.display()))
-    })?;
-    if !table.exists() {
-        return Err(Failure::bad_input(format!(
-            "the data of this run, {}, are not there any more; put the file back, or say where it \
-             is with --data FILE",
-            table.display()
-        )));
-    }
-    let prepared = prepare(spec, &table)?;
+    let prepared = match table {
+        Some(table) if table.exists() => prepare(spec, &table)?,
+        Some(table) => {
+            return Err(Failure::bad_input(format!(
+                "the data of this run, {}, are not there any more; put the file back, or say where \
+                 it is with --data FILE",
+                table.display()
+            )));
+        }
+        // The table came from standard input.
+        None => prepare_kept(spec, (path, &run))?,
+    };
     if present.iter().all(|&draws| draws >= wanted) {
         let draws = run.draws_of_variables().running()?;
         context.output.message(&format!(

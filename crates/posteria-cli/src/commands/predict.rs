@@ -13,9 +13,8 @@ use posteria::model::spec::{ModelKind, Spec};
 use posteria::random::Purpose;
 
 use self::report::{Importance, Report};
-use self::rows::{Asked, linearised_rows, predict_rows};
+use self::rows::{Asked, predict_rows};
 use super::{Context, foreign};
-use crate::approximation;
 use crate::args;
 use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
@@ -23,7 +22,9 @@ use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
 use crate::prepare::{Conditioned, read_table};
 use crate::sampling::{open, spec_of};
+use crate::warning::Warning;
 use crate::work::{Work, spread_evenly};
+use crate::{approximation, verdict};
 
 /// Fewest effective draws that weighted predictions are trusted with.
 const FEWEST_WEIGHTS: f64 = 50.0;
@@ -52,7 +53,12 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(&dataset))?;
     let asked = Asked { quantiles, decide: decide.as_ref() };
-    let mut draws = spread_evenly(foreign::draws_of(&run, context)?, arguments.draws);
+    let drawn = foreign::draws_of(&run, context)?;
+    if drawn.draws > 0 {
+        let inference = spec.sampling.inference();
+        verdict::repeat(&arguments.run, &drawn, inference, run.approximation(), context);
+    }
+    let mut draws = spread_evenly(drawn, arguments.draws);
     let mut importance = None;
     if arguments.by == Some(args::By::Importance) {
         let (weighted, found) = weighted(&posterior, &spec, &draws, context)?;
@@ -66,28 +72,24 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let new = new_rows(&encoder, &spec, arguments)?;
     let is_open = spec.model.kind == ModelKind::Gp;
-    let work = Work::new(&*posterior, &draws, is_open, context, &interrupt).ok_or_else(|| {
+    let work = match arguments.by {
+        Some(args::By::Draws | args::By::Importance) => {
+            Work::new(&*posterior, &draws, is_open, context, &interrupt)
+        }
+        _ => Work::of_run(&posterior, (&spec, &draws), context, &interrupt)?,
+    };
+    let work = work.ok_or_else(|| {
         let kind = spec.model.kind.name();
         Failure::bad_input(format!("a {kind} model has no targets to predict"))
     })?;
+    if arguments.by == Some(args::By::Linearised) && !work.is_linearised() {
+        return Err(Failure::bad_input(
+            "--by linearised is for networks of --inference laplace or variational, with real \
+             targets of one residual scale each, or two classes; omit it",
+        ));
+    }
     let observed = new.targets.as_ref().map(|targets| observed(targets, &encoder));
-    let linearised = match arguments.by {
-        Some(args::By::Draws | args::By::Importance) => None,
-        by => {
-            let found = approximation::linearised(&posterior, &spec, context)?;
-            if found.is_none() && by.is_some() {
-                return Err(Failure::bad_input(
-                    "--by linearised is for networks of --inference laplace or variational, with \
-                     real targets of one residual scale each, or two classes; omit it",
-                ));
-            }
-            found
-        }
-    };
-    let rows = match linearised {
-        Some(linearised) => linearised_rows(&linearised, &new, observed.as_deref(), &asked),
-        None => predict_rows(&work, &new, observed.as_deref(), &asked)?,
-    };
+    let rows = predict_rows(&work, &new, observed.as_deref(), &asked)?;
     let effects = match arguments.effects {
         true => Some(effects::measure(&work, &dataset, &encoder)?),
         false => None,
@@ -102,8 +104,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     if let Some(path) = &arguments.out {
         report.write_csv(path)?;
     }
-    new.cautions.iter().for_each(|caution| context.output.warning(&caution.to_string()));
-    context.output.result(&report, || report.render())
+    new.cautions.iter().for_each(|it| context.warn(Warning::from(it).doubt(false)));
+    context.result(&report, || report.render())
 }
 
 /// As many draws of the posterior as there are `draws`, resampled from weighted ones of its
@@ -120,8 +122,7 @@ fn weighted(
     let sample = approximation::weighted(posterior, spec)?.ok_or_else(refused)?;
     let (effective_size, count) = (sample.effective_size, sample.log_weights.len());
     if effective_size.is_nan() || effective_size < FEWEST_WEIGHTS {
-        let caution = Caution::FewWeights { effective_size, draws: count };
-        context.output.warning(&caution.to_string());
+        context.warn(&Caution::FewWeights { effective_size, draws: count });
     }
     let mut stream = spec.sampling.seed().stream(Purpose::Weighted, [1, 0]);
     let resampled = sample.resampled(draws.chains * draws.draws, &mut stream);

@@ -23,6 +23,8 @@ use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
+use crate::text;
+use crate::warning::Warning;
 
 /// What was written.
 #[derive(Debug, Serialize)]
@@ -36,18 +38,17 @@ struct Written {
 /// Runs `posteria report`.
 pub fn run(arguments: &args::Report, context: &Context) -> Result<()> {
     let written = write(&arguments.runs, &arguments.out, arguments.figures.as_deref(), context)?;
-    context.output.result(&written, || match written.figures.len() {
+    if written.doubts > 0 {
+        let parts = text::count(written.doubts, "part");
+        let text = format!("{parts} of the page cannot be trusted; each begins with the reason");
+        context.warn(Warning::new("report", &text));
+    }
+    context.result(&written, || match written.figures.len() {
         0 => format!("{}\n", written.report),
         count => {
             format!("{}\n{} figures beside it, as SVG and as PNG\n", written.report, count / 2)
         }
-    })?;
-    context.judge(written.doubts)
-}
-
-/// Writes a page about `runs` to `out`, and gives its path.
-pub fn write_page(runs: &[PathBuf], out: &Path, context: &Context) -> Result<String> {
-    write(runs, out, None, context).map(|written| written.report)
+    })
 }
 
 /// Writes a page that somebody else put together, and gives its path.

@@ -30,12 +30,12 @@ use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::prepare::prepare;
 use crate::sampling::{open, spec_of};
-use crate::text;
+use crate::{text, verdict};
 
 /// Runs `posteria select`.
 pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
     if let Some(path) = arguments.run() {
-        return report(path, &[], &arguments.choice, context);
+        return report((path, false), &arguments.choice, context);
     }
     let mut flags = arguments.fit.clone();
     if flags.out.is_none() && !flags.dry_run {
@@ -50,12 +50,14 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
         selection.always = Some(arguments.always.clone());
     }
     job.spec.check().bad_input()?;
-    if let Some(out) = job.out.clone().filter(|out| out.join("spec.toml").exists()) {
+    let goes_on = |out: &PathBuf| !job.replace && out.join("spec.toml").exists();
+    if let Some(out) = job.out.clone().filter(goes_on) {
         go_on(job, &out, context)?;
-        return report(&out, &[], &arguments.choice, context);
+        return report((&out, false), &arguments.choice, context);
     }
     let Some((out, fitted)) = fit::sampled(job, context)? else { return Ok(()) };
-    report(&out, fitted.warnings(), &arguments.choice, context)
+    fitted.warn(context);
+    report((&out, true), &arguments.choice, context)
 }
 
 /// Goes on with a run that the same command began.
@@ -82,8 +84,9 @@ fn free_folder(file: Option<&Path>) -> PathBuf {
     std::iter::once(first).chain(others).find(|path| !path.exists()).unwrap_or_default()
 }
 
-/// Tells what the draws of a run say about inputs and sets, and chooses one.
-fn report(path: &Path, warnings: &[String], asked: &args::Choice, context: &Context) -> Result<()> {
+/// Tells what the draws of a run say about inputs and sets, and chooses one. Doubts about the draws
+/// of a run that is `judged` already have been told.
+fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context) -> Result<()> {
     let run = open(path)?;
     let spec = spec_of((path, &run))?;
     let Some(selection) = &spec.selection else {
@@ -96,38 +99,39 @@ fn report(path: &Path, warnings: &[String], asked: &args::Choice, context: &Cont
     let draws = run.draws_of_variables().running()?;
     let candidates = candidates(&draws, selection)?;
     let found = visits(&draws, &candidates).bad_input()?;
-    let mut all = warnings.to_vec();
-    all.extend(found.cautions.iter().map(ToString::to_string));
+    if !judged {
+        verdict::repeat(path, &draws, spec.sampling.inference(), run.approximation(), context);
+    }
+    found.cautions.iter().for_each(|caution| context.warn(caution));
     let interrupt = Interrupt::listen().running()?;
     let measured = (&candidates, &draws);
     let importance = importance((path, &run, &spec), measured, &interrupt, context)
         .map_err(|failure| go_on_later(failure, path))?;
     drop((run, draws));
-    let mut report = Report::new((path, &spec), &found, importance, all);
+    let mut report = Report::new((path, &spec), &found, importance);
     // Something is kept even if the choice is not finished.
-    report.keep(path)?;
+    report.keep(path, context)?;
     if !asked.no_choice {
         // The folds of a run are the same whenever it is asked for.
-        let context = &Context { seed: context.seed.or(Some(spec.sampling.seed)), ..*context };
+        let context =
+            &Context { seed: context.seed.or(Some(spec.sampling.seed)), ..context.clone() };
         let within = (&interrupt, context);
         let mut assessor = Assessor::new((path, path, &spec), &candidates, asked, within)?;
         let (mut choice, best) = choose(&mut assessor, (&candidates, &found), asked)?;
         if asked.leave_out {
             report.leave_out(leave_out(&mut assessor, &candidates)?);
         }
-        report.warn(assessor.warnings());
+        assessor.warn(context);
         if let Some(count) = asked.nested {
             report.choose(choice.clone());
-            report.keep(path)?;
+            report.keep(path, context)?;
             let whole = Whole { path, spec: &spec, candidates: &candidates, asked };
             choice.tell_nested(whole.nested((&best, assessor.plan()), count, within)?);
         }
         report.choose(choice);
-        report.keep(path)?;
+        report.keep(path, context)?;
     }
-    report.warnings().iter().for_each(|warning| context.output.warning(warning));
-    context.output.result(&report, || report.render())?;
-    context.judge(report.warnings().len())
+    context.result(&report, || report.render())
 }
 
 /// What draws over input sets say.

@@ -2,6 +2,7 @@
 
 pub mod sections;
 mod shape;
+mod tables;
 
 use posteria::caution::Caution;
 use posteria::diagnose::{
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 use self::sections::Sections;
 use self::shape::Shapes;
+use self::tables::{convergence_table, posterior_table, scale_table};
 use super::Context;
 use super::foreign;
 use crate::approximation::{self, draws_words};
@@ -23,13 +25,19 @@ use crate::output::{Table, heading};
 use crate::sampling::open;
 use crate::text::{self, decimals_for, fixed};
 
+/// Characters of a line.
+const WIDTH: usize = 80;
+
 /// Runs `posteria summary`.
 pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
     let run = open(&arguments.run)?;
     let draws = foreign::draws_of(&run, context)?;
     match foreign::inference(&run) {
         InferenceChoice::Committee => show_members(&draws, context),
-        _ => show_posterior(&draws, &About::new(&run), arguments.all, context),
+        _ => {
+            let shown = (arguments.all, arguments.wide);
+            show_posterior(&draws, &About::new(&run), shown, context)
+        }
     }
 }
 
@@ -51,7 +59,7 @@ fn show_members(draws: &Draws, context: &Context) -> Result<()> {
         ];
         judged.into_iter().for_each(|slot| *slot = f64::NAN);
     }
-    report(&summary, &summary, context, || {
+    report(&Variables { variables: &summary.variables }, &summary, context, || {
         let [low, high] = interval_names(&summary);
         let mut table = Table::new(&["", "mean", "sd", &low, &high]);
         for v in &summary.variables {
@@ -85,14 +93,20 @@ impl About {
 }
 
 /// Prints mean, spread and precision of every variable, by topic; unless `all`, without those
-/// that are not identified and without fitted values and latents.
-pub fn show_posterior(draws: &Draws, about: &About, all: bool, context: &Context) -> Result<()> {
+/// that are not identified and without fitted values and latents. Unless `wide`, without the columns
+/// for which 80 characters are too few.
+pub fn show_posterior(
+    draws: &Draws,
+    about: &About,
+    (all, wide): (bool, bool),
+    context: &Context,
+) -> Result<()> {
     let mut summary = summarize(draws, &SummaryOptions::default());
     if about.inference.is_approximation() {
         // Independent draws converge by themselves, and scales that are estimated stand still.
         summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
     }
-    report(&summary, &summary, context, || {
+    report(&Variables { variables: &summary.variables }, &summary, context, || {
         let names = interval_names(&summary);
         let sections = Sections::new(&summary, &draws.layout, all);
         let shapes = Shapes::new(draws, &summary);
@@ -102,17 +116,20 @@ pub fn show_posterior(draws: &Draws, about: &About, all: bool, context: &Context
         };
         if sections.is_one_table() {
             let rows: Vec<_> = sections.sections.iter().flat_map(|(_, rows)| rows).collect();
-            text.push_str(&posterior_table(rows.into_iter().copied(), &names, &shapes).render());
+            text.push_str(
+                &posterior_table(rows.into_iter().copied(), &names, &shapes, wide).render(),
+            );
         } else {
             for (topic, rows) in &sections.sections {
                 text.push_str(&format!("\n{}", heading(topic.title(rows, about.kind))));
                 let rows = rows.iter().copied();
                 let table = match topic.is_of_scales() {
-                    true => scale_table(rows, &names, &shapes),
-                    false => posterior_table(rows, &names, &shapes),
+                    true => scale_table(rows, &names, &shapes, wide),
+                    false => posterior_table(rows, &names, &shapes, wide),
                 };
                 text.push_str(&table.render());
-                text.extend(topic.note(about.kind).map(|note| format!("{note}\n")));
+                let note = topic.note(about.kind).map(|note| text::wrapped(note, 0, WIDTH));
+                text.extend(note.map(|note| format!("{note}\n")));
             }
         }
         text.extend(about.jitter.map(|jitter| {
@@ -158,7 +175,7 @@ pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
 /// [`show_posterior`].
 pub fn show_convergence(draws: &Draws, all: bool, context: &Context) -> Result<()> {
     let summary = summarize(draws, &SummaryOptions::default());
-    let convergence = Convergence { summary: &summary, chains: chains(draws) };
+    let convergence = Convergence { variables: &summary.variables, chains: chains(draws) };
     report(&convergence, &summary, context, || {
         let sections = Sections::new(&summary, &draws.layout, all);
         let rows = sections.sections.iter().flat_map(|(_, rows)| rows).copied();
@@ -170,11 +187,16 @@ pub fn show_convergence(draws: &Draws, all: bool, context: &Context) -> Result<(
     })
 }
 
+/// What `posteria summary` finds.
+#[derive(Serialize)]
+struct Variables<'s> {
+    variables: &'s [VariableSummary],
+}
+
 /// What `posteria diagnose` finds.
 #[derive(Serialize)]
 struct Convergence<'s> {
-    #[serde(flatten)]
-    summary: &'s Summary,
+    variables: &'s [VariableSummary],
     chains: Vec<ChainFacts>,
 }
 
@@ -233,123 +255,15 @@ fn chain_table(chains: &[ChainFacts]) -> Option<Table> {
     Some(table)
 }
 
-/// Mean, spread and precision of variables.
-fn posterior_table<'s>(
-    variables: impl Iterator<Item = &'s VariableSummary>,
-    [low, high]: &[String; 2],
-    shapes: &Shapes<'_>,
-) -> Table {
-    let mut table = Table::new(&[
-        "",
-        "mean",
-        "sd",
-        "median",
-        low,
-        high,
-        "density",
-        "mcse_mean",
-        "mcse_sd",
-        "ess_bulk",
-        "ess_tail",
-        "r_hat",
-    ]);
-    for v in variables {
-        // All numbers of a row as precisely as its spread deserves.
-        let decimals = decimals_for(v.sd, 3);
-        let errors = decimals_for(v.mcse_mean, 2);
-        table.row([
-            v.name.clone(),
-            fixed(v.mean, decimals),
-            fixed(v.sd, decimals),
-            fixed(v.median, decimals),
-            fixed(v.low, decimals),
-            fixed(v.high, decimals),
-            shapes.of(v),
-            fixed(v.mcse_mean, errors),
-            fixed(v.mcse_sd, errors),
-            fixed(v.ess_bulk, 0),
-            fixed(v.ess_tail, 0),
-            fixed(v.r_hat, 3),
-        ]);
-    }
-    table
-}
-
-/// Median and spread of scales: where the prior is heavy-tailed, a mean of logarithms exists and
-/// a mean need not.
-fn scale_table<'s>(
-    variables: impl Iterator<Item = &'s VariableSummary>,
-    [low, high]: &[String; 2],
-    shapes: &Shapes<'_>,
-) -> Table {
-    let mut table = Table::new(&[
-        "", "median", low, high, "density", "mean_log", "sd_log", "ess_bulk", "ess_tail", "r_hat",
-    ]);
-    for v in variables {
-        let [mean_log, sd_log] = v.of_log.unwrap_or([f64::NAN; 2]);
-        // As precisely as the spread deserves, where it is one.
-        let number = |value: f64| match v.sd < 0.5 * v.median.abs() {
-            true => fixed(value, decimals_for(v.sd, 3)),
-            false => text::short(value),
-        };
-        table.row([
-            v.name.clone(),
-            number(v.median),
-            number(v.low),
-            number(v.high),
-            shapes.of(v),
-            fixed(mean_log, 2),
-            fixed(sd_log, 2),
-            fixed(v.ess_bulk, 0),
-            fixed(v.ess_tail, 0),
-            fixed(v.r_hat, 3),
-        ]);
-    }
-    table
-}
-
-/// The convergence diagnostics of every variable.
-fn convergence_table<'s>(variables: impl Iterator<Item = &'s VariableSummary>) -> Table {
-    let mut table = Table::new(&[
-        "",
-        "mean",
-        "r_hat",
-        "r_hat_classic",
-        "ess_bulk",
-        "ess_tail",
-        "mcse_mean",
-        "autocorrelation_time",
-        "ks_p",
-    ]);
-    for v in variables {
-        table.row([
-            v.name.clone(),
-            fixed(v.mean, decimals_for(v.sd, 3)),
-            fixed(v.r_hat, 3),
-            fixed(v.r_hat_classic, 3),
-            fixed(v.ess_bulk, 0),
-            fixed(v.ess_tail, 0),
-            fixed(v.mcse_mean, decimals_for(v.mcse_mean, 2)),
-            fixed(v.autocorrelation_time, 1),
-            fixed(v.ks_p, 3),
-        ]);
-    }
-    table
-}
-
-/// Prints a result, the warnings of its summary, and fails if it is doubtful and that is to be
-/// strict about.
+/// Prints a result and the warnings of its summary.
 fn report(
     result: &impl Serialize,
     summary: &Summary,
     context: &Context,
     text: impl FnOnce() -> String,
 ) -> Result<()> {
-    context.output.result(result, text)?;
-    for caution in &summary.cautions {
-        context.output.warning(&caution.to_string());
-    }
-    context.judge(summary.cautions.len())
+    summary.cautions.iter().for_each(|caution| context.warn(caution));
+    context.result(result, text)
 }
 
 fn title(draws: &Draws) -> String {

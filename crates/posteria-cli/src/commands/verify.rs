@@ -33,7 +33,7 @@ pub fn run(arguments: &args::Verify, context: &Context) -> Result<()> {
         locked: status.locked,
         files: verified.immutable + verified.derived.unwrap_or(0),
     };
-    context.output.result(&report, || {
+    context.result(&report, || {
         let state = match (report.complete, report.locked) {
             (_, true) => "being written",
             (true, false) => "complete",

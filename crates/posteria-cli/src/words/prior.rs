@@ -95,7 +95,7 @@ impl PriorFunctions {
     pub fn render(&self) -> String {
         let [from, to] = [self.at.first(), self.at.last()].map(|at| at.copied().unwrap_or(0.0));
         let mut lines = heading(&format!(
-            "{} as the prior has it, over {} from {} to {} (other inputs at their means)",
+            "prior draws of {} over {} from {} to {} (other inputs at their means)",
             self.of,
             self.input,
             text::significant(from, 3),

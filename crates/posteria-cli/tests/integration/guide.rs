@@ -36,7 +36,6 @@ fn run(page: &str, before: &[String]) {
     let blocks = blocks(page);
     assert!(!blocks.is_empty(), "{page} has no commands");
     let place = Place::new();
-    fs::create_dir(place.path("runs")).expect("a folder");
     let program = Path::new(env!("CARGO_BIN_EXE_posteria"));
     let folder = program.parent().expect("a folder").display().to_string();
     let path = format!("{folder}:{}", env::var("PATH").unwrap_or_default());

@@ -1,5 +1,9 @@
 //! Run the program as a user does, and check what it prints, leaves behind and returns.
 
+// Folders that are made, refusals before words, standard input, replaced runs.
+mod first_steps;
+// Two ways to ask one question; verdicts that are repeated.
+mod one_answer;
 // What a fit prints and writes; that it can be repeated bit for bit.
 mod fit;
 // Everything that can be wrong with what is given: exit code 2, one line, nothing left behind.

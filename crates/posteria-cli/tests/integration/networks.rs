@@ -163,7 +163,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "Student's t with unknown degrees of freedom, equally probable 2, 2.3",
         "41 weights and 8 hyperparameters are sampled",
         "output weights integrated out",
-        "as the prior has it, over x from",
+        "over x from",
         "deviation of f over the rows: median",
         "residual scale: median",
         "▁",
@@ -230,7 +230,7 @@ fn a_summary_judges_what_is_identified_and_orders_the_rest() {
         "training_error",
         "test_error",
         "log_density",
-        "mean_log",
+        "median",
         "input_weights, hidden_bias, output_weights: 20 components not shown",
         "not identified and are not judged",
         "fitted: 40 components not shown; largest R-hat",
@@ -239,6 +239,7 @@ fn a_summary_judges_what_is_identified_and_orders_the_rest() {
         assert!(summary.stdout.contains(words), "{words:?} is missing in\n{}", summary.stdout);
     }
     assert!(!summary.stdout.contains("input_weights["));
+    assert!(place.call("summary run --wide").stdout.contains("mean_log"));
     let all = place.call("summary run --all").stdout;
     assert!(all.contains("input_weights[x, 0]") && all.contains("fitted[39]"), "{all}");
     assert!(!all.contains("not shown"));

@@ -178,7 +178,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "30 function values are sampled",
         "f integrated out; f is then drawn exactly",
         "4 chains, 500 sweeps of warm-up, 500 draws each",
-        "as the prior has it, over x from",
+        "over x from",
         "deviation of f over the rows: median",
         "residual scale: median",
         "▁",

@@ -46,9 +46,11 @@ fn summary_and_diagnose_give_the_promised_fields() {
     }
     assert_eq!(names(&summary), names(&diagnosis));
     let text = place.call("summary run").stdout;
-    for word in ["mean", "hdi_3%", "mcse_sd", "weights[a]", "3 chains of 120 draws"] {
+    for word in ["mean", "hdi_3%", "ess_bulk", "weights[a]", "3 chains of 120 draws"] {
         assert!(text.contains(word), "{word} is missing in\n{text}");
     }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(place.call("summary run --wide").stdout.contains("mcse_sd"));
 }
 
 #[test]

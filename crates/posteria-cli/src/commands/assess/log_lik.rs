@@ -7,7 +7,6 @@ use posteria::assess::{
     LeaveOneOut, LeaveOneOutOptions, LogLikelihoodError, LogLikelihoods, RelativeEfficiency,
     ShapeCounts, Smoothing, Waic, leave_one_out, waic,
 };
-use posteria::caution::Caution;
 use posteria::draws::Draws;
 use serde::Serialize;
 
@@ -18,6 +17,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::output::{Table, heading};
 use crate::text::{self, decimals_for, fixed, short};
+use crate::warning::Warning;
 
 /// Names of the array that holds log likelihoods where there are other variables too.
 const ARRAYS: [&str; 2] = ["log_lik", "log_likelihood"];
@@ -45,12 +45,10 @@ pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
         })?;
     }
     let assessment = Assessment::new(&matrix, &loo, &waic);
-    context.output.result(&assessment, || words(&matrix, &loo, &waic))?;
-    for caution in loo.cautions.iter().chain(&waic.cautions) {
-        context.output.warning(&caution.to_string());
-    }
+    loo.cautions.iter().for_each(|caution| context.warn(caution));
     // Leave-one-out is the answer; a doubtful WAIC beside it is no reason to fail.
-    context.judge(loo.cautions.len())
+    waic.cautions.iter().for_each(|it| context.warn(Warning::from(it).doubt(false)));
+    context.result(&assessment, || words(&matrix, &loo, &waic))
 }
 
 fn names_of(paths: &[PathBuf]) -> String {
@@ -114,7 +112,6 @@ struct Assessment {
     waic: f64,
     se_waic: f64,
     p_waic: f64,
-    warnings: Vec<String>,
 }
 
 impl Assessment {
@@ -133,7 +130,6 @@ impl Assessment {
             waic: waic.elpd,
             se_waic: waic.se,
             p_waic: waic.p_waic,
-            warnings: loo.cautions.iter().chain(&waic.cautions).map(Caution::to_string).collect(),
         }
     }
 }

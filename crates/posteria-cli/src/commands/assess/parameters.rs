@@ -32,20 +32,24 @@ impl fmt::Display for EffectiveParameters {
 /// Bayesian bootstrap over rows.
 pub fn effective_parameters(
     assessed: &Assessed,
-    information: &Information,
+    information: Option<&Information>,
     bootstrap: &Bootstrap,
 ) -> Vec<EffectiveParameters> {
     let loo = assessed.loo.as_ref().map(|loo| {
         let rows = loo.pointwise.iter().map(|row| row.lppd - row.elpd);
         rows.collect::<Vec<f64>>()
     });
-    let kfold = assessed.training.as_ref().map(|training| {
+    let left_out = assessed.training.as_ref().map(|training| {
         let left_out = assessed.utilities[0].corrected();
         training.iter().zip(left_out).map(|(known, left_out)| known - left_out).collect()
     });
-    let waic = information.waic.pointwise.iter().map(|row| row.p_waic).collect();
-    let dic = information.row_parameters.clone();
-    let all = [("loo", loo), ("kfold", kfold), ("waic", Some(waic)), ("dic", dic)];
+    let (loo, kfold) = match assessed.folds {
+        None => (loo.or(left_out), None),
+        Some(_) => (loo, left_out),
+    };
+    let waic = |it: &Information| it.waic.pointwise.iter().map(|row| row.p_waic).collect();
+    let dic = information.and_then(|it| it.row_parameters.clone());
+    let all = [("loo", loo), ("kfold", kfold), ("waic", information.map(waic)), ("dic", dic)];
     let bootstrap = Bootstrap::new(bootstrap.seed);
     let counted = all.into_iter().filter_map(|(method, rows)| {
         let rows: Vec<f64> = rows?;

@@ -8,10 +8,12 @@ use serde::Serialize;
 use super::parameters::{EffectiveParameters, effective_parameters};
 use super::{Shapes, Sizes, Subgroup};
 use crate::assessment::{Assessed, Information, Method, Plan, Subject, information};
+use crate::commands::Context;
 use crate::failure::{Classify, Result};
 use crate::file::write_json;
 use crate::output::{Table, heading};
 use crate::text::{self, decimals_for, fixed, short};
+use crate::warning::{Enveloped, Warning};
 
 /// Name of the file of a run folder that keeps the last assessment.
 const FILE: &str = "assess.json";
@@ -41,10 +43,29 @@ pub struct Report {
     pareto_k: Option<Shapes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     m_eff: Option<Sizes>,
-    /// Rows that were left out by moved draws, from 1.
+    /// Whether a linearised network predicts, as it does for `posteria predict`.
+    linearised: bool,
+    /// Rows that were left out by moment-matched draws, from 1.
     matched: Vec<usize>,
     /// Rows that were left out by fits of their own, from 1.
     refitted: Vec<usize>,
+    /// Criteria of the draws; none where it is not the draws that predict.
+    #[serde(flatten)]
+    criteria: Option<InformationCriteria>,
+    effective_parameters: Vec<EffectiveParameters>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subgroups: Vec<SubgroupReport>,
+    #[serde(skip)]
+    warnings: Vec<Warning>,
+    #[serde(skip)]
+    pointwise: Vec<PointwiseRow>,
+}
+
+/// Information criteria of draws.
+#[derive(Serialize)]
+struct InformationCriteria {
     /// Deviance information criterion: a deviance, smaller is better.
     dic: f64,
     p_dic: f64,
@@ -53,16 +74,30 @@ pub struct Report {
     waic: f64,
     p_waic: f64,
     se_waic: f64,
-    effective_parameters: Vec<EffectiveParameters>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calibration: Option<Calibration>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    subgroups: Vec<SubgroupReport>,
-    warnings: Vec<String>,
-    #[serde(skip)]
-    doubts: usize,
-    #[serde(skip)]
-    pointwise: Vec<PointwiseRow>,
+}
+
+impl InformationCriteria {
+    fn new(found: &Information) -> Self {
+        let Information { waic, dic, focus, .. } = found;
+        InformationCriteria {
+            dic: -2.0 * dic.dic,
+            p_dic: dic.p_dic,
+            dic_focus: focus,
+            waic: waic.elpd,
+            p_waic: waic.p_waic,
+            se_waic: waic.se,
+        }
+    }
+
+    fn render(&self) -> String {
+        format!(
+            "WAIC {} ({} parameters), DIC {} as a deviance ({} parameters)",
+            short(self.waic),
+            short(self.p_waic),
+            short(self.dic),
+            short(self.p_dic)
+        )
+    }
 }
 
 /// One utility.
@@ -114,9 +149,12 @@ impl Report {
         (assessed, expected): (&Assessed, &[ExpectedUtility]),
         subgroups: Vec<Subgroup>,
     ) -> Result<Self> {
-        let information = information(subject)?;
-        let effective_parameters = effective_parameters(assessed, &information, &plan.bootstrap);
-        let Information { waic, dic, focus, .. } = information;
+        let information = match assessed.linearised {
+            true => None,
+            false => Some(information(subject)?),
+        };
+        let effective_parameters =
+            effective_parameters(assessed, information.as_ref(), &plan.bootstrap);
         let shown = usize::from(!plan.shows_first);
         let rows = subject.judged().len() as f64;
         let elpd = &expected[0];
@@ -128,53 +166,44 @@ impl Report {
                 cautions.push(caution);
             }
         }
-        let doubts = cautions.len();
         let loo = assessed.loo.as_ref();
+        let gap = assessed.training.as_ref().map(|it| it.iter().sum::<f64>() - sum);
         Ok(Report {
             run: subject.path.display().to_string(),
             method: plan.method.name(),
             rows: subject.judged().len(),
             folds,
             utilities: expected[shown..].iter().map(UtilityReport::new).collect(),
-            elpd_loo: loo.map(|loo| loo.elpd),
+            elpd_loo: matches!(plan.method, Method::LeaveOneOut { .. })
+                .then(|| loo.map_or(sum, |loo| loo.elpd)),
             elpd_kfold: folds.map(|_| sum),
             elpd_holdout: matches!(plan.method, Method::HoldOut).then_some(sum),
             se: loo.map_or(se, |loo| loo.se),
-            p_loo: loo.map(|loo| loo.p_loo),
-            p_kfold: assessed.training.as_ref().map(|it| it.iter().sum::<f64>() - sum),
+            p_loo: loo.map(|loo| loo.p_loo).or(gap.filter(|_| folds.is_none())),
+            p_kfold: gap.filter(|_| folds.is_some()),
             pareto_k: loo.map(Shapes::of),
             m_eff: loo.map(Sizes::of),
             matched: assessed.matched.iter().map(|row| row + 1).collect(),
             refitted: assessed.refitted.iter().map(|row| row + 1).collect(),
-            dic: -2.0 * dic.dic,
-            p_dic: dic.p_dic,
-            dic_focus: focus,
-            waic: waic.elpd,
-            p_waic: waic.p_waic,
-            se_waic: waic.se,
+            linearised: assessed.linearised,
+            criteria: information.as_ref().map(InformationCriteria::new),
             effective_parameters,
             calibration: calibration(subject, plan, assessed),
             subgroups: subgroups.into_iter().map(|it| SubgroupReport::new(it, shown)).collect(),
-            warnings: cautions.into_iter().map(Caution::to_string).collect(),
-            doubts,
+            warnings: cautions.into_iter().map(Warning::from).collect(),
             pointwise: pointwise(assessed, shown),
         })
     }
 
-    /// What to be careful about.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Number of reasons for doubt.
-    pub fn doubts(&self) -> usize {
-        self.doubts
+    /// Tells what to be careful about.
+    pub fn warn(&self, context: &Context) {
+        self.warnings.iter().for_each(|warning| context.warn(warning.clone()));
     }
 
     /// Keeps the assessment in the run folder, for reports: what is printed, and for every row its
     /// figures and for every utility its distribution.
     pub fn keep(&self, subject: &Subject) -> Result<()> {
-        let mut value = serde_json::to_value(self).running()?;
+        let mut value = serde_json::to_value(Enveloped::new(self, &self.warnings)).running()?;
         value["pointwise"] = serde_json::to_value(&self.pointwise).running()?;
         for (slot, utility) in self.utilities.iter().enumerate() {
             value["utilities"][slot]["replicates"] =
@@ -223,13 +252,9 @@ impl Report {
             ));
         }
         let of = if self.elpd_holdout.is_some() { "of the rows of the fit: " } else { "" };
-        text.push_str(&format!(
-            "{of}WAIC {} ({} parameters), DIC {} as a deviance ({} parameters)\n",
-            short(self.waic),
-            short(self.p_waic),
-            short(self.dic),
-            short(self.p_dic)
-        ));
+        if let Some(criteria) = &self.criteria {
+            text.push_str(&format!("{of}{}\n", criteria.render()));
+        }
         if let (Some(k), Some(sizes)) = (&self.pareto_k, &self.m_eff) {
             text.push_str(&format!(
                 "Pareto k: {} good, {} ok, {} bad, largest {}; m_eff at least {}, 10 % quantile {}\n",
@@ -241,7 +266,9 @@ impl Report {
                 fixed(sizes.q10, 0)
             ));
         }
-        for (rows, how) in [(&self.matched, "moved draws"), (&self.refitted, "fits of their own")] {
+        for (rows, how) in
+            [(&self.matched, "moment-matched draws"), (&self.refitted, "fits of their own")]
+        {
             if !rows.is_empty() {
                 text.push_str(&format!("{} left out by {how}\n", text::count(rows.len(), "row")));
             }
@@ -256,6 +283,9 @@ impl Report {
     fn title(&self) -> String {
         let rows = text::count(self.rows, "row");
         let how = match (self.method, self.folds) {
+            ("loo", _) if self.linearised => {
+                "each left out in turn of the linearised network, its scales kept".into()
+            }
             ("loo", _) => "each left out in turn by importance sampling".into(),
             ("kfold", Some(folds)) => format!("left out in {folds} folds"),
             ("prior", _) => "predicted by the prior alone".into(),

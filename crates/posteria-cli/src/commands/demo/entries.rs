@@ -128,7 +128,7 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "lindley",
-        title: "a vague prior turns the Bayes factor around, and cross-validation not",
+        title: "a vague prior reverses the Bayes factor but not cross-validation",
         source: "Vehtari 2001, figure 3.1",
         run: assess::lindley::run,
     },

@@ -6,140 +6,144 @@ use std::path::{Path, PathBuf};
 use clap::Parser as _;
 use posteria::data::recipes::outliers::{Noise, TRAINING_ROWS, draw, mean};
 use posteria::data::{Missing, Table};
-use posteria::model::spec::{ModelKind, ResidualFamily, ResidualSpec, SamplingSpec, Spec};
+use posteria::model::spec::Spec;
 use posteria::predict::PredictiveTable;
 use posteria::random::Purpose;
 
-use super::super::{Context, assess, compare, fit, report, summary};
+use super::super::{Context, compare, dispatch};
 use super::folder::{FOLDER, PAGE, make_room};
 use super::study::{numbers, outputs, table_of};
 use super::{Demonstration, Quantity};
-use crate::args::{Assess, Cli, Command, Compare, Demo, How};
+use crate::args::{Cli, Command, Demo};
 use crate::failure::{Classify, Result};
 use crate::fitted::{Fitted, fitted};
 use crate::output::Output;
-use crate::prepare::prepare;
 use crate::sampling::open;
 
 /// The table of the tour.
 const TABLE: &str = "curve.csv";
-/// Hidden units of the networks.
-const HIDDEN: usize = 8;
-/// Sweeps of warm-up, and draws, of every chain; next to none in a test.
-const EFFORT: [usize; 2] = [600, 30];
 /// Places at which the curves are compared with the truth.
 const GRID: usize = 101;
 
-/// The fits of the tour: a name, the kind of model, the residuals.
-const FITS: [(&str, ModelKind, ResidualFamily); 4] = [
-    ("network-normal", ModelKind::Mlp, ResidualFamily::Normal),
-    ("network-t", ModelKind::Mlp, ResidualFamily::StudentT),
-    ("process-normal", ModelKind::Gp, ResidualFamily::Normal),
-    ("process-t", ModelKind::Gp, ResidualFamily::StudentT),
+/// What the models know beforehand, on the scale of standardised inputs and targets: functions that
+/// vary about as much as the targets do, over distances of the order of the spread of x.
+const PRIORS: [(&str, &str); 2] = [
+    (
+        "network.toml",
+        "[model]\nkind = \"mlp\"\nhidden = 8\n\n[prior.input_weights]\nfixed = 3.0\n\n\
+         [prior.hidden_bias]\nfixed = 2.0\n\n[prior.output_weights]\nfixed = 0.7\n",
+    ),
+    (
+        "process.toml",
+        "[model]\nkind = \"gp\"\n\n[prior.magnitude]\nfamily = \"half-student-t\"\nscale = 1.5\n\n\
+         [prior.relevance]\nfamily = \"log-normal\"\nscale = 1.0\nlog_sd = 1.0\n",
+    ),
 ];
 
-/// Runs the tour.
+/// The fits of the tour: a name, the file with the model, further options.
+const FITS: [(&str, &str, &[&str]); 4] = [
+    ("network-normal", "network.toml", &[]),
+    ("network-t", "network.toml", &["--residual", "student-t"]),
+    ("process-normal", "process.toml", &["--draws", "1000"]),
+    ("process-t", "process.toml", &["--residual", "student-t", "--draws", "1000"]),
+];
+
+/// Next to no draws, for a test.
+const QUICK: [&str; 6] = ["--chains", "2", "--warmup", "30", "--draws", "30"];
+
+/// Runs the tour: every command that it prints, as it prints it.
 pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
-    let quick = arguments.quick;
     let folder = arguments.out.as_deref().unwrap_or(Path::new(FOLDER));
-    let own = FITS.iter().map(|(name, ..)| *name).chain([TABLE, PAGE]);
-    make_room(folder, &own.collect::<Vec<_>>())?;
-    let say = |text: &str| context.output.message(text);
+    let own = FITS.iter().map(|(name, ..)| *name).chain(PRIORS.iter().map(|(name, _)| *name));
+    make_room(folder, &own.chain([TABLE, PAGE]).collect::<Vec<_>>())?;
     let table = folder.join(TABLE);
     let mut stream = context.seed().stream(Purpose::Data, [0, 0]);
-    let data = draw(TRAINING_ROWS, Noise::Contaminated, &mut stream);
-    write(&data, &table)?;
-    say(&format!(
-        "1. {TRAINING_ROWS} made-up rows: y is a curve of x plus noise, and one row in twenty is an \
-         outlier\n   {}\n",
+    write(&draw(TRAINING_ROWS, Noise::Contaminated, &mut stream), &table)?;
+    for (name, text) in PRIORS {
+        fs::write(folder.join(name), text).running()?;
+    }
+    context.output.message(&format!(
+        "{TRAINING_ROWS} made-up rows: y is a curve of x plus noise, and one row in twenty is an \
+         outlier\n{}",
         table.display()
     ));
     // Where stdout is for one JSON object, nothing else is printed there.
-    let aside = Context { output: Output { quiet: true, ..context.output }, ..*context };
+    let is_json = context.output.json;
+    let output = Output { json: false, quiet: is_json || context.output.quiet, mute: is_json };
+    let aside = Context { output, ..context.clone() };
+    let tour = Tour { context: &aside, said: context.output };
     let mut runs = Vec::new();
-    for (number, (name, kind, residual)) in FITS.into_iter().enumerate() {
-        let words = match residual {
-            ResidualFamily::StudentT => " --residual student-t",
-            _ => "",
-        };
-        let run = folder.join(name);
-        say(&format!(
-            "{}. posteria fit {} --target y --model {}{words} --out {}",
-            number + 2,
-            table.display(),
-            kind.name(),
-            run.display()
-        ));
-        let prepared = prepare(spec(kind, residual, quick, context), &table)?;
-        let fitted = fit::run(&prepared, &run, &aside)?;
-        if !context.output.json {
-            fitted.print(context)?;
-        }
+    for (name, spec, options) in FITS {
+        let (run, spec) = (folder.join(name), folder.join(spec));
+        let [data, spec, out] = [&table, &spec, &run].map(|path| shown(path));
+        let mut words = vec!["fit", &data, "--target", "y", "--spec", &spec];
+        words.extend(if arguments.quick { &QUICK[..] } else { options });
+        words.extend(["--out", &out]);
+        tour.step(&words)?;
         runs.push(run);
     }
-    let best = &runs[3];
-    say(&format!("\n6. posteria summary {}", best.display()));
-    if !context.output.json {
-        let draws = open(best)?.draws_of_variables().running()?;
-        summary::show_posterior(&draws, &summary::About::default(), false, context)?;
-    }
-    let shown: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-    say(&format!("\n7. posteria compare {} --utility elpd rmse", shown.join(" ")));
-    let utility = vec!["elpd".to_string(), "rmse".to_string()];
-    let how = How { utility: utility.clone(), ..How::default() };
-    let compared = compare::find(&Compare { runs: runs.clone(), how, difference: None }, &aside)?;
-    if !context.output.json {
-        context.output.result(&compared, || compared.render())?;
-    }
-    for run in &runs {
-        let how = How { utility: utility.clone(), ..How::default() };
-        assess::find(run, &Assess { how, ..Assess::default() }, &aside)?;
-    }
-    say(&format!("\n8. posteria predict {} {}", best.display(), table.display()));
-    if !context.output.json {
-        predict(best, &table, context)?;
-    }
+    let names: Vec<String> = runs.iter().map(|run| shown(run)).collect();
+    let all = || names.iter().map(String::as_str);
+    let (best, utilities) = (names[3].as_str(), ["--utility", "elpd", "rmse"]);
+    tour.step(&["summary", best])?;
+    tour.step(&["assess", best].into_iter().chain(utilities).collect::<Vec<_>>())?;
+    let compare: Vec<&str> = ["compare"].into_iter().chain(all()).chain(utilities).collect();
+    let compared = tour.step(&compare)?;
+    tour.step(&["predict", best, &shown(&table)])?;
     let page = folder.join(PAGE);
-    say(&format!("\n9. posteria report {} -o {}", shown.join(" "), page.display()));
-    let written = report::write_page(&runs, &page, context)?;
-    if context.output.json {
-        let results = results(&runs, &compared.p_better)?;
-        let report = Some(written);
+    let (command, out) = (["report"], ["--out", &shown(&page)]);
+    tour.step(&command.into_iter().chain(all()).chain(out).collect::<Vec<_>>())?;
+    if is_json {
+        let results = results(&runs, &compared.map(|it| it.p_better).unwrap_or_default())?;
+        let report = Some(page.display().to_string());
         let tour = Demonstration { name: "tour", results, report, ..Demonstration::default() };
-        return context.output.result(&tour, String::new);
+        return context.result(&tour, String::new);
     }
-    say(&format!(
+    context.output.message(&format!(
         "\nOpen {} in a browser.\n\nNow your own table:\n  posteria fit YOUR.csv --target COLUMN \
-         --model gp --out runs/mine\n  posteria report runs/mine -o mine.html\nMore: posteria demo \
-         --list",
+         --model gp --out runs/mine\n  posteria report runs/mine --out mine.html\nMore: posteria \
+         demo --list",
         page.display()
     ));
     Ok(())
 }
 
-fn spec(kind: ModelKind, family: ResidualFamily, quick: bool, context: &Context) -> Spec {
-    let mut spec = Spec::default();
-    spec.data.target = vec!["y".into()];
-    spec.model.kind = kind;
-    spec.model.hidden = (kind == ModelKind::Mlp).then_some(HIDDEN);
-    spec.residual = Some(ResidualSpec { family: Some(family), ..ResidualSpec::default() });
-    let effort = EFFORT[usize::from(quick)];
-    let seed = context.seed().0;
-    spec.sampling = SamplingSpec { warmup: effort, draws: effort, seed, ..spec.sampling };
-    spec
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }
 
-/// Prints predictions of the first rows.
-fn predict(run: &Path, table: &Path, context: &Context) -> Result<()> {
-    let line = ["posteria".as_ref(), "predict".as_ref(), run.as_os_str(), table.as_os_str()];
-    let Ok(Cli { command: Command::Predict(arguments), .. }) = Cli::try_parse_from(line) else {
-        unreachable!("a command line that the tests run")
-    };
-    super::super::predict::run(&arguments, context)
+/// Who runs the steps of a tour.
+struct Tour<'a> {
+    context: &'a Context,
+    said: Output,
+}
+
+impl Tour<'_> {
+    /// Prints a command and runs it; what it found if it compares.
+    fn step(&self, words: &[&str]) -> Result<Option<compare::Report>> {
+        let seed = self.context.seed.map(|seed| format!("--seed={seed}"));
+        let typed: Vec<&str> =
+            ["posteria"].iter().chain(words).copied().chain(seed.as_deref()).collect();
+        let quoted = typed.iter().map(|word| match word.contains(' ') {
+            true => format!("'{word}'"),
+            false => word.to_string(),
+        });
+        self.said.message(&format!("\n$ {}", quoted.collect::<Vec<_>>().join(" ")));
+        let parsed = Cli::try_parse_from(typed).running()?;
+        match &parsed.command {
+            Command::Compare(arguments) => {
+                let found = compare::find(arguments, self.context)?;
+                found.warn(self.context);
+                self.context.result(&found, || found.render())?;
+                Ok(Some(found))
+            }
+            other => dispatch(other, self.context).map(|()| None),
+        }
+    }
 }
 
 /// How far every model is from the true curve, and how sure it is that t residuals are better.
-fn results(runs: &[PathBuf], p_better: &[Vec<f64>]) -> Result<Vec<Quantity>> {
+fn results(runs: &[PathBuf], p_better: &[Vec<Option<f64>>]) -> Result<Vec<Quantity>> {
     let places: Vec<f64> = (0..GRID).map(|k| -2.0 + 4.0 * k as f64 / (GRID - 1) as f64).collect();
     let truth: Vec<f64> = places.iter().map(|x| mean(*x)).collect();
     let grid = table_of([("x", places)]);
@@ -166,7 +170,7 @@ fn results(runs: &[PathBuf], p_better: &[Vec<f64>]) -> Result<Vec<Quantity>> {
         results.push(Quantity {
             quantity: format!("{name}: P(t residuals predict better than normal ones)"),
             published: None,
-            here: p_better[pair[0]][pair[1]],
+            here: p_better.get(pair[0]).and_then(|row| row[pair[1]]).unwrap_or(f64::NAN),
             sd: None,
         });
     }

@@ -8,6 +8,7 @@ use super::sensitivity::SensitivityPoint;
 use super::subject::Subject;
 use crate::output::{Table, heading};
 use crate::text::{decimals_for, fixed, printable, significant};
+use crate::warning::Warning;
 
 /// What one method found.
 #[derive(Clone, Debug, Serialize)]
@@ -16,7 +17,7 @@ pub struct MethodReport {
     log_evidence: f64,
     mcse: f64,
     usable: bool,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 /// What was found about one model.
@@ -40,15 +41,16 @@ pub struct Report {
     pub methods: Vec<MethodReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<Vec<SensitivityPoint>>,
-    pub warnings: Vec<String>,
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
 }
 
 impl Report {
     /// The report about one model.
     pub fn new(subject: &Subject, findings: &Findings) -> Self {
         let main = findings.main();
-        let texts = |found: &LogEvidence| -> Vec<String> {
-            found.cautions.iter().map(ToString::to_string).collect()
+        let texts = |found: &LogEvidence| -> Vec<Warning> {
+            found.cautions.iter().map(Warning::from).collect()
         };
         let methods: Vec<MethodReport> = findings
             .estimates
@@ -62,8 +64,8 @@ impl Report {
             })
             .collect();
         let several = methods.len() > 1;
-        let mut warnings: Vec<String> = Vec::new();
-        let mut push = |warning: String| {
+        let mut warnings: Vec<Warning> = Vec::new();
+        let mut push = |warning: Warning| {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
@@ -73,12 +75,12 @@ impl Report {
             for warning in &method.warnings {
                 // What the ladder says is the same for all methods that use it.
                 if !texts(main).contains(warning) {
-                    push(format!("{}: {warning}", method.method.name()));
+                    push(warning.clone().by(method.method.name()));
                 }
             }
         }
         if several {
-            findings.cautions.iter().map(ToString::to_string).for_each(&mut push);
+            findings.cautions.iter().map(Warning::from).for_each(&mut push);
         }
         let both = findings.directions.as_ref();
         Report {

@@ -11,10 +11,12 @@ use posteria::model::spec::{InferenceChoice, ModelKind, Spec};
 use posteria::model::{Posterior, VariationalFindings};
 
 use crate::args::EvidenceMethod;
+use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::job::{beside, read_spec};
 use crate::prepare::{Conditioned, kernel, prepare};
 use crate::sampling::{open, spec_of};
+use crate::verdict;
 
 /// A model conditioned on data.
 pub enum Model {
@@ -79,6 +81,18 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Repeats what is to be said about the draws of a run; a specification file has none.
+    pub fn repeat_verdict(&self, context: &Context) -> Result<()> {
+        let Some(path) = &self.folder else { return Ok(()) };
+        let run = open(path)?;
+        let draws = run.draws_of_variables().running()?;
+        if draws.draws > 0 {
+            let inference = self.spec.sampling.inference();
+            verdict::repeat(path, &draws, inference, run.approximation(), context);
+        }
+        Ok(())
+    }
+
     /// Reads a run folder or a specification file, and its data.
     pub fn load(path: &Path, data: Option<&Path>) -> Result<Self> {
         let name = path.display().to_string();
@@ -125,7 +139,7 @@ impl Subject {
         spec.check().map_err(|error| Failure::bad_input(format!("{name}: {error}")))?;
         if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
             return Err(Failure::bad_input(format!(
-                "{name} does not say which column is to be explained: add target in [data]"
+                "{name} does not say which column is the target: add target in [data]"
             )));
         }
         let prepared = prepare(spec, &table)?;

@@ -175,6 +175,12 @@ impl Report {
                 text.push_str(&format!("… the first {SHOWN} of {all}; --out FILE has all\n"));
             }
         }
+        if self.rows.iter().flat_map(|row| &row.outputs).any(|output| output.sd.is_nan()) {
+            text.push_str(
+                "no sd where the predictive distribution has none: some draws have Student-t \
+                 residuals of at\nmost 2 degrees of freedom; its quantiles exist\n",
+            );
+        }
         if let Some(draws_out) = &self.draws_out {
             text.push_str(&format!("{}: draws of the function\n", text::printable(draws_out)));
         }

@@ -1,6 +1,5 @@
 //! Compute the figures of every row, and over all rows.
 
-use posteria::approximate::Linearised;
 use posteria::assess::decision::Decision;
 use posteria::data::EncodedRows;
 use posteria::predict::Predictive;
@@ -72,23 +71,6 @@ pub fn predict_rows(
         let observed = observed.map(|observed| &observed[row][..]);
         Row::new(predictive, observed, asked)
     })
-}
-
-/// Predicts every row by a network that is taken as linear.
-pub fn linearised_rows(
-    linearised: &Linearised<'_>,
-    new: &EncodedRows,
-    observed: Option<&[Vec<f64>]>,
-    asked: &Asked<'_>,
-) -> Vec<Row> {
-    let family = linearised.family();
-    let parameters = linearised.parameters(&new.inputs);
-    let each = parameters.chunks_exact(family.width()).enumerate();
-    each.map(|(row, parameters)| {
-        let observed = observed.map(|observed| &observed[row][..]);
-        Row::new(&Predictive::new(family, parameters), observed, asked)
-    })
-    .collect()
 }
 
 impl Row {

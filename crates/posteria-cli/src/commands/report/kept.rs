@@ -14,6 +14,7 @@ use posteria_report::sections::{
 use serde::Deserialize;
 
 use crate::failure::{Classify, Result};
+use crate::warning::Warning;
 
 /// What `posteria assess` kept.
 #[derive(Debug, Deserialize)]
@@ -55,7 +56,7 @@ struct KeptEvidence {
     mcse: Option<f64>,
     usable: bool,
     #[serde(default)]
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     #[serde(default)]
     curve: Vec<KeptRung>,
 }
@@ -202,8 +203,13 @@ pub fn evidence(folder: &Path) -> Result<Option<Evidence>> {
         method: kept.method,
         log_evidence: number(kept.log_evidence),
         mcse: number(kept.mcse),
-        refusal: if kept.usable { String::new() } else { kept.warnings.join("; ") },
+        refusal: if kept.usable { String::new() } else { words(&kept.warnings) },
         path: kept.curve.iter().map(point).collect(),
         models: Vec::new(),
     }))
+}
+
+/// Warnings on one line.
+fn words(warnings: &[Warning]) -> String {
+    warnings.iter().map(Warning::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -14,6 +14,7 @@ use crate::assessment::{Assessing, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::text;
+use crate::warning::Warning;
 
 /// Draws of every chain of a set: its utility is blurred by the rows far more than by the draws.
 const DRAWS: usize = 250;
@@ -141,17 +142,18 @@ impl<'a> Assessor<'a> {
         Ok(assessed)
     }
 
-    /// What to be careful about.
-    pub fn warnings(&self) -> Vec<String> {
+    /// Tells what to be careful about.
+    pub fn warn(&self, context: &Context) {
         if self.unsettled.is_empty() {
-            return Vec::new();
+            return;
         }
-        vec![format!(
+        let text = format!(
             "the chains of {} have not mixed (R-hat above {FAR_OFF}): {}; their utilities may be \
              off, draw more with --fold-draws",
             text::count(self.unsettled.len(), "set"),
             self.unsettled.join(", ")
-        )]
+        );
+        context.warn(Warning::new("sets-not-converged", &text));
     }
 }
 

@@ -15,7 +15,7 @@ use super::assessor::{Assessor, apart};
 use super::choice::{Best, Utility, choose, most_sets};
 use super::sets::{finish, go_on_later};
 use crate::args;
-use crate::assessment::{Assessing, Plan, Subject};
+use crate::assessment::{Assessing, Method, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::division_name;
 use crate::interrupt::Interrupt;
@@ -94,7 +94,8 @@ impl Whole<'_> {
             chosen.push(set);
         }
         let assessing = Assessing { utilities: &plan.utilities, interrupt, context };
-        let training = assessing.training(&all).map_err(|it| go_on_later(it, self.path))?;
+        let training = assessing.assess(&all, &Method::Posterior);
+        let training = training.map_err(|it| go_on_later(it, self.path))?.evaluated;
         let mut divided = KFoldUtilities::new(&plan.utilities, &training, (&folds, &by_fold));
         let Some(pointwise) = divided.utilities.pop() else {
             unreachable!("the log predictive density is always there")

@@ -11,10 +11,12 @@ use super::importance::{Figure, Importance};
 use super::joined;
 use super::leave_out::Loss;
 use super::nested::Nested;
+use crate::commands::Context;
 use crate::failure::Result;
 use crate::file::write_json;
 use crate::output::{Table, heading};
 use crate::text;
+use crate::warning::Enveloped;
 
 /// Name of the file of a run folder that keeps it.
 const FILE: &str = "selection.json";
@@ -47,7 +49,6 @@ pub struct Report {
     autocorrelation_time: f64,
     /// How relevances are to be read, where they measure how much a function bends.
     importance_note: Option<&'static str>,
-    warnings: Vec<String>,
 }
 
 /// Relevance is no importance [Vehtari 2001 §2.2.4].
@@ -80,12 +81,7 @@ struct Set {
 
 impl Report {
     /// What the draws of the run in `path` say.
-    pub fn new(
-        (path, spec): (&Path, &Spec),
-        found: &Visits,
-        importance: Vec<Importance>,
-        warnings: Vec<String>,
-    ) -> Self {
+    pub fn new((path, spec): (&Path, &Spec), found: &Visits, importance: Vec<Importance>) -> Self {
         let inputs = found.inputs.iter().zip(importance).map(|(input, importance)| Input {
             name: input.name.clone(),
             probability: input.probability,
@@ -125,7 +121,6 @@ impl Report {
             chi_square_p: found.between.chi_square_p,
             autocorrelation_time: found.between.autocorrelation_time,
             importance_note: (spec.model.kind != ModelKind::Linear).then_some(NOTE),
-            warnings,
         }
     }
 
@@ -136,11 +131,6 @@ impl Report {
         }
     }
 
-    /// With more to be careful about.
-    pub fn warn(&mut self, mut warnings: Vec<String>) {
-        self.warnings.append(&mut warnings);
-    }
-
     /// With a set that was chosen by its predictions.
     pub fn choose(&mut self, choice: Choice) {
         self.chosen.clone_from(&choice.chosen);
@@ -148,14 +138,9 @@ impl Report {
         self.choice = Some(choice);
     }
 
-    /// What to be careful about.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
     /// Keeps it in the run folder, for a page about the run.
-    pub fn keep(&self, run: &Path) -> Result<()> {
-        write_json(&run.join(FILE), self)
+    pub fn keep(&self, run: &Path, context: &Context) -> Result<()> {
+        write_json(&run.join(FILE), &Enveloped::new(self, &context.warnings.all()))
     }
 
     /// What inputs do, side by side.

@@ -6,7 +6,7 @@ use posteria::draws::Draws;
 use crate::text;
 
 /// Bars of a line.
-const BARS: usize = 12;
+const BARS: usize = 8;
 /// The quantiles at its ends: tails would press the rest together.
 const ENDS: [f64; 2] = [0.01, 0.99];
 

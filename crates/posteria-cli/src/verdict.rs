@@ -1,0 +1,55 @@
+//! Judge the draws of a run, and repeat that wherever they are used.
+
+use std::path::Path;
+
+use posteria::caution::Caution;
+use posteria::diagnose::{Summary, SummaryOptions, summarize};
+use posteria::draws::Draws;
+use posteria::model::spec::InferenceChoice;
+
+use crate::approximation;
+use crate::commands::Context;
+use crate::text;
+use crate::warning::Warning;
+
+/// The summary of draws, with the cautions that apply to how they were found.
+pub fn judged(draws: &Draws, inference: InferenceChoice) -> Summary {
+    if inference == InferenceChoice::Committee {
+        // Members of a committee are no draws of a chain: there is no convergence to judge.
+        return Summary { variables: Vec::new(), cautions: Vec::new() };
+    }
+    let mut summary = summarize(draws, &SummaryOptions::default());
+    if inference.is_approximation() {
+        // Independent draws converge by themselves, and scales that are estimated stand still.
+        summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
+    }
+    summary
+}
+
+/// Warns in one line, if there is reason to doubt the draws of the run at `path`, that whatever is
+/// made of them is no better. `found` is what its approximation found, if it has one.
+pub fn repeat(
+    path: &Path,
+    draws: &Draws,
+    inference: InferenceChoice,
+    found: Option<&str>,
+    context: &Context,
+) {
+    let summary = judged(draws, inference);
+    let mut doubts: Vec<Warning> = summary.cautions.iter().map(Warning::from).collect();
+    doubts
+        .extend(approximation::warnings(found).iter().map(|it| Warning::new("approximation", it)));
+    let others = doubts.len().saturating_sub(1);
+    if let Some(worst) = doubts.into_iter().next() {
+        let more = match others {
+            0 => String::new(),
+            count => format!(" (and {} more)", text::count(count, "warning")),
+        };
+        let see = format!("see posteria diagnose {}", path.display());
+        context.warn(
+            worst
+                .told_again("read what is made of its draws with care: ", &more, &see)
+                .of_run(path.display()),
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! The same question asked two ways has one answer, and doubts about a run are repeated.
+
+use serde_json::Value;
+
+use crate::posteria::{Place, surface};
+
+/// A mean of a utility that `assess` reports.
+fn utility(report: &Value, name: &str) -> f64 {
+    let utilities = report["utilities"].as_array().expect("utilities");
+    let found = utilities.iter().find(|it| it["name"] == name).expect("the utility");
+    found["mean"].as_f64().expect("a number")
+}
+
+/// Test rows of `x,z,g,y` and of classes.
+fn place() -> Place {
+    let place = Place::new();
+    let classes = |text: String, seed: usize| {
+        let rows = text.lines().enumerate().map(|(index, line)| match index {
+            0 => format!("{line},two,three"),
+            _ => {
+                let y: f64 = line.rsplit(',').next().expect("y").parse().expect("a number");
+                let y = y + 0.4 * (((index + seed) as f64 * 0.37).fract() - 0.5);
+                let three = if y < -0.2 {
+                    "low"
+                } else if y < 0.7 {
+                    "mid"
+                } else {
+                    "high"
+                };
+                format!("{line},{},{three}", if y > 0.2 { "yes" } else { "no" })
+            }
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    };
+    place.write("train.csv", classes(surface(60, 1.0), 0));
+    let later: Vec<String> = classes(surface(100, 1.0), 5).lines().map(String::from).collect();
+    let test: Vec<&str> = [&later[0]].into_iter().chain(&later[61..]).map(String::as_str).collect();
+    place.write("test.csv", test.join("\n"));
+    place
+}
+
+/// `predict` and `assess --method holdout` give the same figures of the same rows, for every model
+/// and inference that there is.
+#[test]
+fn one_predictive_distribution_per_run() {
+    let place = place();
+    let short = "--chains 2 --warmup 100 --draws 100";
+    let small = "--model mlp --hidden 3";
+    let fits = [
+        ("linear", format!("y --model linear {short}")),
+        ("linear-laplace", "y --model linear --inference laplace".into()),
+        ("linear-map", "y --model linear --inference map".into()),
+        ("logistic-laplace", "two --model linear --inference laplace".into()),
+        ("softmax", format!("three --model linear {short}")),
+        ("mlp", format!("y {small} {short}")),
+        ("mlp-laplace", format!("y {small} --inference laplace")),
+        ("mlp-variational", format!("y {small} --inference variational")),
+        ("mlp-map", format!("y {small} --inference map")),
+        ("mlp-committee", format!("y {small} --inference committee --draws 4")),
+        ("mlp-two-laplace", format!("two {small} --inference laplace")),
+        ("mlp-three-laplace", format!("three {small} --inference laplace")),
+        ("gp", format!("y --model gp {short}")),
+        ("gp-two", "two --model gp --chains 2 --warmup 40 --draws 40".into()),
+    ];
+    for (name, words) in fits {
+        let fit = format!("fit train.csv --inputs x z --out {name} --target {words}");
+        let done = place.call(&fit);
+        assert_eq!(done.code, 0, "{name}: {}", done.stderr);
+        let predicted = place.call(&format!("predict {name} test.csv --json")).json();
+        let assess = format!("assess {name} --test test.csv --json --utility elpd");
+        let real = words.starts_with("y ");
+        let assess = if real { format!("{assess} rmse") } else { format!("{assess} accuracy") };
+        let assessed = place.call(&assess).json();
+        let close = |one: &Value, other: f64, what: &str| {
+            let one = one.as_f64().expect("a number");
+            assert!(
+                (one - other).abs() < 1e-6 * other.abs().max(1.0),
+                "{name} {what}: {one} {other}"
+            );
+        };
+        close(&predicted["mean_log_density"], utility(&assessed, "elpd"), "elpd");
+        match real {
+            true => close(&predicted["rmse"], utility(&assessed, "rmse"), "rmse"),
+            false => close(&predicted["accuracy"], utility(&assessed, "accuracy"), "accuracy"),
+        }
+    }
+    // Leaving rows out of a linearised network agrees with folds, which fit it again.
+    for name in ["mlp-laplace", "mlp-variational", "mlp-two-laplace"] {
+        let loo = place.call(&format!("assess {name} --json")).json();
+        assert_eq!(loo["linearised"], true, "{name}");
+        assert!(loo["waic"].is_null() && loo["pareto_k"].is_null(), "{name}");
+        let folds = place.call(&format!("assess {name} --folds 6 --json")).json();
+        let (one, other) = (utility(&loo, "elpd"), utility(&folds, "elpd"));
+        let sd = folds["utilities"][0]["sd"].as_f64().expect("a number");
+        assert!((one - other).abs() < 3.0 * sd, "{name}: {one} {other} ± {sd}");
+        let p = loo["p_loo"].as_f64().expect("a number");
+        assert!(p > 0.0 && p < 25.0, "{name}: {p}");
+    }
+}
+
+/// A run that has not converged says so wherever it is used.
+#[test]
+fn doubts_about_a_run_are_repeated_by_every_command() {
+    let place = place();
+    let poor = "--chains 2 --warmup 2 --draws 6";
+    for (name, kind) in [("poor", "--model mlp --hidden 4"), ("other", "--model gp")] {
+        let fit = format!("fit train.csv --inputs x z --target y {kind} {poor} --out {name}");
+        assert_eq!(place.call(&fit).code, 0);
+    }
+    for line in [
+        "predict poor test.csv",
+        "assess poor --test test.csv",
+        "assess poor --no-matching --refit 0",
+        "compare poor other --test test.csv",
+        "evidence poor --method laplace",
+        "export poor --format csv --out draws.csv",
+    ] {
+        let plain = place.call(line);
+        let repeated: Vec<&str> = plain
+            .stderr
+            .lines()
+            .filter(|line| {
+                line.starts_with("warning: poor: read what is made of its draws with care")
+            })
+            .collect();
+        assert_eq!((plain.code, repeated.len()), (0, 1), "{line}: {}", plain.stderr);
+        assert!(repeated[0].contains("posteria diagnose poor"), "{}", repeated[0]);
+        let json = place.call(&format!("{line} --json")).json();
+        assert_eq!(json["format"], 1, "{line}");
+        let warnings = json["warnings"].as_array().expect("warnings");
+        let own = warnings.iter().find(|it| it["run"] == "poor" && it["doubt"] == true);
+        assert!(own.expect("a warning")["cure"].is_string(), "{line}");
+        let strict = place.call(&format!("{line} --strict"));
+        assert_eq!(strict.code, 3, "{line}: {}", strict.stderr);
+    }
+}
+
+/// No probability is given where importance weights fail; new fits of those rows bring it back.
+#[test]
+fn probabilities_that_rest_on_failing_weights_are_withheld() {
+    let place = Place::new();
+    let mut text = String::from("x,y\n");
+    for i in 0..24 {
+        let x = f64::from(i) / 12.0 - 1.0;
+        let far = if i % 8 == 3 { 9.0 } else { 0.0 };
+        text.push_str(&format!("{x},{}\n", x + 0.1 * (f64::from(i) * 0.618).fract() + far));
+    }
+    place.write("data.csv", text);
+    for (name, kind) in [("a", "--basis polynomial:6"), ("b", "")] {
+        let short = "--chains 2 --warmup 200 --draws 200";
+        let fit = format!("fit data.csv --target y --model linear {kind} {short} --out {name}");
+        assert_eq!(place.call(&fit).code, 0);
+    }
+    let compare = "compare a b --json --no-matching";
+    let withheld = place.call(&format!("{compare} --refit 0")).json();
+    let codes = |json: &Value| -> Vec<String> {
+        let each = json["warnings"].as_array().expect("warnings").iter();
+        each.map(|it| it["code"].as_str().expect("a code").to_string()).collect()
+    };
+    assert!(codes(&withheld).contains(&"probability-withheld".to_string()), "{withheld}");
+    assert!(withheld["p_better"][0][1].is_null());
+    assert!(place.call("compare a b --no-matching --refit 0").stdout.contains(" -"));
+    let refitted = place.call(&format!("{compare} --refit 24")).json();
+    assert!(!codes(&refitted).contains(&"probability-withheld".to_string()), "{refitted}");
+    assert!(refitted["p_better"][0][1].is_number());
+}

@@ -102,6 +102,7 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
         task: spec.model.task,
         standardize: spec.data.standardize,
         missing: policy(&spec),
+        max_levels: spec.data.max_levels,
     };
     let missing = roles.missing;
     let encoding = Encoder::fit(&table, &roles).bad_input()?;

@@ -1,8 +1,10 @@
 //! Carry statistical warnings inside results, as values with facts, words and a cure.
 
 mod code;
+mod data;
 mod evidence;
 
+pub use data::WholeTarget;
 pub use evidence::EvidenceDoubt;
 
 use std::fmt;
@@ -97,6 +99,15 @@ pub enum Caution {
     ConstantTarget {
         /// Name of the column.
         column: String,
+    },
+    /// A numeric target has few values, all whole: they may be classes.
+    WholeTarget(WholeTarget),
+    /// Predictions of new rows are not finite numbers.
+    PredictionsNotFinite {
+        /// How many rows.
+        count: usize,
+        /// The first of them in its table, from 0.
+        row: usize,
     },
     /// The target of a classification has only one class.
     SingleClass {
@@ -287,6 +298,13 @@ impl fmt::Display for Caution {
                 f,
                 "every row has the same value of target {column}: how far new targets may be from \
                  it comes from the prior alone; add rows with other values"
+            ),
+            Caution::WholeTarget(found) => found.fmt(f),
+            Caution::PredictionsNotFinite { count, row } => write!(
+                f,
+                "the predictions of {count} row(s) are not finite numbers, first that of row {}; \
+                 check the sizes of their inputs",
+                row + 1
             ),
             Caution::SingleClass { column, label } => write!(
                 f,

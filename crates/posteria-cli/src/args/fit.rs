@@ -82,9 +82,20 @@ pub struct Fit {
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub test: Option<PathBuf>,
 
-    /// What to do with rows that have an empty cell [default: error]
+    /// What to do with rows that have a missing cell [default: error]
+    ///
+    /// Missing is an empty cell, NA, N/A, NaN, null, ? or a single point; in a column of numbers also
+    /// -, none, missing and the like.
     #[arg(long, value_enum, value_name = "POLICY", help_heading = DATA)]
     pub missing: Option<Missing>,
+
+    /// Most different values of a column of classes [default: by the number of rows]
+    ///
+    /// A text column with nearly as many values as rows (ids, dates, free text) is refused. By default
+    /// a column may have 256 values, at most ten or two thirds of the number of rows, whichever is more,
+    /// and fewer than there are rows; of dates and of numbers in disguise ten.
+    #[arg(long, value_name = "N", help_heading = DATA)]
+    pub max_levels: Option<NonZero<usize>>,
 
     /// Leave inputs and targets on their own scale
     #[arg(long, help_heading = DATA)]
@@ -245,7 +256,7 @@ pub enum Task {
     Multiclass,
 }
 
-/// What to do with rows that have an empty cell.
+/// What to do with rows that have a missing cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Missing {
     /// Refuse, and name the cells

@@ -106,7 +106,7 @@ pub struct Predict {
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
 
-    /// What to do with rows of NEW that have an empty cell [default: error]
+    /// What to do with rows of NEW that have a missing cell [default: error]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub missing: Option<Missing>,
 

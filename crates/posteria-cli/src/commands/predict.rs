@@ -13,7 +13,7 @@ use posteria::model::spec::{ModelKind, Spec};
 use posteria::random::Purpose;
 
 use self::report::{Importance, Report};
-use self::rows::{Asked, predict_rows};
+use self::rows::{Asked, Row, predict_rows};
 use super::{Context, foreign};
 use crate::args;
 use crate::decide::Decide;
@@ -70,7 +70,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             arguments.run.display()
         )));
     }
-    let new = new_rows(&encoder, &spec, arguments)?;
+    let mut new = new_rows(&encoder, &spec, arguments)?;
     let is_open = spec.model.kind == ModelKind::Gp;
     let work = match arguments.by {
         Some(args::By::Draws | args::By::Importance) => {
@@ -90,6 +90,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let observed = new.targets.as_ref().map(|targets| observed(targets, &encoder));
     let rows = predict_rows(&work, &new, observed.as_deref(), &asked)?;
+    new.cautions.extend(not_finite(&rows, &new.rows));
     let effects = match arguments.effects {
         true => Some(effects::measure(&work, &dataset, &encoder)?),
         false => None,
@@ -106,6 +107,13 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     new.cautions.iter().for_each(|it| context.warn(Warning::from(it).doubt(false)));
     context.result(&report, || report.render())
+}
+
+/// That predictions of rows with these numbers in their table are not finite.
+fn not_finite(rows: &[Row], numbers: &[usize]) -> Option<Caution> {
+    let mut bad = rows.iter().zip(numbers).filter(|(row, _)| !row.is_finite()).map(|(_, row)| *row);
+    let row = bad.next()?;
+    Some(Caution::PredictionsNotFinite { count: 1 + bad.count(), row })
 }
 
 /// As many draws of the posterior as there are `draws`, resampled from weighted ones of its

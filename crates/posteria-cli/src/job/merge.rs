@@ -25,6 +25,7 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Missing::Drop => MissingPolicy::Drop,
         };
     }
+    spec.data.max_levels = flags.max_levels.map(|n| n.get()).or(spec.data.max_levels);
     if flags.no_standardize {
         spec.data.standardize = false;
     }

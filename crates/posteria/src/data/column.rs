@@ -3,7 +3,12 @@
 use std::fmt;
 
 /// Texts that mean "no value here", beside every spelling of NaN.
-pub const MISSING: [&str; 7] = ["", "NA", "N/A", "?", "null", "NULL", "."];
+pub const MISSING: [&str; 10] = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "?", "null", "NULL", "."];
+
+/// Texts, in lower case, that mean "no value here" in a column of numbers. Elsewhere they may well
+/// be classes, as `-` is beside `+`.
+pub const MISSING_AMONG_NUMBERS: [&str; 12] =
+    ["-", "--", "---", "–", "—", "*", "na", "n.a.", "none", "nil", "missing", "unknown"];
 
 /// One cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +46,33 @@ impl<'a> Cell<'a> {
             Err(_) => Cell::Text(field),
         }
     }
+
+    /// What a field of a column of numbers means: as [`Cell::parse`], and missing for
+    /// [`MISSING_AMONG_NUMBERS`] too.
+    pub fn parse_number(field: &'a str) -> Self {
+        match Cell::parse(field) {
+            Cell::Text(text) if is_missing_number(text) => Cell::Missing,
+            cell => cell,
+        }
+    }
+}
+
+fn is_missing_number(text: &str) -> bool {
+    let text = text.trim_ascii();
+    MISSING_AMONG_NUMBERS.iter().any(|mark| mark.eq_ignore_ascii_case(text))
+}
+
+/// `text` without what writers of numbers put between digits: commas, blanks, apostrophes.
+pub(super) fn without_separators(text: &str) -> String {
+    let separators = [',', ' ', '\'', '’', '\u{a0}', '\u{202f}', '\u{2009}'];
+    text.replace(separators, "").replace('\u{2212}', "-")
+}
+
+/// Whether `text` is a number, or one but for separators and a decimal comma.
+pub(super) fn is_like_number(text: &str) -> bool {
+    let is_number = |text: &str| matches!(Cell::parse(text), Cell::Number(_));
+    let has_digits = text.bytes().any(|it| it.is_ascii_digit());
+    is_number(text) || has_digits && is_number(&without_separators(text))
 }
 
 /// The cells of a column, one after the other in one string: 4 bytes beside each text.
@@ -93,7 +125,8 @@ impl Texts {
 pub enum Column {
     /// Numbers; NaN stands for a missing cell and for nothing else.
     Numbers(Vec<f64>),
-    /// Text: some cell is not a number, or the source says that the column is text.
+    /// Text: some cell is not a number, or the source says that the column is text. Whether it
+    /// was meant to be numbers is judged where the column gets a role.
     Text(Texts),
 }
 
@@ -103,24 +136,49 @@ impl Column {
         Column::Numbers(values)
     }
 
-    /// The column of these texts: numbers if every cell is a number or missing, else text.
-    /// `None` if the texts exceed 4 GiB.
+    /// The column of these texts: numbers if every cell is a number or missing and at least one a
+    /// number (or all are missing by [`MISSING`]), else text. `None` if the texts exceed 4 GiB.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut column = Texts::default();
         texts.into_iter().all(|text| column.push(text)).then(|| Column::typed(column))
     }
 
-    /// Numbers if every cell is a number or missing, else text.
+    /// As [`Column::from_texts`].
     pub(super) fn typed(texts: Texts) -> Self {
         let mut numbers = Vec::with_capacity(texts.len());
+        // Marks of missing numbers are classes where there is no number.
+        let (mut found, mut marks) = (false, false);
         for row in 0..texts.len() {
             match Cell::parse(texts.get(row)) {
                 Cell::Missing => numbers.push(f64::NAN),
-                Cell::Number(value) => numbers.push(value),
+                Cell::Number(value) => {
+                    found = true;
+                    numbers.push(value);
+                }
+                Cell::Text(text) if is_missing_number(text) => {
+                    marks = true;
+                    numbers.push(f64::NAN);
+                }
                 Cell::Text(_) => return Column::Text(texts),
             }
         }
-        Column::Numbers(numbers)
+        if marks && !found { Column::Text(texts) } else { Column::Numbers(numbers) }
+    }
+
+    /// Whether more cells are numbers, well written or not, than are something else; missing ones
+    /// do not count.
+    pub(super) fn is_mostly_numbers(&self) -> bool {
+        let Column::Text(texts) = self else { return true };
+        let (mut numbers, mut others) = (0_usize, 0_usize);
+        for text in texts.iter() {
+            match Cell::parse_number(text) {
+                Cell::Missing => {}
+                Cell::Number(_) => numbers += 1,
+                Cell::Text(text) if is_like_number(text) => numbers += 1,
+                Cell::Text(_) => others += 1,
+            }
+        }
+        numbers > others
     }
 
     /// Number of rows.
@@ -143,6 +201,17 @@ impl Column {
                 Cell::Missing => Cell::Missing,
                 _ => Cell::Text(texts.get(row)),
             },
+        }
+    }
+
+    /// The cell of a row of a column that holds numbers, whatever else is in it.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub(super) fn number_cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            Column::Numbers(_) => self.cell(row),
+            Column::Text(texts) => Cell::parse_number(texts.get(row)),
         }
     }
 }
@@ -172,8 +241,14 @@ mod tests {
                 other => panic!("{text} gives {other:?}"),
             }
         }
-        for text in ["", " ", "NA", "nan", "NaN", "-nan", "?", "null", "."] {
+        for text in ["", " ", "NA", "nan", "NaN", "-nan", "?", "null", ".", "n/a", "#N/A"] {
             assert_eq!(Cell::parse(text), Cell::Missing, "{text}");
+        }
+        for text in ["-", " -- ", "None", "MISSING", "NA", ""] {
+            assert_eq!(Cell::parse_number(text), Cell::Missing, "{text}");
+        }
+        for text in ["+", "-5-", "abc", "0x10"] {
+            assert_eq!(Cell::parse_number(text), Cell::Text(text), "{text}");
         }
         for text in ["1,5", "0x10", "1_000", "1 2", "--1", "e5", "١", "NAN0", "none"] {
             assert_eq!(Cell::parse(text), Cell::Text(text), "{text}");
@@ -187,5 +262,20 @@ mod tests {
         texts.remove_first();
         assert_eq!(texts.iter().collect::<Vec<_>>(), ["red", "", "blue"]);
         assert_eq!(Column::Text(texts).cell(1), Cell::Missing);
+    }
+
+    #[test]
+    fn marks_are_missing_beside_numbers_and_classes_elsewhere() {
+        let column = |cells: &[&'static str]| Column::from_texts(cells.iter().copied()).unwrap();
+        let numbers = column(&["1", "-", "none", "2", ""]);
+        assert!(matches!(numbers, Column::Numbers(_)));
+        assert_eq!([1, 2, 4].map(|row| numbers.cell(row)), [Cell::Missing; 3]);
+        let signs = column(&["+", "-", "-", "NA"]);
+        assert_eq!(signs.cell(1), Cell::Text("-"));
+        assert!(!signs.is_mostly_numbers());
+        assert_eq!(column(&["-", "-"]).cell(0), Cell::Text("-"));
+        assert!(column(&["1", "-", "2", "abc", "--", "--"]).is_mostly_numbers());
+        assert!(column(&["1,5", "2,25", "-"]).is_mostly_numbers());
+        assert!(!column(&["1", "2", "a", "b"]).is_mostly_numbers());
     }
 }

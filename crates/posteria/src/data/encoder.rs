@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::learner::Learner;
 use super::rows::CompleteRows;
-use super::{Cell, CellFault, DataError, Dataset, Missing, Roles, Standardization, Table};
+use super::{Cell, DataError, Dataset, Missing, Roles, Standardization, Table};
 use super::{Targets, Task};
 use crate::caution::Caution;
 
@@ -104,14 +104,15 @@ impl Encoder {
     /// [`DataError`] if the roles do not fit the table or a cell does not fit its role.
     pub fn fit(table: &Table, roles: &Roles) -> Result<Encoding, DataError> {
         let indices = roles.indices(table)?;
-        let rows = CompleteRows::new(table, &indices.used(), roles.missing)?;
-        let mut learner = Learner::new(&rows, roles.standardize);
+        let rows = CompleteRows::new(table, &indices.used(table), roles.missing)?;
+        let mut learner = Learner::new(&rows, roles);
         let inputs = indices
             .inputs
             .iter()
             .map(|&index| learner.input(index))
             .collect::<Result<Vec<_>, _>>()?;
-        let (targets, task) = learner.targets(&indices.targets, roles.task)?;
+        let (targets, task) = learner.targets(&indices.targets)?;
+        learner.check_slopes(&inputs, &targets)?;
         let columns = table.names().to_vec();
         let encoder = Encoder { columns, inputs, targets, task };
         let codes = |index: usize| rows.classes(index).1;
@@ -143,16 +144,21 @@ impl Encoder {
             .iter()
             .map(|input| table.index(&input.column))
             .collect::<Result<Vec<_>, _>>()?;
+        let is_real = matches!(self.targets, TargetEncoding::Real(_));
         let has_value = |index: &usize| {
-            (0..table.rows()).any(|row| table.columns()[*index].cell(row) != Cell::Missing)
+            let column = &table.columns()[*index];
+            let cell = |row| if is_real { column.number_cell(row) } else { column.cell(row) };
+            (0..table.rows()).any(|row| cell(row) != Cell::Missing)
         };
         let names = self.target_names();
         let targets: Option<Vec<usize>> =
             names.iter().map(|name| table.find(name).filter(has_value)).collect();
         let targets = targets.filter(|targets| !targets.is_empty());
-        let mut used = [&inputs[..], targets.as_deref().unwrap_or_default()].concat();
+        let is_number = |input: &InputEncoding| matches!(input.content, InputContent::Number(_));
+        let mut used: Vec<(usize, bool)> =
+            inputs.iter().copied().zip(self.inputs.iter().map(is_number)).collect();
+        used.extend(targets.iter().flatten().map(|index| (*index, is_real)));
         used.sort_unstable();
-        used.dedup();
         let rows = CompleteRows::new(table, &used, missing)?;
         let cautions = rows.caution().into_iter().collect();
         Ok(EncodedRows {
@@ -273,10 +279,7 @@ impl Encoder {
         for (input, &index) in self.inputs.iter().zip(indices) {
             match &input.content {
                 InputContent::Number(scaling) => {
-                    let values = rows.numbers(index, CellFault::NotNumber)?;
-                    for (entry, value) in matrix.column_mut(column).iter_mut().zip(values) {
-                        *entry = scaling.apply(value);
-                    }
+                    rows.standardized(index, scaling, matrix.column_mut(column))?;
                     column += 1;
                 }
                 InputContent::Classes { baseline, indicators } => {
@@ -302,10 +305,7 @@ impl Encoder {
             TargetEncoding::Real(targets) => {
                 let mut values = Matrix::zeros(rows.rows.len(), targets.len());
                 for (column, ((_, scaling), &index)) in targets.iter().zip(indices).enumerate() {
-                    let numbers = rows.numbers(index, CellFault::NotNumber)?;
-                    for (entry, value) in values.column_mut(column).iter_mut().zip(numbers) {
-                        *entry = scaling.apply(value);
-                    }
+                    rows.standardized(index, scaling, values.column_mut(column))?;
                 }
                 Ok(Targets::Real { names: self.target_names(), values })
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CellFault, TextFault};
+use super::{CellFault, LevelKind, TextFault};
 
 /// Where in a file: `FILE:LINE:COLUMN`, counted from 1. The column is the number of the field
 /// in its line, so that the third field of line 17 is `data.csv:17:3`. In a file without lines
@@ -142,6 +142,17 @@ pub enum DataError {
         /// Which.
         cells: Cells,
     },
+    /// Cells are too large for their squares to be computed with.
+    #[error("{}; correct them, or change the unit of the column",
+            cells_at(.file, .cells, &format!("larger in size than {limit:e}")))]
+    Huge {
+        /// Name of the file.
+        file: String,
+        /// Which.
+        cells: Cells,
+        /// The largest size that can be used.
+        limit: f64,
+    },
     /// One cell does not serve its column.
     #[error("{place}: {} in column {} {fault}", shown(.text), shown(.column))]
     Cell {
@@ -154,9 +165,11 @@ pub enum DataError {
         /// What is wrong with it.
         fault: CellFault,
     },
-    /// A text column has too many classes to be of use.
-    #[error("{file}: column {} has {found} different values, more than the {limit} that can be \
-             classes; leave it out, or make it numbers", shown(.column))]
+    /// A column has too many classes to be of use.
+    #[error("{file}: column {} has {found} different values in {rows} row(s), more than the {limit} \
+             that are taken for classes, and looks like {kind} (such as {}); {}{}, or if they are \
+             classes allow so many with --max-levels {found}", shown(.column), shown(.first), .kind.cure(),
+            leave_out(*.is_target, *.kind))]
     TooManyLevels {
         /// Name of the file.
         file: String,
@@ -164,8 +177,16 @@ pub enum DataError {
         column: String,
         /// How many values.
         found: usize,
+        /// In how many rows.
+        rows: usize,
         /// How many are allowed.
         limit: usize,
+        /// What they look like.
+        kind: LevelKind,
+        /// The value of the first row.
+        first: String,
+        /// Whether the column is a target.
+        is_target: bool,
     },
     /// A binary target has more than two classes.
     #[error("{file}: target {} has {found} classes ({}), but the task is binary; choose \
@@ -217,8 +238,8 @@ pub enum DataError {
         /// How many rows were dropped.
         dropped: usize,
     },
-    /// Mean or standard deviation of a column cannot be represented.
-    #[error("{file}: the values of column {} are too large or too small to be standardised; \
+    /// The scale of a column, or that of a target beside it, cannot be computed with.
+    #[error("{file}: the values of column {} are too large or too small to be computed with; \
              change their unit", shown(.column))]
     Magnitude {
         /// Name of the file.
@@ -299,6 +320,14 @@ pub(super) fn listed(names: &[String]) -> String {
 
 fn without_targets(expected: usize, targets: usize) -> String {
     format!(" (or {} without the target)", expected.saturating_sub(targets))
+}
+
+fn leave_out(is_target: bool, kind: LevelKind) -> &'static str {
+    match (is_target, kind) {
+        (true, LevelKind::Numbers) => "fit them with --task regression",
+        (true, _) => "choose another --target or merge rare classes",
+        (false, _) => "leave the column out by naming the others with --inputs",
+    }
 }
 
 fn meant(suggestion: Option<&str>) -> String {

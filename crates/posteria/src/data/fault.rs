@@ -81,13 +81,22 @@ pub enum CellFault {
     Separators,
     /// A text in a column of numbers.
     #[error(
-        "is not a number, but most cells of the column are; correct it, or mark it as \
-             missing with NA"
+        "is not a number, but most cells of the column are; correct it, or write NA and use \
+             --missing drop (classes are read where most of them are words)"
     )]
     Stray,
     /// A text where the model was fitted to numbers.
-    #[error("is not a number, but the column held numbers when the model was fitted")]
+    #[error(
+        "is not a number, but the column held numbers when the model was fitted; correct it, or \
+             write NA and use --missing drop"
+    )]
     NotNumber,
+    /// A number that is too far from those that the model was fitted to.
+    #[error(
+        "is so far from the values that the model was fitted to that nothing can be computed; \
+             correct it, or check its unit"
+    )]
+    TooFar,
     /// A text as the target of a regression.
     #[error(
         "is not a number, so it cannot be the target of a regression; choose binary or \

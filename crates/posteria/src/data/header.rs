@@ -24,15 +24,18 @@ fn first(column: &Texts) -> Cell<'_> {
     Cell::parse(column.get(0))
 }
 
+/// Whether the first cell could be a name: `-` could not, which a column of numbers has where one
+/// is missing.
 fn is_text(column: &Texts) -> bool {
-    matches!(first(column), Cell::Text(_))
+    let is_name = |text: &str| text.chars().any(char::is_alphanumeric);
+    matches!(first(column), Cell::Text(text) if is_name(text) || !numbers_below(column))
 }
 
 /// Whether the cells below the first are numbers or missing, and at least one is a number.
 fn numbers_below(column: &Texts) -> bool {
     let mut numbers = false;
     for text in column.iter().skip(1) {
-        match Cell::parse(text) {
+        match Cell::parse_number(text) {
             Cell::Missing => {}
             Cell::Number(_) => numbers = true,
             Cell::Text(_) => return false,
@@ -85,6 +88,10 @@ mod tests {
             (&["a b", "1 2"][..], Ok(true)),
             (&["1 2", "3 4"], Ok(false)),
             (&["NA 2", "3 4"], Ok(false)),
+            (&["- 2", "3 4"], Ok(false)),
+            (&["a b", "- 4", "3 5"], Ok(true)),
+            (&["a 2010", "- 4", "3 5"], Ok(true)),
+            (&["+ 2", "- 4", "+ 5"], Ok(false)),
             (&["a 2010", "1 2"], Ok(true)),
             (&["a 2010", "NA 2"], Err((0, "a".to_string()))),
             (&["5.1 setosa", "4.9 setosa"], Ok(false)),

@@ -1,20 +1,21 @@
 //! Learn from training rows how each column is to be encoded.
 
 use super::encoder::{Indicator, InputContent, InputEncoding, TargetEncoding};
-use super::rows::CompleteRows;
-use super::{CellFault, DataError, Standardization, Task};
-use crate::caution::Caution;
+use super::levels::Part;
+use super::rows::{CompleteRows, LARGEST};
+use super::{CellFault, DataError, Roles, Standardization, Task};
+use crate::caution::{Caution, WholeTarget};
 
 /// Looks at the columns of the training rows one after the other.
 pub(super) struct Learner<'a> {
     rows: &'a CompleteRows<'a>,
-    standardize: bool,
+    roles: &'a Roles,
     pub cautions: Vec<Caution>,
 }
 
 impl<'a> Learner<'a> {
-    pub(super) fn new(rows: &'a CompleteRows<'a>, standardize: bool) -> Self {
-        Learner { rows, standardize, cautions: Vec::new() }
+    pub(super) fn new(rows: &'a CompleteRows<'a>, roles: &'a Roles) -> Self {
+        Learner { rows, roles, cautions: Vec::new() }
     }
 
     pub(super) fn input(&mut self, index: usize) -> Result<InputEncoding, DataError> {
@@ -25,7 +26,8 @@ impl<'a> Learner<'a> {
             let content = InputContent::Number(self.scaling(&column, &values, constant)?);
             return Ok(InputEncoding { column, content });
         }
-        let (mut levels, codes) = self.rows.checked_classes(index)?;
+        let most = self.roles.max_levels;
+        let (mut levels, codes) = self.rows.checked_classes(index, Part::Input, most)?;
         let first = usize::from(levels.len() == 2);
         let classes = levels.split_off(first);
         let mut indicators = Vec::with_capacity(classes.len());
@@ -42,13 +44,12 @@ impl<'a> Learner<'a> {
     pub(super) fn targets(
         &mut self,
         indices: &[usize],
-        task: Option<Task>,
     ) -> Result<(TargetEncoding, Task), DataError> {
         let text = indices.iter().any(|index| self.rows.is_text(*index));
-        match task {
+        match self.roles.task {
             Some(Task::Regression) => self.real_targets(indices),
             None if !text => self.real_targets(indices),
-            _ => self.class_target(indices, task),
+            task => self.class_target(indices, task),
         }
     }
 
@@ -58,9 +59,13 @@ impl<'a> Learner<'a> {
             let name = self.rows.name(index);
             if self.rows.is_text(index) {
                 // Numbers gone wrong have an error of their own.
-                self.rows.checked_classes(index)?;
+                let (labels, codes) = self.rows.classes(index);
+                self.rows.check_texts(index, &labels, &codes)?;
             }
             let values = self.rows.numbers(index, CellFault::TextTarget)?;
+            if self.roles.task.is_none() && indices.len() == 1 {
+                self.cautions.extend(whole_target(&name, &values).map(Caution::WholeTarget));
+            }
             let constant = |column| Caution::ConstantTarget { column };
             let scaling = self.scaling(&name, &values, constant)?;
             targets.push((name, scaling));
@@ -78,7 +83,8 @@ impl<'a> Learner<'a> {
             return Err(DataError::ClassTargets { file: file(), targets: indices.len() });
         };
         let column = self.rows.name(index);
-        let (mut labels, _) = self.rows.checked_classes(index)?;
+        let most = self.roles.max_levels;
+        let (mut labels, _) = self.rows.checked_classes(index, Part::Target, most)?;
         let inferred = if labels.len() > 2 { Task::Multiclass } else { Task::Binary };
         let task = task.unwrap_or(inferred);
         if task == Task::Binary && labels.len() > 2 {
@@ -109,12 +115,62 @@ impl<'a> Learner<'a> {
         if constant && values.len() > 1 {
             self.cautions.push(caution(column.to_string()));
         }
-        if !self.standardize {
-            return Ok(Standardization::IDENTITY);
+        if self.roles.standardize {
+            return Standardization::fit(values).ok_or_else(|| self.magnitude(column));
         }
-        Standardization::fit(values).ok_or_else(|| DataError::Magnitude {
-            file: self.rows.table.file().to_string(),
-            column: column.to_string(),
-        })
+        let squares: f64 = values.iter().map(|value| value * value).sum();
+        if squares.is_finite() {
+            Ok(Standardization::IDENTITY)
+        } else {
+            Err(self.magnitude(column))
+        }
     }
+
+    /// Refuses inputs so small beside a real target that the slope, target per input, cannot be
+    /// computed with on the user's scale.
+    pub(super) fn check_slopes(
+        &self,
+        inputs: &[InputEncoding],
+        targets: &TargetEncoding,
+    ) -> Result<(), DataError> {
+        let TargetEncoding::Real(targets) = targets else { return Ok(()) };
+        for InputEncoding { column, content } in inputs {
+            let InputContent::Number(input) = content else { continue };
+            if targets.iter().any(|(_, target)| target.scale / input.scale > LARGEST) {
+                return Err(self.magnitude(column));
+            }
+        }
+        Ok(())
+    }
+
+    fn magnitude(&self, column: &str) -> DataError {
+        let file = self.rows.table.file().to_string();
+        DataError::Magnitude { file, column: column.to_string() }
+    }
+}
+
+/// That the values of a target may be meant as classes: two whole numbers, or a few small ones
+/// that occur twice or more on average.
+fn whole_target(name: &str, values: &[f64]) -> Option<WholeTarget> {
+    const MOST: usize = 10;
+    const SMALL: f64 = 100.0;
+    let mut different: Vec<f64> = Vec::with_capacity(MOST + 1);
+    for value in values {
+        if value.fract().abs() > 0.0 || value.abs() > SMALL {
+            return None;
+        }
+        if !different.iter().any(|other| (other - value).abs() <= 0.0) {
+            different.push(*value);
+        }
+        if different.len() > MOST {
+            return None;
+        }
+    }
+    different.sort_unstable_by(f64::total_cmp);
+    let is_truth =
+        matches!(different[..], [low, high] if low.abs() <= 0.0 && (high - 1.0).abs() <= 0.0);
+    let repeated = different.len() > 1 && 2 * different.len() <= values.len();
+    let (smallest, largest) = (*different.first()?, *different.last()?);
+    let found = WholeTarget { column: name.into(), different: different.len(), smallest, largest };
+    (is_truth || repeated).then_some(found)
 }

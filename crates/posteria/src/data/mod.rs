@@ -14,6 +14,9 @@ mod fold_scheme;
 mod folds;
 mod header;
 mod learner;
+mod levels;
+#[cfg(test)]
+mod odd_columns;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(test)]
@@ -27,7 +30,7 @@ mod stored;
 mod table;
 mod text;
 
-pub use column::{Cell, Column, MISSING, Texts};
+pub use column::{Cell, Column, MISSING, MISSING_AMONG_NUMBERS, Texts};
 pub use dataset::{Dataset, Targets, Task};
 pub use encoder::{EncodedRows, Encoder, Encoding, InputColumn};
 pub use error::{Cells, DataError, Place};
@@ -35,6 +38,7 @@ pub use fault::{CellFault, TextFault};
 pub use fold_error::FoldError;
 pub use fold_scheme::{FoldBy, FoldScheme, FoldSpec};
 pub use folds::Folds;
+pub use levels::LevelKind;
 pub use reader::{Delimiter, Limits};
 pub use roles::{Missing, Roles};
 pub use standardize::Standardization;

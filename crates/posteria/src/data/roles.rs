@@ -34,6 +34,10 @@ pub struct Roles {
     pub standardize: bool,
     /// What to do with missing cells. Only columns that have a role count.
     pub missing: Missing,
+    /// The most different values that a column of classes may have. Absent: at most 256, fewer
+    /// than there are rows, and not more than ten or two thirds of the rows, whichever is more (of
+    /// dates, hexadecimal numbers and numbers with a unit ten); up to four rows may have a class each.
+    pub max_levels: Option<usize>,
 }
 
 impl Default for Roles {
@@ -46,6 +50,7 @@ impl Default for Roles {
             task: None,
             standardize: true,
             missing: Missing::Error,
+            max_levels: None,
         }
     }
 }
@@ -89,12 +94,12 @@ impl Roles {
 }
 
 impl Indices {
-    /// Every column that has a role, in the order of the table.
-    pub(super) fn used(&self) -> Vec<usize> {
+    /// Every column that has a role, in the order of the table, and whether it holds numbers.
+    pub(super) fn used(&self, table: &Table) -> Vec<(usize, bool)> {
         let mut used = [&self.targets[..], &self.inputs].concat();
         used.extend(self.group.into_iter().chain(self.fold));
         used.sort_unstable();
         used.dedup();
-        used
+        used.into_iter().map(|index| (index, table.columns()[index].is_mostly_numbers())).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Cell, CellFault, Cells, Column, DataError, Missing, Table};
+use super::{Cell, CellFault, Cells, Column, DataError, Missing, Standardization, Table};
 use crate::caution::Caution;
 
 /// Rows of a table whose used cells are all there.
@@ -17,29 +17,28 @@ pub(super) struct CompleteRows<'a> {
 /// How many cells an error names.
 const NAMED: usize = 5;
 
-/// A text column that also holds numbers is one of classes if it has at most this many different
-/// values; otherwise its texts are taken for mistakes.
-const MIXED_LEVELS: usize = 20;
-
-/// The most classes that a column of inputs or targets may have.
-const MAX_LEVELS: usize = 256;
+/// The largest size of a number that can be computed with: the squares of ten thousand of them
+/// still have a finite sum.
+pub(super) const LARGEST: f64 = 1e152;
 
 impl<'a> CompleteRows<'a> {
-    /// Rows without missing cells in the columns `used`.
+    /// Rows without missing cells in the columns `used`, each with whether it holds numbers.
     pub(super) fn new(
         table: &'a Table,
-        used: &[usize],
+        used: &[(usize, bool)],
         missing: Missing,
     ) -> Result<Self, DataError> {
         let file = || table.file().to_string();
         let mut rows = Vec::with_capacity(table.rows());
-        let (mut absent, mut infinite) = (CellList::new(table), CellList::new(table));
+        let [mut absent, mut infinite, mut huge] = [(); 3].map(|()| CellList::new(table));
         for row in 0..table.rows() {
             let absent_before = absent.cells.total;
-            for &column in used {
-                match table.columns()[column].cell(row) {
+            for &(column, is_number) in used {
+                let cells = &table.columns()[column];
+                match if is_number { cells.number_cell(row) } else { cells.cell(row) } {
                     Cell::Missing => absent.push(row, column),
                     Cell::Number(value) if value.is_infinite() => infinite.push(row, column),
+                    Cell::Number(value) if value.abs() > LARGEST => huge.push(row, column),
                     _ => {}
                 }
             }
@@ -53,6 +52,9 @@ impl<'a> CompleteRows<'a> {
         if infinite.cells.total > 0 {
             return Err(DataError::Infinite { file: file(), cells: infinite.cells });
         }
+        if huge.cells.total > 0 {
+            return Err(DataError::Huge { file: file(), cells: huge.cells, limit: LARGEST });
+        }
         let dropped = table.rows() - rows.len();
         match (rows.is_empty(), dropped) {
             (true, 0) => Err(DataError::Empty { file: file() }),
@@ -61,7 +63,7 @@ impl<'a> CompleteRows<'a> {
         }
     }
 
-    fn column(&self, index: usize) -> &'a Column {
+    pub(super) fn column(&self, index: usize) -> &'a Column {
         &self.table.columns()[index]
     }
 
@@ -99,6 +101,23 @@ impl<'a> CompleteRows<'a> {
             }
         }
         Ok(numbers)
+    }
+
+    /// Puts the column's numbers, standardised as those of the fit were, into `entries`.
+    pub(super) fn standardized(
+        &self,
+        index: usize,
+        scaling: &Standardization,
+        entries: &mut [f64],
+    ) -> Result<(), DataError> {
+        let values = self.numbers(index, CellFault::NotNumber)?;
+        for ((entry, value), row) in entries.iter_mut().zip(values).zip(&self.rows) {
+            *entry = scaling.apply(value);
+            if !entry.is_finite() || entry.abs() > LARGEST {
+                return Err(self.fault(*row, index, label(value), CellFault::TooFar));
+            }
+        }
+        Ok(())
     }
 
     /// What to say about the rows that were left out.
@@ -161,70 +180,12 @@ impl<'a> CompleteRows<'a> {
             }
         }
     }
-
-    /// The classes of an input or target column, after checking that they are plausible.
-    pub(super) fn checked_classes(
-        &self,
-        index: usize,
-    ) -> Result<(Vec<String>, Vec<usize>), DataError> {
-        let (labels, codes) = self.classes(index);
-        match self.column(index) {
-            Column::Text(_) => self.check_texts(index, &labels, &codes)?,
-            Column::Numbers(values) => {
-                if let Some(&row) = self.rows.iter().find(|row| values[**row].fract().abs() > 0.0) {
-                    let text = label(values[row]);
-                    return Err(self.fault(row, index, text, CellFault::NotClass));
-                }
-            }
-        }
-        if labels.len() > MAX_LEVELS {
-            return Err(DataError::TooManyLevels {
-                file: self.table.file().to_string(),
-                column: self.name(index),
-                found: labels.len(),
-                limit: MAX_LEVELS,
-            });
-        }
-        Ok((labels, codes))
-    }
-
-    /// Refuses texts that are numbers gone wrong, lest they silently become classes.
-    fn check_texts(
-        &self,
-        index: usize,
-        labels: &[String],
-        codes: &[usize],
-    ) -> Result<(), DataError> {
-        let number = |text: &str| matches!(Cell::parse(text), Cell::Number(_));
-        let at_fault = |wrong: &dyn Fn(&str) -> bool, fault| {
-            let row = codes.iter().position(|code| wrong(&labels[*code])).unwrap_or_default();
-            let text = labels[codes[row]].clone();
-            Err(self.fault(self.rows[row], index, text, fault))
-        };
-        let numbers = labels.iter().filter(|label| number(label)).count();
-        if numbers == labels.len() {
-            return Ok(());
-        }
-        if labels.iter().all(|label| number(&without_separators(label))) {
-            return at_fault(&|text| !number(text), CellFault::Separators);
-        }
-        if labels.len() > MIXED_LEVELS && 2 * numbers > labels.len() {
-            return at_fault(&|text| !number(text), CellFault::Stray);
-        }
-        Ok(())
-    }
 }
 
 /// A number as the name of a class.
 pub(super) fn label(value: f64) -> String {
     // Whole numbers up to here are all exact and short.
     if value.abs() < 1e15 { value.to_string() } else { format!("{value:?}") }
-}
-
-/// `text` without what writers of numbers put between digits: commas, blanks, apostrophes.
-fn without_separators(text: &str) -> String {
-    let separators = [',', ' ', '\'', '’', '\u{a0}', '\u{202f}', '\u{2009}'];
-    text.replace(separators, "").replace('\u{2212}', "-")
 }
 
 struct CellList<'a> {

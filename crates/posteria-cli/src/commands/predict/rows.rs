@@ -74,6 +74,20 @@ pub fn predict_rows(
 }
 
 impl Row {
+    /// Whether every figure is finite that exists: means and standard deviations need not, and the
+    /// log density of an impossible target is -inf.
+    pub fn is_finite(&self) -> bool {
+        let output = |output: &Output| {
+            !output.mean.is_infinite()
+                && !output.sd.is_infinite()
+                && output.quantiles.iter().all(|value| value.is_finite())
+        };
+        let is_lost = |density: f64| density.is_nan() || density > f64::MAX;
+        self.outputs.iter().all(output)
+            && self.probabilities.iter().all(|value| value.is_finite())
+            && !self.log_density.is_some_and(is_lost)
+    }
+
     fn new(predictive: &Predictive<'_>, observed: Option<&[f64]>, asked: &Asked<'_>) -> Self {
         let quantiles = asked.quantiles;
         let family = predictive.family();

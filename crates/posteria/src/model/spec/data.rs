@@ -33,6 +33,9 @@ pub struct DataSpec {
     pub header: Option<bool>,
     /// What to do about missing values.
     pub missing: MissingPolicy,
+    /// The most different values that a column of classes may have; by the number of rows if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_levels: Option<usize>,
     /// SHA-256 of the file, in hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -55,6 +58,7 @@ impl Default for DataSpec {
             standardize: true,
             header: None,
             missing: MissingPolicy::Error,
+            max_levels: None,
             sha256: None,
             rows: None,
             fold: None,

@@ -4,7 +4,7 @@ mod code;
 mod data;
 mod evidence;
 
-pub use data::WholeTarget;
+pub use data::{Extrapolation, WholeTarget};
 pub use evidence::EvidenceDoubt;
 
 use std::fmt;
@@ -102,6 +102,8 @@ pub enum Caution {
     },
     /// A numeric target has few values, all whole: they may be classes.
     WholeTarget(WholeTarget),
+    /// New rows are not like those of the fit.
+    Extrapolation(Extrapolation),
     /// Predictions of new rows are not finite numbers.
     PredictionsNotFinite {
         /// How many rows.
@@ -300,6 +302,7 @@ impl fmt::Display for Caution {
                  it comes from the prior alone; add rows with other values"
             ),
             Caution::WholeTarget(found) => found.fmt(f),
+            Caution::Extrapolation(found) => found.fmt(f),
             Caution::PredictionsNotFinite { count, row } => write!(
                 f,
                 "the predictions of {count} row(s) are not finite numbers, first that of row {}; \

@@ -28,7 +28,8 @@ Examples:
 /// rows whose most probable class is right (accuracy). Everything is on your scale.
 ///
 /// Columns of NEW are found by name, in any order; others are ignored. A table without names is
-/// matched by position with the table of the fit, with or without its target.
+/// matched by position with the table of the fit, with or without its target. A warning counts
+/// the rows outside the range of the inputs of the fit, and those far from all of its rows.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Predict {

@@ -71,6 +71,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         )));
     }
     let mut new = new_rows(&encoder, &spec, arguments)?;
+    let beyond = encoder.extrapolation(&dataset, &new.inputs);
+    new.cautions.extend(beyond.map(Caution::Extrapolation));
     let is_open = spec.model.kind == ModelKind::Gp;
     let work = match arguments.by {
         Some(args::By::Draws | args::By::Importance) => {

@@ -1,4 +1,4 @@
-//! Check what becomes of columns that are not what they seem.
+//! Check what becomes of columns that are not what they seem, and of rows unlike those of the fit.
 
 use std::fs;
 
@@ -165,4 +165,24 @@ fn predictions_that_overflow_are_told() {
         "{}",
         told.stderr
     );
+}
+
+#[test]
+fn rows_unlike_those_of_the_fit_are_counted() {
+    let place = Place::new();
+    let rows: String = (0..40).map(|i| format!("{},{},k{},{i}.5\n", i % 8, i / 8, i % 2)).collect();
+    place.write("t.csv", format!("a,b,k,y\n{rows}"));
+    assert_eq!(fit(&place, "").code, 0);
+    let inside = place.call("predict run t.csv");
+    assert_eq!((inside.code, inside.stderr.as_str()), (0, ""), "rows of the fit are inside");
+    place.write("new.csv", "a,b,k\n3,2,k1\n100,2,k1\n7.5,2,k0\n-50,-50,k0\n");
+    let outside = place.call("predict run new.csv");
+    assert_eq!(outside.code, 0, "{}", outside.stderr);
+    let said = outside.stderr.trim_end();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for words in
+        ["3 of 4 row(s) are outside the range", "(a 3, b 1)", "and 2 are farther from every row"]
+    {
+        assert!(said.contains(words), "{words:?} is missing in {said}");
+    }
 }

@@ -8,7 +8,7 @@ mod one_answer;
 mod fit;
 // Everything that can be wrong with what is given: exit code 2, one line, nothing left behind.
 mod bad_input;
-// Columns that are not what they seem: odd cells, ids, dates, classes in figures.
+// Columns that are not what they seem: odd cells, ids, dates, classes in figures, extrapolation.
 mod columns;
 // Neural networks: poor data, refusals, dry runs, summaries.
 mod networks;

@@ -6,6 +6,7 @@ mod encoder;
 #[cfg(test)]
 mod encoding;
 mod error;
+mod extrapolation;
 mod fault;
 #[cfg(test)]
 mod fixtures;

@@ -99,7 +99,7 @@ fn what_a_process_cannot_do_is_refused_with_place_and_cure() {
     let place = Place::new();
     place.write("t.csv", surface(24, 1.0));
     place.write("c.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n");
-    let many: String = (0..20_001).map(|i| format!("{i},{}\n", i % 7)).collect();
+    let many: String = (0..20_001).map(|i| format!("{i},{}.5\n", i % 7)).collect();
     place.write("many.csv", format!("x,y\n{many}"));
     for (line, words) in [
         ("t.csv --covariance matern", vec!["column 1: 'matern'", "matern-3/2, matern-5/2"]),

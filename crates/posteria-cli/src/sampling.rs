@@ -179,7 +179,7 @@ impl FitReport {
         let summary = judged(draws, inference);
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
-        let of_data = prepared.cautions.iter().map(|it| Warning::from(it).doubt(false));
+        let of_data = prepared.cautions.iter().map(Warning::from);
         let of_draws = summary.cautions.iter().map(Warning::from);
         let of_approximation = approximation::warnings(approximation);
         let of_approximation = of_approximation.iter().map(|it| Warning::new("approximation", it));

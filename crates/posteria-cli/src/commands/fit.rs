@@ -15,7 +15,6 @@ use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::prepare::{Prepared, prepare, prepare_kept};
 use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
-use crate::warning::Warning;
 use crate::words::Words;
 use crate::{size, text};
 
@@ -43,7 +42,7 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     size::check(&prepared, &prepared.plan, context)?;
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
-        prepared.cautions.iter().for_each(|it| context.warn(Warning::from(it).doubt(false)));
+        prepared.cautions.iter().for_each(|caution| context.warn(caution));
         let words = words.with_prior_functions(&prepared);
         context.result(&words, || words.render())?;
         return Ok(None);

@@ -22,7 +22,6 @@ use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
 use crate::prepare::{Conditioned, read_table};
 use crate::sampling::{open, spec_of};
-use crate::warning::Warning;
 use crate::work::{Work, spread_evenly};
 use crate::{approximation, verdict};
 
@@ -107,7 +106,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     if let Some(path) = &arguments.out {
         report.write_csv(path)?;
     }
-    new.cautions.iter().for_each(|it| context.warn(Warning::from(it).doubt(false)));
+    new.cautions.iter().for_each(|caution| context.warn(caution));
     context.result(&report, || report.render())
 }
 

@@ -22,6 +22,9 @@ impl Caution {
             Caution::ConstantTarget { .. } => "constant-target",
             Caution::SingleClass { .. } => "single-class",
             Caution::RowsDropped { .. } => "rows-dropped",
+            Caution::WholeTarget(_) => "whole-target",
+            Caution::Extrapolation(_) => "extrapolation",
+            Caution::PredictionsNotFinite { .. } => "predictions-not-finite",
             Caution::Infeasible { .. } => "infeasible-proposals",
             Caution::HighParetoShape { .. } => "high-pareto-k",
             Caution::StillClimbing { .. } => "bound-not-settled",
@@ -48,6 +51,8 @@ impl Caution {
                 | Caution::ConstantTarget { .. }
                 | Caution::SingleClass { .. }
                 | Caution::RowsDropped { .. }
+                | Caution::WholeTarget(_)
+                | Caution::Extrapolation(_)
         )
     }
 

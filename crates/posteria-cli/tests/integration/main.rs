@@ -52,5 +52,7 @@ mod selection_folds;
 mod demonstrations;
 // Demonstrations, help, completions, closed pipes.
 mod shell;
+// The JSON of every command against its schema.
+mod json;
 
 mod posteria;

@@ -85,8 +85,105 @@ fn the_chapter_about_chains_runs() {
 }
 
 #[test]
+fn the_chapter_about_columns_runs() {
+    run("docs/guide/columns.md", &table());
+}
+
+#[test]
+fn the_chapter_about_predictions_runs() {
+    run("docs/guide/predictions.md", &table());
+}
+
+#[test]
+fn the_chapter_about_classes_runs() {
+    run("docs/guide/classes.md", &table());
+}
+
+#[test]
+fn the_chapter_about_covariance_functions_runs() {
+    run("docs/guide/covariances.md", &table());
+}
+
+#[test]
+fn the_chapter_about_networks_runs() {
+    run("docs/guide/networks.md", &table());
+}
+
+#[test]
+fn the_chapter_about_priors_runs() {
+    run("docs/guide/priors.md", &table());
+}
+
+#[test]
+fn the_chapter_about_chains_that_do_not_converge_runs() {
+    run("docs/guide/not-converged.md", &table());
+}
+
+#[test]
+fn the_chapter_about_run_folders_runs() {
+    run("docs/guide/run-folder.md", &table());
+}
+
+#[test]
+fn the_chapter_about_json_runs() {
+    run("docs/guide/json.md", &table());
+}
+
+#[test]
+fn the_chapter_about_approximations_runs() {
+    run("docs/guide/approximations.md", &table());
+}
+
+#[test]
+fn the_chapter_for_users_of_other_programs_runs() {
+    run("docs/guide/coming-from.md", &table());
+}
+
+#[test]
+fn the_chapter_about_demonstrations_runs() {
+    run("docs/guide/demonstrations.md", &[]);
+}
+
+#[test]
 fn the_session_of_the_readme_runs() {
     run("README.md", &[]);
+}
+
+#[test]
+fn every_page_with_commands_is_run_by_a_test() {
+    let tests = include_str!("guide.rs");
+    for entry in fs::read_dir(root().join("docs/guide")).expect("the guide") {
+        let name = entry.expect("a file").file_name().into_string().expect("a name");
+        let page = format!("docs/guide/{name}");
+        let quoted = format!("\"{page}\"");
+        assert!(tests.contains(&quoted) || blocks(&page).is_empty(), "{page} is not run");
+    }
+}
+
+#[test]
+fn the_demonstrations_of_the_guide_are_those_of_the_program() {
+    let listed = Place::new().call("demo --list --json").json();
+    let text = |item: &serde_json::Value, key: &str| item[key].as_str().expect(key).to_string();
+    let demos = listed["demos"].as_array().expect("a list");
+    let expected: Vec<(String, String)> =
+        demos.iter().map(|item| (text(item, "name"), text(item, "source"))).collect();
+    let page = fs::read_to_string(root().join("docs/guide/demonstrations.md")).expect("the page");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let shown: Vec<(String, String)> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.trim_end_matches('|').split(" | ").map(str::trim).collect();
+            (cells[0].trim_end_matches('`').to_string(), cells[cells.len() - 1].to_string())
+        })
+        .collect();
+    assert_eq!(shown, expected);
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    assert!(readme.contains(&format!("[{} demonstrations]", expected.len())));
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    assert!(readme.lines().count() <= 150, "what is longer belongs into the guide");
 }
 
 /// The anchors of the headings of a page, as they are made by the usual renderers.

@@ -59,7 +59,8 @@ pub struct Global {
     /// Print exactly one JSON object on stdout; everything else goes to stderr
     ///
     /// NaN and infinite numbers are written as null. When a command fails, stdout stays empty
-    /// and stderr has one line that begins with `error:`.
+    /// and stderr has one line that begins with `error:`. The folder docs/schema has a schema of
+    /// every command.
     #[arg(long, global = true)]
     pub json: bool,
 
@@ -93,19 +94,19 @@ pub enum Command {
     Resume(Resume),
     /// Show the posterior: means, intervals, Monte Carlo errors
     Summary(Summary),
-    /// Judge the convergence of a run, or of anyone's draws
+    /// Judge the convergence of a run, or of draws of any program
     Diagnose(Diagnose),
     /// Predict the targets of new rows: moments, quantiles, class probabilities, densities
     Predict(Predict),
-    /// Find out how well new rows will be predicted, and how sure that is
+    /// Estimate how well new rows will be predicted: leave-one-out, k-fold, held-out rows
     Assess(Box<Assess>),
     /// Compare models by their predictions: which is better, and how sure is that?
     Compare(Box<Compare>),
     /// Write one page about runs: verdict, model, convergence, predictions
     Report(Report),
-    /// Find how probable the data are under a model: log evidence, Bayes factors
+    /// Estimate log evidences (marginal likelihoods) and Bayes factors
     Evidence(Box<Evidence>),
-    /// Sample which inputs are in the model, and tell how probable every input and set is
+    /// Select inputs: inclusion probabilities, and the smallest set that predicts as well as all
     Select(Box<Select>),
     /// Write draws in another format, thinned or batched
     Export(Export),
@@ -141,7 +142,7 @@ pub struct Demo {
     #[arg(long)]
     pub list: bool,
 
-    /// Tables of each kind of noise in noise-sensitivity [default: 10]
+    /// Simulated tables of each kind of noise, for noise-sensitivity [default: 10]
     // A standard deviation over tables needs two.
     #[arg(long, value_name = "N", requires = "name",
         value_parser = clap::value_parser!(u16).range(2..=1000))]

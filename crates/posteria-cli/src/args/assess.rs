@@ -9,18 +9,18 @@ use super::Choosing;
 
 const FOLDS: &str = "K-fold cross-validation";
 
-/// Find out how well new rows will be predicted, and how sure that is.
+/// Estimate how well new rows will be predicted, and how uncertain that is.
 ///
-/// Every row is predicted without itself: by weighting the draws of the run (loo, the default), or
-/// by new fits without the fold that the row is in (kfold). What predictions are worth is said by
-/// utilities; for each comes the distribution of its expectation over new rows, by the Bayesian
-/// bootstrap over rows (or groups) and over draws, with what makes it uncertain.
+/// Every row is predicted without itself: by importance sampling from the draws of the run
+/// (leave-one-out, the default), or by new fits without its fold (k-fold cross-validation). Utilities
+/// score the predictions; each has the distribution of its expectation over new rows, by the Bayesian
+/// bootstrap over rows (or groups) and over draws, with the sources of its uncertainty.
 ///
 /// Pareto k says for each row whether its weights can be trusted: good up to 0.5, ok up to the limit
-/// min(1 - 1/log10(S), 0.7) for S draws, bad above it. For bad rows the draws are moved to where the
-/// row is not known (moment matching), and rows that are still bad are left out by fits of their own.
-/// m_eff is the effective number of draws that carry the estimate of a row. With --log-lik the same
-/// from anyone's log likelihoods.
+/// min(1 - 1/log10(S), 0.7) for S draws, bad above it. For bad rows the draws are moment-matched to
+/// the posterior without the row, and rows that are still bad are refitted. m_eff is the effective
+/// number of draws behind the estimate of a row. --log-lik does the same for the log likelihoods of
+/// any program.
 #[derive(Debug, Default, Args)]
 #[command(after_help = "\
 Examples:
@@ -54,7 +54,7 @@ pub struct Assess {
     #[command(flatten)]
     pub how: How,
 
-    /// What predictions are worth besides these, by groups of rows with the same value in a column
+    /// Also assess subgroups: rows with the same value in this column
     #[arg(long, value_name = "COL")]
     pub by: Option<String>,
 
@@ -89,7 +89,7 @@ pub struct Compare {
     #[command(flatten)]
     pub how: How,
 
-    /// How much better a model must be to matter: tells the probability of a greater advantage
+    /// Also give the probability that a model is better by more than D
     #[arg(long, value_name = "D", value_parser = positive)]
     pub difference: Option<f64>,
 }
@@ -97,11 +97,11 @@ pub struct Compare {
 /// How rows are predicted, and what that is worth.
 #[derive(Debug, Default, Args)]
 pub struct How {
-    /// How every row is predicted [default: loo]
+    /// How every row is predicted: cross-validation or another method [default: loo]
     #[arg(long, value_enum, value_name = "METHOD")]
     pub method: Option<AssessMethod>,
 
-    /// What predictions are worth; may be several [default: elpd, and rmse or accuracy]
+    /// Utilities, one or several [default: elpd, and rmse or accuracy]
     #[arg(long, value_name = "U", num_args = 1..)]
     pub utility: Vec<String>,
 
@@ -122,27 +122,27 @@ pub struct How {
     #[command(flatten)]
     pub choosing: Choosing,
 
-    /// Column that says how much each row counts, for a future other than these rows
+    /// Column of row weights, where future rows are distributed differently
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
 
-    /// Times that the rows are weighted anew [default: 4000]
+    /// Bootstrap replicates [default: 4000]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub replicates: Option<u32>,
 
-    /// What happens to the largest importance weights [default: pareto]
+    /// Smoothing of the largest importance weights [default: pareto]
     #[arg(long, value_enum, value_name = "HOW")]
     pub smoothing: Option<Smoothed>,
 
-    /// With holdout: table of rows that the run has not seen, with targets
+    /// With holdout: table of held-out rows, with targets
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,
 
-    /// Do not move the draws for rows whose weights cannot be trusted
+    /// Do not moment-match rows whose importance weights cannot be trusted
     #[arg(long)]
     pub no_matching: bool,
 
-    /// Leave at most N rows out by fits of their own if their weights still cannot be trusted
+    /// Refit without each of at most N rows whose importance weights still cannot be trusted
     /// [default: 10]
     #[arg(long, value_name = "N")]
     pub refit: Option<usize>,
@@ -159,12 +159,12 @@ pub struct How {
     #[arg(long, value_name = "H", help_heading = FOLDS, conflicts_with = "group")]
     pub block: Option<usize>,
 
-    /// Column that says in which fold a row is
+    /// Column with the fold of every row
     #[arg(long, value_name = "COL", help_heading = FOLDS,
         conflicts_with_all = ["group", "block", "folds"])]
     pub fold_column: Option<String>,
 
-    /// Divide the rows R times, to see what the division does [default: 1]
+    /// Repeat with R random divisions into folds [default: 1]
     #[arg(long, value_name = "R", help_heading = FOLDS)]
     pub repeats: Option<NonZero<u16>>,
 
@@ -216,26 +216,26 @@ impl How {
 /// How rows are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AssessMethod {
-    /// Without the row itself, by weighting the draws of the run
+    /// Leave-one-out, by importance sampling from the draws of the run
     Loo,
-    /// Without the fold that the row is in, by new fits
+    /// k-fold cross-validation, by new fits
     Kfold,
-    /// By all rows, the row itself among them: too good, a limit that cannot be reached
+    /// Posterior predictive of the rows of the fit: too optimistic, an upper limit
     Posterior,
-    /// By the prior alone: what is predicted before any row is seen
+    /// Prior predictive: before any row is seen
     Prior,
-    /// Other rows than those of the run, by its draws: give them with --test
+    /// Held-out rows, given with --test
     Holdout,
 }
 
 /// What happens to the largest importance weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Smoothed {
-    /// They follow a fitted generalised Pareto distribution
+    /// Pareto-smoothed importance sampling: quantiles of a fitted generalised Pareto distribution
     Pareto,
-    /// They are cut off
+    /// Truncated
     Truncated,
-    /// Nothing
+    /// As they are
     None,
 }
 

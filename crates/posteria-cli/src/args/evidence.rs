@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use posteria::evidence::Method;
 
-/// Find how probable the data are under a model: log evidence, Bayes factors.
+/// Estimate log evidences (marginal likelihoods) and Bayes factors.
 ///
 /// The log evidence is the logarithm of the density of the targets, in their own unit, with
-/// everything else integrated over its prior. Samples what it needs by itself: a run folder only
+/// all parameters integrated over their prior. What is needed is sampled here: a run folder only
 /// says which model and which data. Several runs or specifications of the same targets give
 /// probabilities of the models and Bayes factors. Beside a run, `evidence.json` is written into
 /// its folder.
@@ -24,11 +24,11 @@ pub struct Evidence {
     #[arg(required = true, value_name = "RUN|SPEC.toml")]
     pub paths: Vec<PathBuf>,
 
-    /// How; several are compared, and the first is the one that counts [default: path]
+    /// Method; several are compared, and the first one counts [default: path]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "METHOD")]
     pub method: Vec<EvidenceMethod>,
 
-    /// Where inverse temperatures are put
+    /// Placement of inverse temperatures
     #[arg(long, value_enum, default_value = "adaptive")]
     pub schedule: ScheduleKind,
 
@@ -44,13 +44,13 @@ pub struct Evidence {
     #[arg(long, value_name = "N")]
     pub ladders: Option<usize>,
 
-    /// Sweeps at every temperature of a ladder that count [default: 1000; 300 for a process,
-    /// 150 for a network]
+    /// Draws at every temperature of a ladder [default: 1000; 300 for a Gaussian process, 150 for
+    /// a network]
     #[arg(long, value_name = "N")]
     pub draws: Option<usize>,
 
-    /// Sweeps at every temperature before, and as many to place temperatures [default: a third of
-    /// the draws, at least 100]
+    /// Sweeps of warm-up at every temperature, and as many again to place temperatures [default: a
+    /// third of the draws, at least 100]
     #[arg(long, value_name = "N")]
     pub warmup: Option<usize>,
 
@@ -58,7 +58,7 @@ pub struct Evidence {
     #[arg(long, value_name = "N", default_value = "400")]
     pub particles: NonZero<usize>,
 
-    /// Where importance sampling draws from
+    /// Proposal distribution of importance sampling
     #[arg(long, value_enum, default_value = "fitted")]
     pub proposal: Proposal,
 
@@ -66,7 +66,7 @@ pub struct Evidence {
     #[arg(long, value_delimiter = ',', value_name = "W")]
     pub prior_weights: Vec<f64>,
 
-    /// Also multiply the scale of a prior ([prior.GROUP], or residual) by these factors
+    /// Prior sensitivity: multiply the scale of a prior ([prior.GROUP], or residual) by these factors
     #[arg(long, value_name = "GROUP=F,F…")]
     pub sensitivity: Option<Sensitivity>,
 
@@ -78,7 +78,7 @@ pub struct Evidence {
 /// How a log evidence is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EvidenceMethod {
-    /// Path sampling (thermodynamic integration) over exchanged temperatures
+    /// Path sampling (thermodynamic integration) with replica exchange
     Path,
     /// Stepping stones between temperatures
     SteppingStone,

@@ -70,7 +70,7 @@ pub struct Fit {
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
     pub inputs: Vec<String>,
 
-    /// Column that says which rows belong together
+    /// Grouping column: rows with the same value belong together, and no fold divides them
     #[arg(long, value_name = "COL", help_heading = DATA)]
     pub group: Option<String>,
 
@@ -97,7 +97,7 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = DATA)]
     pub max_levels: Option<NonZero<usize>>,
 
-    /// Leave inputs and targets on their own scale
+    /// Do not standardise inputs and targets
     #[arg(long, help_heading = DATA)]
     pub no_standardize: bool,
 
@@ -124,10 +124,10 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub hidden: Option<usize>,
 
-    /// Functions of every number among the inputs that a linear model is linear in
+    /// Basis functions of every numeric input of a linear model
     ///
     /// polynomial:DEGREE, gaussian:WIDTH:CENTRE,CENTRE,… or fourier:PERIOD:TERMS, where widths,
-    /// centres and periods are in the unit of the input. Indicators of classes stay as they are.
+    /// centres and periods are in the unit of the input. Indicators of text columns stay as they are.
     #[arg(long, value_name = "NAME:…", help_heading = MODEL)]
     pub basis: Option<BasisSpec>,
 
@@ -147,14 +147,15 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub neighbours: Option<NonZero<usize>>,
 
-    /// Components of a mixture [default: 6], or most principal components [default: columns - 1]
+    /// Most components of a mixture [default: 6], or most principal components [default: columns - 1]
     ///
-    /// Components that the rows do not need stay empty, and principal components are switched off;
-    /// how many are left is what the fit finds.
+    /// Components that are not needed stay empty or are switched off, so the fit finds how many
+    /// there are.
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub components: Option<NonZero<usize>>,
 
-    /// Whether every input has a prior scale of its own [default: common; mlp, gp: per-input]
+    /// One prior scale per input (automatic relevance determination), or one for all [default:
+    /// common; mlp, gp: per-input]
     #[arg(long, value_enum, value_name = "SHARING", help_heading = MODEL)]
     pub relevance: Option<Relevance>,
 
@@ -162,7 +163,7 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "FAMILY", help_heading = RESIDUAL)]
     pub residual: Option<Residual>,
 
-    /// Columns whose values have a residual scale of their own
+    /// One residual scale for each value of these columns
     ///
     /// Rows that agree in all these columns share a residual scale; the scales have a common
     /// prior. The columns must be inputs with few different values, such as a laboratory or an
@@ -188,19 +189,19 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub thin: Option<NonZero<usize>>,
 
-    /// What moves the weights of a neural network, or the hyperparameters of a Gaussian process
-    /// [default: auto]
+    /// Markov kernel of the weights of a neural network, or of the hyperparameters of a Gaussian
+    /// process [default: auto]
     #[arg(long, value_enum, value_name = "KERNEL", help_heading = SAMPLING)]
     pub kernel: Option<Kernel>,
 
-    /// Where the chains of a neural network or a Gaussian process start [default: dispersed]
+    /// Starting points of the chains of a neural network or a Gaussian process [default: dispersed]
     #[arg(long, value_enum, value_name = "PLACE", help_heading = SAMPLING)]
     pub start: Option<Start>,
 
-    /// Temperatures of replica exchange for a neural network; 1 is none [default: 1]
+    /// Number of temperatures of replica exchange for a neural network; 1 is none [default: 1]
     ///
-    /// With several modes a chain may stay in one of them. Hotter copies of it, in which the
-    /// likelihood counts less, find the way between; each costs as much as the chain itself.
+    /// With several modes a chain may stay in one of them. Replicas at higher temperatures, in which
+    /// the likelihood counts less, move between modes; each costs as much as the chain itself.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub temperatures: Option<NonZero<usize>>,
 
@@ -212,11 +213,11 @@ pub struct Fit {
     #[arg(long, value_name = "BETA", help_heading = SAMPLING)]
     pub inverse_temperature: Option<f64>,
 
-    /// How the posterior is found [default: mcmc]
+    /// Inference method [default: mcmc; mixture, pca: variational]
     #[arg(long, value_enum, value_name = "METHOD")]
     pub inference: Option<Inference>,
 
-    /// Leave fold I of K out, I from 1: one unit of a cross-validation
+    /// Fit without fold I of K, I from 1: one unit of a cross-validation
     ///
     /// Rows are divided as `assess --method kfold --folds K` with the same seed divides them:
     /// groups stay together, classes have their shares, else at random.
@@ -290,7 +291,7 @@ pub enum Relevance {
 /// What moves the weights of a neural network, or the hyperparameters of a Gaussian process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kernel {
-    /// What was found best for the model and its targets
+    /// The kernel made for the model and its targets
     Auto,
     /// Hybrid Monte Carlo: on the weights given their scales, or on the hyperparameters
     Hmc,
@@ -314,15 +315,15 @@ pub enum Start {
 /// How the posterior is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Inference {
-    /// By Markov chains
+    /// Markov chain Monte Carlo
     Mcmc,
-    /// By a normal distribution at a mode, with the scales re-estimated (linear, mlp)
+    /// Normal approximation at a mode, scales by the evidence framework (linear, mlp)
     Laplace,
-    /// By the nearest of simple distributions (mlp with normal residuals, mixture, pca)
+    /// Variational approximation (mlp with normal residuals, mixture, pca)
     Variational,
-    /// By the mode alone: the penalised maximum of the likelihood (linear, mlp)
+    /// The mode alone: penalised maximum likelihood (linear, mlp)
     Map,
-    /// Not at all: networks trained with early stopping take its place (mlp)
+    /// No posterior: a committee of networks trained with early stopping (mlp)
     Committee,
 }
 

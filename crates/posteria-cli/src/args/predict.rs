@@ -27,7 +27,7 @@ Examples:
 /// error of the mean (rmse), the mean absolute error of the median (mae), or the fraction of
 /// rows whose most probable class is right (accuracy). Everything is on your scale.
 ///
-/// Columns of NEW are found by name, in any order; others are ignored. A table without names is
+/// Columns of NEW are matched by name, in any order; extra columns are ignored. A table without names is
 /// matched by position with the table of the fit, with or without its target. A warning counts
 /// the rows outside the range of the inputs of the fit, and those far from all of its rows.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub struct Predict {
     #[arg(long, value_name = "N")]
     pub draws: Option<NonZero<usize>>,
 
-    /// How a network that was approximated predicts [default: linearised where it can]
+    /// How an approximated network predicts [default: linearised where possible]
     ///
     /// The weights of a network at a mode are determined only in products, so that draws from a
     /// normal distribution of the weights fit worse than the network taken as linear about the
@@ -80,7 +80,7 @@ pub struct Predict {
     #[arg(long, value_name = "N", requires = "draws_out")]
     pub function_draws: Option<NonZero<usize>>,
 
-    /// Say what each input does to the prediction, over the rows of the fit
+    /// Average effect of each input on the prediction, over the rows of the fit
     ///
     /// Average predictive comparison (expected change of the target, or of the probability of
     /// the class, per unit of the input) and mean absolute and root mean square derivative of
@@ -90,12 +90,13 @@ pub struct Predict {
     #[arg(long)]
     pub effects: bool,
 
-    /// Choose an action for every row by what actions cost
+    /// Choose the action of least expected cost for every row
     ///
     /// A table (action,CLASS,CLASS… then a line per action with its cost for each true class;
     /// actions may be classes or anything else, such as "ask"), or a formula over the target y and the
     /// action a: 'abs(y - a)', 'if(a == y, 0, if(y == "sick", 100, 10))'. Adds action and
-    /// expected_cost (with --rule minimax worst_cost too) to every row, and over all rows whose target is known the mean cost of the actions.
+    /// expected_cost (with --rule minimax worst_cost too) to every row, and over all rows whose
+    /// target is known the mean cost of the actions.
     #[arg(long, value_name = "FILE|FORMULA", allow_hyphen_values = true)]
     pub cost: Option<String>,
 
@@ -123,13 +124,13 @@ pub struct Predict {
 /// How an approximated network predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
-    /// The mean over the draws of the run, as for Markov chains
+    /// The average over the draws of the run, as for Markov chains
     Draws,
     /// The network linear about its mean weights (--inference laplace or variational; not for
     /// more than two classes)
     Linearised,
-    /// The mean over draws of a variational ensemble, weighted so that they are draws of the
-    /// posterior (--inference variational); says how many draws they are worth
+    /// Importance sampling of the posterior from a variational ensemble (--inference
+    /// variational); gives the effective number of draws
     Importance,
 }
 
@@ -146,7 +147,7 @@ pub struct Choosing {
     )]
     pub actions: Vec<String>,
 
-    /// How an action is chosen by its costs
+    /// Decision rule
     #[arg(long, value_enum, value_name = "RULE", requires = "cost", default_value = "expected")]
     pub rule: DecisionRule,
 }

@@ -17,7 +17,7 @@ pub struct Resume {
     /// The run folder
     pub run: PathBuf,
 
-    /// Draws that every chain shall have in all [default: what was asked for]
+    /// Total number of draws per chain [default: what was asked for]
     #[arg(long, value_name = "N",
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
@@ -49,7 +49,7 @@ pub struct Summary {
     pub wide: bool,
 }
 
-/// Judge the convergence of a run, or of anyone's draws.
+/// Judge the convergence of a run, or of draws of any program.
 ///
 /// Takes a run folder (also while the run goes on), a CSV file with a `chain` column, or CmdStan
 /// CSV files, one per chain.

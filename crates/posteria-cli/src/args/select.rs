@@ -24,23 +24,23 @@ Examples:
 
 docs/spec.md tells of [selection], which has every prior and proposal.";
 
-/// Find the inputs that a model needs: how probable every input and set is, and which set suffices.
+/// Select inputs: inclusion probabilities, and the smallest set that predicts as well as all.
 ///
 /// Takes the options of `fit`. DATA may also be the folder of a run that was fitted with a
 /// [selection] section. Without --out the run folder is named after the data.
 ///
-/// First it is sampled which inputs are in the model. Then sets are chosen from: the k most probable
-/// inputs, for k = 1, 2, …, and the most probable sets. The model with each of them alone, and with all
-/// inputs, is fitted to all rows and to the training rows of every fold, into the folder `sets` of the run.
-/// Chosen is the smallest set that predicts as well as all inputs do: the probability that all inputs are
-/// better is less than 0.95, or with --tolerance D the probability that they are better by more than D is
-/// less than 0.05. What was fitted is kept: after Ctrl-C the same command goes on, and `posteria select RUN`.
+/// First, reversible jumps sample which inputs are in the model. Candidates are then the k most probable
+/// inputs, for k = 1, 2, …, and the most probable sets. The model with each of them, and with all inputs, is
+/// fitted to all rows and to the training rows of every fold, into the folder `sets` of the run. Chosen is
+/// the smallest set that predicts as well as all inputs: the probability that all inputs are better is
+/// below 0.95, or with --tolerance D the probability that they are better by more than D is below 0.05. Fits
+/// are kept: after Ctrl-C the same command goes on, and so does `posteria select RUN`.
 ///
 /// The utility of the chosen set is a little optimistic, since the same rows chose it; --nested K repeats
 /// search and choice in folds and tells how much.
 ///
-/// Beside the probability of every input there is what it does: its relevance, the average change of
-/// predictions with it, and with --leave-out what predictions lose without it.
+/// Measures of importance are shown beside the probability of every input: its relevance, the average
+/// change of predictions with it, and with --leave-out what predictions lose without it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Select {
@@ -56,7 +56,7 @@ pub struct Select {
     #[arg(long, value_name = "PRIOR", value_parser = set_prior, help_heading = "Input sets")]
     pub set_prior: Option<InclusionPriorSpec>,
 
-    /// Inputs that are in every set
+    /// Inputs that are always in the model
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = "Input sets")]
     pub always: Vec<String>,
 
@@ -68,11 +68,11 @@ pub struct Select {
 /// How a set is chosen.
 #[derive(Debug, Clone, Args)]
 pub struct Choice {
-    /// Choose no set by its predictions; name the inputs that are more probable than not
+    /// No choice by predictive performance: the median probability model instead
     #[arg(long, help_heading = CHOICE)]
     pub no_choice: bool,
 
-    /// What predictions are worth [default: elpd]
+    /// Utility [default: elpd]
     #[arg(long, value_name = "U", help_heading = CHOICE)]
     pub utility: Option<String>,
 
@@ -106,16 +106,16 @@ pub struct Choice {
     #[arg(long, value_name = "N", help_heading = CHOICE)]
     pub fold_draws: Option<NonZero<usize>>,
 
-    /// Tell what is lost without each input: fit all inputs but one, in turn
+    /// Also fit without each input in turn, and report the loss
     ///
     /// As many sets more as there are inputs, each with its folds.
     #[arg(long, conflicts_with = "no_choice", help_heading = CHOICE)]
     pub leave_out: bool,
 
-    /// Repeat search and choice without each of K folds, and predict these by what was chosen
+    /// Nested cross-validation: repeat search and choice without each of K folds
     ///
-    /// Tells what the choice is worth for new rows, which the utility of the chosen set overstates since
-    /// the same rows chose it. Takes K times as long as all before.
+    /// Estimates how well the chosen set predicts new rows, which its own utility overstates since
+    /// the same rows chose it. Takes K times as long as everything before.
     #[arg(long, value_name = "K", conflicts_with = "no_choice", help_heading = CHOICE)]
     pub nested: Option<NonZero<usize>>,
 }

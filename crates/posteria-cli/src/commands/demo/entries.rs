@@ -38,13 +38,13 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "two-class-mlp",
-        title: "a network tells two overlapping classes apart, nearly as well as can be",
+        title: "a network classifies nearly as well as the best possible rule",
         source: "MCMCstuff §3.3.2",
         run: two_class::run,
     },
     Entry {
         name: "three-class-mlp",
-        title: "a network tells three classes apart and finds two inputs irrelevant",
+        title: "a network of three classes finds two of four inputs irrelevant",
         source: "MCMCstuff §3.3.3",
         run: three_class::run,
     },
@@ -74,7 +74,7 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "two-class-gp",
-        title: "a Gaussian process tells two overlapping classes apart, nearly as well as can be",
+        title: "a Gaussian process classifies nearly as well as the best possible rule",
         source: "MCMCstuff §4.3.2",
         run: processes::two_class::run,
     },
@@ -98,7 +98,7 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "input-selection-concrete-like",
-        title: "which of 27 inputs that are much alike suffice to predict as well as all",
+        title: "which of 27 similar inputs suffice to predict as well as all",
         source: "Vehtari 2001, figures 4.2 to 4.6",
         run: selection::concrete::run,
     },
@@ -110,7 +110,7 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "robot-arm-assess",
-        title: "how well they know it: leave-one-out and ten folds beside the truth",
+        title: "the expected error by leave-one-out and ten folds, beside the true one",
         source: "Vehtari 2001, §3.4.1",
         run: assess::robot_arm::run,
     },

@@ -118,8 +118,8 @@ fn new_tables_are_read_as_the_fit_read_its_own() {
         ("x,colour\n1,red\n2,pink\n", ["new.csv:3:2", "\"pink\"", "\"green\""]),
         ("x,colour\n1,red\n-,red\n", ["new.csv:3:1", "missing", "--missing drop"]),
         ("x,colour\n-,red\n", ["new.csv:2:1", "missing", "--missing drop"]),
-        ("x,colour\n1,red\n1e300,red\n", ["new.csv:3:1", "larger in size than 1e152", "unit"]),
-        ("x,colour,y\n1,red,2\n1,red,1e300\n", ["new.csv:3:3", "larger in size than", "unit"]),
+        ("x,colour\n1,red\n1e300,red\n", ["new.csv:3:1", "at most 1e152", "unit"]),
+        ("x,colour,y\n1,red,2\n1,red,1e300\n", ["new.csv:3:3", "too large", "unit"]),
     ] {
         place.write("new.csv", new);
         place.call("predict run new.csv").assert_refused(new, &words);
@@ -145,7 +145,7 @@ fn numbers_that_cannot_be_computed_with_are_refused_before_the_fit() {
         for rest in
             ["", "--no-standardize", "--model mlp --hidden 2", "--model gp", "--basis polynomial:2"]
         {
-            fit(&place, rest).assert_refused(rest, &[cell, "larger in size than 1e152", "unit"]);
+            fit(&place, rest).assert_refused(rest, &[cell, "at most 1e152", "unit"]);
         }
         assert_eq!(place.names(), ["t.csv"]);
     }

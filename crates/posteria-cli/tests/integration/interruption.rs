@@ -249,6 +249,6 @@ fn damaged_and_newer_run_folders_are_refused() {
     restore();
     assert_eq!(place.call("verify run").code, 0);
 
-    refused("summary absent", &["absent", "not a run folder"]);
+    refused("summary absent", &["there is no folder absent"]);
     refused("summary data.csv", &["data.csv", "not a run folder"]);
 }

@@ -155,7 +155,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
     let fit = "fit t.csv --target y --model mlp --hidden 8 --residual student-t --dry-run";
     let dry = place.call(fit);
     dry.assert_says(&[
-        "mlp regression of y on 3 inputs, 30 rows",
+        "neural network regression of y on 3 inputs, 30 rows",
         "sum over 8 hidden units",
         "24 weights, normal about 0; one scale for each of 3 inputs",
         "(0.05 / 8^(1/2) = 0.0177)² [width scaled: FBM]",

@@ -167,7 +167,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
                --dry-run";
     let dry = place.call(fit);
     dry.assert_says(&[
-        "gp regression of y on 3 inputs, 30 rows",
+        "Gaussian process regression of y on 3 inputs, 30 rows",
         "matern-5/2(x,z)+linear: η_1² (1 + √5 r + 5r²/3) exp(-√5 r) + Σ ρ² x x'",
         "r² = Σ ρ² (x - x')²",
         "mean zero",

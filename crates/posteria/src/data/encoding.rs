@@ -156,8 +156,8 @@ fn targets_that_do_not_fit_the_task_are_refused() {
         (
             "x,y\n1e308,1\n-1.7e308,2\n",
             roles("y"),
-            "d:2:1: the cell of column \"x\" is larger in size than 1e152, so are 3:1 (2 in all); \
-             correct them, or change the unit of the column",
+            "d:2:1: 2 too large cells: 2:1 (column \"x\"), 3:1; at most 1e152 can be used: correct \
+             them, or change the unit of the column",
         ),
         (
             "x,y\n1e-320,1\n2e-320,2\n",
@@ -168,7 +168,7 @@ fn targets_that_do_not_fit_the_task_are_refused() {
         (
             "x,y\n1,inf\n1e999,2\n",
             roles("y"),
-            "d:2:2: the cell of column \"y\" is infinite, so are 3:1 (2 in all); write finite \
+            "d:2:2: 2 infinite cells: 2:2 (column \"y\"), 3:1; write finite \
              numbers, at most 1.797e308 in size",
         ),
     ] {
@@ -197,7 +197,7 @@ fn missing_cells_are_refused_or_their_rows_dropped() {
     let given = Roles { inputs: Some(vec!["x".into()]), ..roles("y") };
     assert_eq!(
         refused(text, &given),
-        "d:3:1: the cell of column \"x\" is missing, so are 4:2, 5:1, 5:2 (4 in all); fill them \
+        "d:3:1: 4 missing cells: 3:1 (column \"x\"), 4:2, 5:1, 5:2; fill them \
          in, or leave their rows out with --missing drop"
     );
     let drop = Roles { missing: Missing::Drop, ..given };

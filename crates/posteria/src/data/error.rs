@@ -143,8 +143,8 @@ pub enum DataError {
         cells: Cells,
     },
     /// Cells are too large for their squares to be computed with.
-    #[error("{}; correct them, or change the unit of the column",
-            cells_at(.file, .cells, &format!("larger in size than {limit:e}")))]
+    #[error("{}; at most {limit:e} can be used: correct them, or change the unit of the column",
+            cells_at(.file, .cells, "too large"))]
     Huge {
         /// Name of the file.
         file: String,
@@ -335,17 +335,20 @@ fn meant(suggestion: Option<&str>) -> String {
 }
 
 fn cells_at(file: &str, cells: &Cells, what: &str) -> String {
-    let mut places = cells.first.iter();
-    let Some((line, column, name)) = places.next() else { return format!("{file}: {what} cells") };
-    let mut text = format!("{file}:{line}:{column}: the cell of column {} is {what}", shown(name));
-    let others: Vec<String> = places.map(|(line, column, _)| format!("{line}:{column}")).collect();
-    if !others.is_empty() {
-        text.push_str(&format!(", so are {}", others.join(", ")));
-    }
-    if cells.total > cells.first.len() {
-        text.push_str(" and more");
-    }
-    text + &format!(" ({} in all)", cells.total)
+    let Some((line, column, _)) = cells.first.first() else {
+        return format!("{file}: {what} cells");
+    };
+    let places = cells.first.iter().enumerate().map(|(index, (line, column, name))| match index {
+        0 => format!("{line}:{column} (column {})", shown(name)),
+        _ => format!("{line}:{column}"),
+    });
+    let count = match cells.total {
+        1 => format!("1 {what} cell"),
+        total => format!("{total} {what} cells"),
+    };
+    let more = if cells.total > cells.first.len() { ", …" } else { "" };
+    let places = places.collect::<Vec<_>>().join(", ");
+    format!("{file}:{line}:{column}: {count}: {places}{more}")
 }
 
 #[cfg(test)]
@@ -364,8 +367,7 @@ mod tests {
         let error = DataError::Missing { file: "d.csv".into(), cells: Cells { first, total: 17 } };
         assert_eq!(
             error.to_string(),
-            "d.csv:1:2: the cell of column \"age\" is missing, so are 2:2, 3:2, 4:2, 5:2 and more \
-             (17 in all); fill them in, or leave their rows out with --missing drop"
+            "d.csv:1:2: 17 missing cells: 1:2 (column \"age\"), 2:2, 3:2, 4:2, 5:2, …; fill them in, or leave their rows out with --missing drop"
         );
     }
 }

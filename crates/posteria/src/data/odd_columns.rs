@@ -47,8 +47,8 @@ fn marks_of_missing_numbers_are_refused_or_dropped() {
     let cells = ["1", "-", "3", "NA", "n/a", "5", "none", "?", "nan", "null", ".", "", "8"];
     let text = of(cells);
     let words = refused(&text, &roles());
-    assert!(words.starts_with("d:3:1: the cell of column \"x\" is missing, so are"), "{words}");
-    assert!(words.contains("(9 in all)") && words.contains("--missing drop"), "{words}");
+    assert!(words.starts_with("d:3:1: 9 missing cells: 3:1 (column \"x\"), "), "{words}");
+    assert!(words.contains("--missing drop"), "{words}");
     let encoding =
         Encoder::fit(&table(&text), &Roles { missing: Missing::Drop, ..roles() }).unwrap();
     assert_eq!(encoding.rows, [0, 2, 5, 12]);
@@ -75,7 +75,7 @@ fn new_rows_are_read_as_the_fit_read_them() {
         ("x,y\nabc,1\ndef,2\n", "d:2:1: \"abc\""),
         ("x,y\n1,1\n2,abc\n", "d:3:2: \"abc\""),
         ("x,y\n1,1\n2020-01-05,2\n", "d:3:1: \"2020-01-05\""),
-        ("x,y\n1,1\n1e300,2\n", "d:3:1: the cell of column \"x\" is larger in size than 1e152"),
+        ("x,y\n1,1\n1e300,2\n", "d:3:1: 1 too large cell: 3:1 (column \"x\"); at most 1e152"),
     ] {
         let words = error(text, Missing::Drop);
         assert!(words.starts_with(place), "{words}");
@@ -88,11 +88,11 @@ fn numbers_that_cannot_be_computed_with_are_named() {
         let roles = Roles { standardize, ..roles() };
         assert_eq!(
             refused("x,y\n1,1\n1e300,2\n3,3\n", &roles),
-            "d:3:1: the cell of column \"x\" is larger in size than 1e152 (1 in all); correct them, \
-             or change the unit of the column"
+            "d:3:1: 1 too large cell: 3:1 (column \"x\"); at most 1e152 can be used: correct them, or \
+             change the unit of the column"
         );
         let target = refused("x,y\n1,1\n2,-1e155\n3,3\n", &roles);
-        assert!(target.starts_with("d:3:2: the cell of column \"y\" is larger"), "{target}");
+        assert!(target.starts_with("d:3:2: 1 too large cell: 3:2 (column \"y\")"), "{target}");
         assert!(Dataset::new(&table("x,y\n1,1\n1e152,2\n3,3\n"), &roles).is_ok());
     }
     // Each column can be computed with, but the slope cannot; squares can, but not their sum.

@@ -211,8 +211,7 @@ mod tests {
         let roles = Roles { targets: vec!["n".into()], ..Roles::default() };
         assert_eq!(
             Dataset::new(&table, &roles).unwrap_err().to_string(),
-            "d.parquet:1:3: the cell of column \"colour\" is missing, so are 2:2, 3:2, 4:3, 5:2 \
-             and more (6 in all); fill them in, or leave their rows out with --missing drop"
+            "d.parquet:1:3: 6 missing cells: 1:3 (column \"colour\"), 2:2, 3:2, 4:3, 5:2, …; fill them in, or leave their rows out with --missing drop"
         );
         let drop = Roles { missing: Missing::Drop, ..roles };
         assert!(Dataset::new(&table, &drop).is_err());

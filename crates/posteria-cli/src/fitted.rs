@@ -43,7 +43,7 @@ pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> R
             Fitted { encoder, dataset, posterior }
         }
     };
-    if fitted.posterior.layout() != run.layout() {
+    if !fitted.posterior.layout().reads(run.layout()) {
         return Err(Failure::bad_input(format!(
             "the draws of {shown} do not belong to its specification and data"
         )));

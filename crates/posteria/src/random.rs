@@ -32,10 +32,19 @@ pub enum Purpose {
     Bootstrap = 4,
     /// Simulated data, in demonstrations and in joint-distribution tests; indices: free.
     Data = 5,
-    /// Functions that a draw leaves open; indices: number of the draw, 0.
+    /// Functions that a draw leaves open; indices: number of the draw, what for (0: what users ask
+    /// for).
     Functions = 6,
     /// Weighted draws of an approximation; indices: what (0: the draws, 1: which are kept), 0.
     Weighted = 7,
+    /// What a kept draw of a chain leaves open; indices: chain, and number of the draw with the fold
+    /// in its upper half.
+    Completion = 8,
+    /// New targets at the rows of the fit; indices: chain, number of the draw.
+    Replicates = 9,
+    /// Draws from the prior, and new targets that follow from them; indices: number of the draw,
+    /// what (0: parameters, 1: targets).
+    Prior = 10,
     /// Estimates of the log evidence; indices: ladder or particle, phase.
     Evidence = 16,
 }

@@ -84,9 +84,9 @@ pub struct Predict {
     ///
     /// Average predictive comparison (expected change of the target, or of the probability of
     /// the class, per unit of the input) and mean absolute and root mean square derivative of
-    /// the function, each with its posterior standard deviation. For a Gaussian process they are
-    /// those of its mean given a draw: standard deviations (and derivatives) are too small, since
-    /// they leave out what a draw leaves open.
+    /// the function, each with its posterior standard deviation, which includes what a draw leaves
+    /// open of the function of a Gaussian process. A process with an exponential covariance has no
+    /// derivative.
     #[arg(long)]
     pub effects: bool,
 

@@ -14,7 +14,8 @@ use super::{Part, dof_words, in_unit, number};
 use crate::text;
 
 /// What a draw holds besides parameters.
-const DERIVED: [&str; 5] = ["latents", "fitted", "case_scale", "training_error", "test_error"];
+const DERIVED: [&str; 6] =
+    ["latents", "fitted", "fitted_mean", "case_scale", "training_error", "test_error"];
 
 /// The parts of a Gaussian process. `spec` is complete, `layout` that of its draws.
 pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {

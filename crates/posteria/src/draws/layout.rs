@@ -32,6 +32,17 @@ pub struct Dimension {
     pub labels: Vec<String>,
 }
 
+impl Dimension {
+    /// Name of an axis along rows of the data, as ArviZ has it; labels are their numbers from 0.
+    pub const ROWS: &'static str = "obs_id";
+
+    /// Whether the axis is along rows of the data.
+    pub fn is_rows(&self) -> bool {
+        // So called before it had the name that the data themselves have in a store.
+        self.name == Dimension::ROWS || self.name == "row"
+    }
+}
+
 impl Variable {
     /// Number of indices along each axis.
     pub fn shape(&self) -> Vec<usize> {
@@ -90,6 +101,9 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The mean of `fitted` given all else that a draw holds, where `fitted` itself is drawn.
+    pub const FITTED_MEAN: &'static str = "fitted_mean";
+
     /// An empty layout.
     pub fn new() -> Self {
         Layout::default()
@@ -143,6 +157,25 @@ impl Layout {
     pub fn names_as(&self, other: &Layout) -> bool {
         let names = |variable: &Variable| (variable.name.clone(), variable.dimensions.clone());
         self.variables.iter().map(names).eq(other.variables.iter().map(names))
+    }
+
+    /// Whether draws that are laid out as `kept` can be used as draws of this layout: if it is the
+    /// same, but for the name that an axis of rows had, and for [`Layout::FITTED_MEAN`], which
+    /// earlier versions called `fitted`.
+    pub fn reads(&self, kept: &Layout) -> bool {
+        let alike = |a: &Dimension, b: &Dimension| {
+            a.labels == b.labels && (a.name == b.name || (a.is_rows() && b.is_rows()))
+        };
+        let same = |own: &Variable, kept: &Variable| {
+            own.name == kept.name
+                && own.identified == kept.identified
+                && own.dimensions.len() == kept.dimensions.len()
+                && own.dimensions.iter().zip(&kept.dimensions).all(|(a, b)| alike(a, b))
+        };
+        let had_mean = kept.variable(Layout::FITTED_MEAN).is_some();
+        let own = self.variables.iter().filter(|it| had_mean || it.name != Layout::FITTED_MEAN);
+        own.clone().count() == kept.variables.len()
+            && own.zip(&kept.variables).all(|(own, kept)| same(own, kept))
     }
 
     /// Whether each component belongs to an identified variable, in the order of a draw.

@@ -143,7 +143,9 @@ impl<'p> Chain<'p> {
             // fault of the model, and the draw shows it instead of hiding it.
             let terms =
                 self.evaluate().unwrap_or(Terms { log_prior: f64::NAN, log_likelihood: f64::NAN });
-            (sampled / self.plan.thin - 1, statistics(terms, self.sweep.steps()))
+            let index = sampled / self.plan.thin - 1;
+            self.complete(index);
+            (index, statistics(terms, self.sweep.steps()))
         });
         self.enter_stage_if_one_begins();
         true
@@ -178,6 +180,15 @@ impl<'p> Chain<'p> {
         let terms =
             self.evaluator.evaluate(&self.state, &mut self.draw, &mut self.log_likelihood)?;
         if terms.at(1.0).is_finite() { Ok(terms) } else { Err(Infeasible::NotFinite) }
+    }
+
+    /// Draws what the state leaves open of kept draw number `index`, from a stream of its own: the
+    /// chain goes on as if nothing had been drawn.
+    fn complete(&mut self, index: usize) {
+        let [seed, _, chain, fold] = self.stream.position().key;
+        let indices = [chain, (fold << 32) | index as u64];
+        let mut stream = Seed(seed).stream(Purpose::Completion, indices);
+        self.evaluator.complete(&mut self.draw, &mut stream);
     }
 
     /// The stage of the next sweep, and whether it begins with it.

@@ -140,4 +140,11 @@ pub trait Evaluator: Send {
         draw: &mut [f64],
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible>;
+
+    /// Draws what the state of the last [`Evaluator::evaluate`] leaves open of its `draw`:
+    /// functions that are integrated out, for which `evaluate` writes their means. Nothing where a
+    /// state settles all that a draw holds.
+    fn complete(&mut self, draw: &mut [f64], stream: &mut Stream) {
+        let _ = (draw, stream);
+    }
 }

@@ -5,28 +5,32 @@ use posteria_linalg::Matrix;
 use super::Predictor;
 use crate::data::InputColumn;
 use crate::draws::Draws;
-
-/// Half the width of central differences, in standard deviations of the input: the error of the
-/// formula, h²/6 times the third derivative, and of rounding, 1e-16/h, are both far below the
-/// posterior's own spread.
-const STEP: f64 = 1e-4;
+use crate::random::{Purpose, Seed, Stream};
 
 /// Numbers that the pairs of rows may hold: 32 MiB.
 const MOST_NUMBERS: usize = 1 << 22;
 
+/// Most rows of comparisons where a draw leaves the function open: the covariances of rows² pairs
+/// are needed, and their factor where it is not a sum of the function that is wanted.
+const OPEN_ROWS: usize = 50;
+const DRAWN_ROWS: usize = 25;
+
 /// How many rows and draws are enough. The effort of comparisons grows as rows² × draws; rows and
-/// draws beyond are left out evenly.
+/// draws beyond are left out evenly. Where a draw leaves the function open, comparisons are over 50
+/// rows at most (25 of classes), as the effort then grows as rows⁴ (rows⁶).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EffectOptions {
     /// Most rows.
     pub rows: usize,
     /// Most draws.
     pub draws: usize,
+    /// Names the streams of what draws leave open.
+    pub seed: Seed,
 }
 
 impl Default for EffectOptions {
     fn default() -> Self {
-        EffectOptions { rows: 100, draws: 200 }
+        EffectOptions { rows: 100, draws: 200, seed: Seed(0) }
     }
 }
 
@@ -35,7 +39,7 @@ impl Default for EffectOptions {
 pub struct Estimate {
     /// Its mean over draws.
     pub mean: f64,
-    /// Its standard deviation over draws, without what a draw leaves open; NaN for a single draw.
+    /// Its standard deviation over draws and over what a draw leaves open; NaN for a single draw.
     pub sd: f64,
 }
 
@@ -46,9 +50,9 @@ pub struct InputEffect {
     /// its probability) per unit of the input. For a column of two classes: from the first class
     /// to the second. For more classes: root mean square change between two of them.
     pub comparison: Estimate,
-    /// Mean over rows of |∂f/∂x|; `None` for classes.
+    /// Mean over rows of |∂f/∂x|; `None` for a column of classes, and where f has no derivative.
     pub mean_absolute_derivative: Option<Estimate>,
-    /// Root mean square over rows of ∂f/∂x; `None` for classes.
+    /// Root mean square over rows of ∂f/∂x; `None` as before.
     pub rms_derivative: Option<Estimate>,
 }
 
@@ -67,13 +71,12 @@ pub struct InputEffect {
 /// Both have a value for every draw, hence a posterior mean and deviation. A column
 /// that does not vary has no comparison: NaN.
 ///
-/// Derivatives of f (real output, log odds) are central differences in the standardised input.
+/// Derivatives of f (real output, log odds) are by the standardised input, as
+/// [`Predictor::draw_slopes`] has them.
 ///
-/// Where a draw does not settle the function, as that of a Gaussian process, all of this is about
-/// its mean given the draw. The posterior mean of a comparison of real targets is the same; its
-/// standard deviation is that over draws alone and leaves out the variance of the comparison given
-/// a draw, so that it is too small. Means of |∂f/∂x| and of its root mean square are those of the
-/// smoother mean function, and are too small as well.
+/// Where a draw does not settle the function, as that of a Gaussian process, what it leaves open is
+/// part of all of this. Comparisons of real targets are sums of the function, normal given a draw
+/// with a known mean and variance; everything else is drawn, jointly over rows, once for every draw.
 ///
 /// # Panics
 /// If there are no draws, or the inputs do not fit the predictor.
@@ -92,11 +95,15 @@ pub fn input_effects(
     let length = draws.layout.len();
     let draws: Vec<&[f64]> =
         numbers.iter().map(|number| &draws.values[number * length..][..length]).collect();
-    let comparisons = comparisons(predictor, &draws, &inputs, column);
-    let slopes = column.is_number.then(|| {
-        let unit = column.scaling[0].scale;
-        derivatives(predictor, &draws, &inputs, column.inputs.start, unit)
-    });
+    let of_draws = OfDraws { draws, numbers, seed: options.seed };
+    let comparisons = comparisons(predictor, &of_draws, &inputs, column);
+    let slopes = match column.is_number {
+        true => {
+            let unit = column.scaling[0].scale;
+            derivatives(predictor, &of_draws, &inputs, column.inputs.start, unit)
+        }
+        false => None,
+    };
     let of = |both: usize, index: usize| {
         slopes.as_ref().map(|slopes: &[Vec<Estimate>; 2]| slopes[both][index])
     };
@@ -108,97 +115,175 @@ pub fn input_effects(
     comparisons.iter().enumerate().map(effect).collect()
 }
 
+/// Draws, their numbers among all, and what their streams are named after.
+struct OfDraws<'a> {
+    draws: Vec<&'a [f64]>,
+    numbers: Vec<usize>,
+    seed: Seed,
+}
+
+impl<'a> OfDraws<'a> {
+    /// Every draw with a stream of its own for one purpose.
+    fn each(&self, purpose: usize) -> impl Iterator<Item = (&'a [f64], Stream)> {
+        self.draws.iter().zip(&self.numbers).map(move |(draw, number)| {
+            // 0 are the functions that users ask for.
+            let indices = [*number as u64, 1 + purpose as u64];
+            (*draw, self.seed.stream(Purpose::Functions, indices))
+        })
+    }
+}
+
+/// Pairs of rows and what their differences count in a comparison.
+struct Pairs {
+    rows: usize,
+    inputs: Matrix,
+    /// Coefficients of E_ij - E_ii, or of its square.
+    coefficients: Vec<f64>,
+    denominator: f64,
+    /// Whether differences are squared: the column has unordered classes.
+    squared: bool,
+}
+
+impl Pairs {
+    fn new(inputs: &Matrix, column: &InputColumn) -> Self {
+        let rows = inputs.rows();
+        let own = column.inputs.clone();
+        // One user's unit of a single input; `None`: unordered classes.
+        let unit = match &column.scaling[..] {
+            [scaling] => Some(scaling.scale),
+            _ => None,
+        };
+        let pairs = Matrix::from_fn(rows * rows, inputs.columns(), |pair, k| {
+            let (i, j) = (pair / rows, pair % rows);
+            inputs[(if own.contains(&k) { j } else { i }, k)]
+        });
+        let mut coefficients = vec![0.0; rows * rows];
+        let mut denominator = 0.0;
+        for (pair, coefficient) in coefficients.iter_mut().enumerate() {
+            let (i, j) = (pair / rows, pair % rows);
+            let difference = |k: usize| inputs[(j, k)] - inputs[(i, k)];
+            let others = (0..inputs.columns()).filter(|k| !own.contains(k));
+            let weight = 1.0 / (1.0 + others.map(|k| difference(k).powi(2)).sum::<f64>());
+            let change = match unit {
+                Some(unit) => unit * difference(own.start),
+                None if own.clone().any(|k| difference(k).abs() > 0.0) => 1.0,
+                None => 0.0,
+            };
+            denominator += weight * change.abs();
+            if change.abs() > 0.0 {
+                *coefficient = weight * change.signum();
+            }
+        }
+        let squared = unit.is_none();
+        Pairs { rows, inputs: pairs, coefficients, denominator, squared }
+    }
+
+    /// The weight of every pair's function in the comparison, which is a sum of them.
+    fn weights(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.coefficients.len()];
+        for (pair, coefficient) in self.coefficients.iter().enumerate() {
+            weights[pair] += coefficient / self.denominator;
+            weights[pair / self.rows * (self.rows + 1)] -= coefficient / self.denominator;
+        }
+        weights
+    }
+
+    /// The comparison of every function, by what is expected at every pair.
+    fn compare(&self, functions: usize, expected: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; functions];
+        for (pair, coefficient) in self.coefficients.iter().enumerate() {
+            let of = |pair: usize| &expected[pair * functions..][..functions];
+            let base = of(pair / self.rows * (self.rows + 1));
+            for ((sum, moved), base) in sums.iter_mut().zip(of(pair)).zip(base) {
+                let change = moved - base;
+                *sum += coefficient * if self.squared { change * change } else { change };
+            }
+        }
+        let means = sums.into_iter().map(|sum| sum / self.denominator);
+        means.map(|mean| if self.squared { mean.sqrt() } else { mean }).collect()
+    }
+}
+
 /// The average predictive comparison of every function.
 fn comparisons(
     predictor: &mut dyn Predictor,
-    draws: &[&[f64]],
+    draws: &OfDraws<'_>,
     inputs: &Matrix,
     column: &InputColumn,
 ) -> Vec<Estimate> {
-    let rows = inputs.rows();
-    let own = column.inputs.clone();
-    // One user's unit of a single input; `None`: unordered classes.
-    let unit = match &column.scaling[..] {
-        [scaling] => Some(scaling.scale),
-        _ => None,
+    let (family, open) = (predictor.family(), predictor.leaves_open());
+    let functions = family.functions();
+    let is_sum = family.outputs() > 0 && column.scaling.len() == 1;
+    let most = match (open, is_sum) {
+        (false, _) => usize::MAX,
+        (true, true) => OPEN_ROWS,
+        (true, false) => DRAWN_ROWS,
     };
-    let pairs = Matrix::from_fn(rows * rows, inputs.columns(), |pair, k| {
-        let (i, j) = (pair / rows, pair % rows);
-        inputs[(if own.contains(&k) { j } else { i }, k)]
-    });
-    // Coefficient of E_ij - E_ii (or of its square), and the denominator.
-    let mut coefficients = vec![0.0; rows * rows];
-    let mut denominator = 0.0;
-    for (pair, coefficient) in coefficients.iter_mut().enumerate() {
-        let (i, j) = (pair / rows, pair % rows);
-        let difference = |k: usize| inputs[(j, k)] - inputs[(i, k)];
-        let others = (0..inputs.columns()).filter(|k| !own.contains(k));
-        let weight = 1.0 / (1.0 + others.map(|k| difference(k).powi(2)).sum::<f64>());
-        let change = match unit {
-            Some(unit) => unit * difference(own.start),
-            None if own.clone().any(|k| difference(k).abs() > 0.0) => 1.0,
-            None => 0.0,
+    let rows = evenly(inputs.rows(), most);
+    let inputs = Matrix::from_fn(rows.len(), inputs.columns(), |i, k| inputs[(rows[i], k)]);
+    let pairs = Pairs::new(&inputs, column);
+    let weights = pairs.weights();
+    let mut values = vec![Vec::with_capacity(draws.draws.len()); functions];
+    let mut variances = vec![0.0; functions];
+    let mut parameters = vec![0.0; weights.len() * family.width()];
+    let mut outputs = vec![0.0; weights.len() * functions];
+    for (draw, mut stream) in draws.each(2 * column.inputs.start) {
+        let moments = match open && is_sum {
+            true => predictor.weighted_sums(draw, &pairs.inputs, &weights),
+            false => None,
         };
-        denominator += weight * change.abs();
-        if change.abs() > 0.0 {
-            *coefficient = weight * change.signum();
+        if let Some(moments) = moments {
+            for (function, (mean, variance)) in moments.into_iter().enumerate() {
+                values[function].push(mean);
+                variances[function] += variance / draws.draws.len() as f64;
+            }
+            continue;
         }
-    }
-    let family = predictor.family();
-    let (width, functions) = (family.width(), family.functions());
-    let mut parameters = vec![0.0; rows * rows * width];
-    let (mut base, mut moved) = (vec![0.0; functions], vec![0.0; functions]);
-    let mut values = vec![Vec::with_capacity(draws.len()); functions];
-    for draw in draws {
-        predictor.at(draw, &pairs, &mut parameters);
-        let mut sums = vec![0.0; functions];
-        for i in 0..rows {
-            let of = |j: usize| &parameters[(i * rows + j) * width..][..width];
-            family.expect(of(i), &mut base);
-            for j in 0..rows {
-                let coefficient = coefficients[i * rows + j];
-                family.expect(of(j), &mut moved);
-                for ((sum, moved), base) in sums.iter_mut().zip(&moved).zip(&base) {
-                    let change = moved - base;
-                    *sum += coefficient * if unit.is_some() { change } else { change * change };
+        if open {
+            predictor.draw_functions(draw, &pairs.inputs, &mut stream, &mut outputs);
+            // The functions of real targets are expected as they are.
+            if family.outputs() == 0 {
+                for row in outputs.chunks_exact_mut(functions) {
+                    family.expect(&row.to_vec(), row);
                 }
             }
+        } else {
+            predictor.at(draw, &pairs.inputs, &mut parameters);
+            let each = parameters.chunks_exact(family.width());
+            for (row, parameters) in outputs.chunks_exact_mut(functions).zip(each) {
+                family.expect(parameters, row);
+            }
         }
-        for (values, sum) in values.iter_mut().zip(sums) {
-            let mean = sum / denominator;
-            values.push(if unit.is_some() { mean } else { mean.sqrt() });
-        }
+        let compared = pairs.compare(functions, &outputs);
+        values.iter_mut().zip(compared).for_each(|(values, value)| values.push(value));
     }
-    values.iter().map(|values| Estimate::of(values)).collect()
+    let estimate = |(values, variance): (&Vec<f64>, &f64)| {
+        let Estimate { mean, sd } = Estimate::of(values);
+        Estimate { mean, sd: sd.hypot(variance.sqrt()) }
+    };
+    values.iter().zip(&variances).map(estimate).collect()
 }
 
-/// Mean absolute and root mean square derivative of every function by one input.
+/// Mean absolute and root mean square derivative of every function by one input; `None` if there
+/// is no derivative.
 fn derivatives(
     predictor: &mut dyn Predictor,
-    draws: &[&[f64]],
+    draws: &OfDraws<'_>,
     inputs: &Matrix,
     column: usize,
     unit: f64,
-) -> [Vec<Estimate>; 2] {
+) -> Option<[Vec<Estimate>; 2]> {
     let functions = predictor.family().functions();
-    let moved = |by: f64| {
-        let mut moved = inputs.clone();
-        moved.column_mut(column).iter_mut().for_each(|value| *value += by);
-        moved
-    };
-    let (below, above) = (moved(-STEP), moved(STEP));
     let rows = inputs.rows();
-    let (mut low, mut high) = (vec![0.0; rows * functions], vec![0.0; rows * functions]);
-    let mut values = [0, 1].map(|_| vec![Vec::with_capacity(draws.len()); functions]);
-    for draw in draws {
-        predictor.functions(draw, &below, &mut low);
-        predictor.functions(draw, &above, &mut high);
+    let mut slopes = vec![0.0; rows * functions];
+    let mut values = [0, 1].map(|_| vec![Vec::with_capacity(draws.draws.len()); functions]);
+    for (draw, mut stream) in draws.each(2 * column + 1) {
+        if !predictor.draw_slopes(draw, inputs, column, &mut stream, &mut slopes) {
+            return None;
+        }
         let [absolute, squared] = &mut values;
         for (function, (absolute, squared)) in absolute.iter_mut().zip(squared).enumerate() {
-            let slope = |row: usize| {
-                let at = row * functions + function;
-                (high[at] - low[at]) / (2.0 * STEP)
-            };
+            let slope = |row: usize| slopes[row * functions + function];
             let largest = (0..rows).map(slope).fold(0.0_f64, |most, slope| most.max(slope.abs()));
             let mean = |power: i32| {
                 // Relative to the largest: squares stay in range.
@@ -209,7 +294,7 @@ fn derivatives(
             squared.push(largest * mean(2).sqrt() / unit);
         }
     }
-    values.map(|all| all.iter().map(|values| Estimate::of(values)).collect())
+    Some(values.map(|all| all.iter().map(|values| Estimate::of(values)).collect()))
 }
 
 impl Estimate {

@@ -117,6 +117,11 @@ impl Family {
         }
     }
 
+    /// Number of targets of a row: its real outputs, or the index of its class; 0 for densities.
+    pub fn targets(self) -> usize {
+        self.outputs().max(usize::from(self.classes() > 0 && !self.is_density()))
+    }
+
     /// Whether a row is what has a density, and not its target.
     pub fn is_density(self) -> bool {
         matches!(self, Family::Density { .. })

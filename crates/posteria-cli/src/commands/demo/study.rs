@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use posteria::data::{Column, Encoder, Missing, Roles, Table, Task};
 use posteria::diagnose::r_hat;
-use posteria::draws::Draws;
+use posteria::draws::{Draws, Layout};
 use posteria::fit::{self, Chain, ChainMemory, InMemory, Recorder, Report, WarmStart};
 use posteria::model::spec::Spec;
 use posteria::predict::{PredictiveTable, Predictor};
@@ -230,7 +230,9 @@ impl Fitted {
     /// The largest R-hat of the fitted values: of those that draws keep, or of the locations at the
     /// rows of the fit.
     pub fn r_hat(&self) -> f64 {
-        if let Some(fitted) = self.draws.layout.variable("fitted") {
+        let layout = &self.draws.layout;
+        let kept = layout.variable(Layout::FITTED_MEAN).or_else(|| layout.variable("fitted"));
+        if let Some(fitted) = kept {
             let each = fitted.range().map(|slot| r_hat(&self.draws.component(slot)));
             return each.fold(f64::NAN, f64::max);
         }

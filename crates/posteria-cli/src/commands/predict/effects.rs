@@ -44,7 +44,7 @@ pub fn function_names(family: Family, encoder: &Encoder) -> Vec<String> {
 /// Measures the effect of every input over the rows of the fit.
 pub fn measure(work: &Work<'_>, data: &Dataset, encoder: &Encoder) -> Result<Vec<Effect>> {
     let columns = encoder.input_columns();
-    let options = EffectOptions::default();
+    let options = EffectOptions { seed: work.seed, ..EffectOptions::default() };
     let all = work.run("effects", columns.len(), |index| {
         let predictor = &mut *work.predictor();
         input_effects(predictor, work.draws, &data.inputs, &columns[index], &options)

@@ -2,6 +2,7 @@
 
 use posteria::data::{Dataset, Encoder, InputColumn};
 use posteria::predict::Family;
+use posteria::random::Purpose;
 use posteria_linalg::Matrix;
 use posteria_report::sections::Effect;
 
@@ -26,6 +27,10 @@ const ROWS: usize = 30_000;
 const OPEN_ROWS: usize = 4_000;
 /// Rows of the data that are averaged over.
 const AVERAGED: usize = 60;
+/// What a draw stands for where it leaves the function open: so many values of averages of real
+/// functions, and of those of classes, each of which takes a joint draw.
+const OPEN_VALUES: usize = 25;
+const OPEN_FUNCTIONS: usize = 5;
 /// Draws of one job.
 const JOB: usize = 8;
 
@@ -53,7 +58,10 @@ pub fn effects(
     let most = if work.is_open { OPEN_ROWS } else { ROWS };
     let kept = evenly(data.rows(), (most / settings.max(1)).clamp(5, AVERAGED));
     let inputs = rows(data, &varied, &kept);
-    let averages = averages(work, &inputs, kept.len())?;
+    let averages = match work.predictor().leaves_open() {
+        true => open_averages(work, &inputs, kept.len())?,
+        false => averages(work, &inputs, kept.len())?,
+    };
     let functions = work.family.functions();
     let mut effects = Vec::new();
     let shown_outputs = outputs.len().min(OUTPUTS);
@@ -131,6 +139,48 @@ fn averages(work: &Work<'_>, inputs: &Matrix, block: usize) -> Result<Vec<Vec<f6
                 .collect::<Vec<f64>>()
         };
         here.iter().map(of_draw).collect::<Vec<_>>()
+    })?;
+    Ok(done.into_iter().flatten().collect())
+}
+
+/// As [`averages`], where a draw leaves the function open. The average of real functions over a
+/// block is normal given a draw, and every draw stands for several values of it; right for each
+/// setting by itself. Those of classes are averages of functions that are drawn.
+fn open_averages(work: &Work<'_>, inputs: &Matrix, block: usize) -> Result<Vec<Vec<f64>>> {
+    let numbers = evenly(work.total(), OPEN_DRAWS);
+    let (functions, length) = (work.family.functions(), work.draws.layout.len());
+    let weights = vec![1.0 / block as f64; block];
+    let blocks: Vec<Matrix> = (0..inputs.rows() / block)
+        .map(|setting| inputs.rows_in(setting * block..(setting + 1) * block))
+        .collect();
+    let done = work.run("effects", numbers.len(), |job| {
+        let mut predictor = work.predictor();
+        let draw = &work.draws.values[numbers[job] * length..][..length];
+        let mut stream = work.seed.stream(Purpose::Functions, [numbers[job] as u64, u64::MAX]);
+        let real = work.family.outputs() > 0;
+        let count = if real { OPEN_VALUES } else { OPEN_FUNCTIONS };
+        // The same for all settings, so that bands are smooth.
+        let normal: Vec<f64> = (0..count).map(|_| stream.normal()).collect();
+        let mut levels = vec![Vec::with_capacity(blocks.len() * functions); count];
+        for inputs in &blocks {
+            if real {
+                let moments = predictor.weighted_sums(draw, inputs, &weights).unwrap_or_default();
+                for (mean, variance) in moments {
+                    let each = levels.iter_mut().zip(&normal);
+                    each.for_each(|(level, z)| level.push(mean + z * variance.sqrt()));
+                }
+                continue;
+            }
+            for level in &mut levels {
+                let mut outputs = vec![0.0; block * functions];
+                predictor.draw_functions(draw, inputs, &mut stream, &mut outputs);
+                expect(work.family, &mut outputs);
+                level.extend((0..functions).map(|function| {
+                    outputs.iter().skip(function).step_by(functions).sum::<f64>() / block as f64
+                }));
+            }
+        }
+        levels
     })?;
     Ok(done.into_iter().flatten().collect())
 }

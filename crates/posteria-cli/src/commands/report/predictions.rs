@@ -70,12 +70,6 @@ pub fn predictions(
         "Predicted by {by}: {rows}. For what to expect of rows that the model has not seen, see \
          posteria predict with other rows."
     );
-    if is_open && !predictions.effects.is_empty() {
-        predictions.note.push_str(
-            " Bands of partial effects are of the mean function of every draw, and leave out what a \
-             draw leaves open.",
-        );
-    }
     Ok(predictions)
 }
 

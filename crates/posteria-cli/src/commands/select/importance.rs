@@ -7,6 +7,7 @@ use posteria::draws::Draws;
 use posteria::model::selection::{Candidates, INCLUSION};
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::predict::{EffectOptions, Estimate, InputEffect, input_effects};
+use posteria::random::Seed;
 use posteria_store::Run;
 use serde::Serialize;
 
@@ -18,8 +19,8 @@ use crate::interrupt::Interrupt;
 use crate::work::Work;
 
 /// Rows and draws that suffice to compare inputs; predictions of a process take longer.
-const OF_PROCESSES: EffectOptions = EffectOptions { rows: 25, draws: 60 };
-const OF_OTHERS: EffectOptions = EffectOptions { rows: 50, draws: 120 };
+const OF_PROCESSES: EffectOptions = EffectOptions { rows: 25, draws: 60, seed: Seed(0) };
+const OF_OTHERS: EffectOptions = EffectOptions { rows: 50, draws: 120, seed: Seed(0) };
 
 /// Measures of how much an input matters. Averages are over input sets, with the input in or out.
 #[derive(Debug, Clone, Serialize)]

@@ -64,7 +64,7 @@ impl Topic {
     fn of(variable: &Variable) -> Option<Self> {
         match variable.name.as_str() {
             _ if !variable.identified => None,
-            "fitted" | "case_scale" | "latents" => None,
+            "fitted" | "fitted_mean" | "case_scale" | "latents" => None,
             name if name.starts_with("relevance") && variable.is_scale() => {
                 // The scale above relevances is not one of an input.
                 let above = name.ends_with("_above");

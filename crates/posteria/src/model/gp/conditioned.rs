@@ -4,14 +4,12 @@ use posteria_linalg::{Cholesky, Matrix, dot, matrix_vector, symmetric_rank_k};
 
 use super::marginal::Marginal;
 use super::observed::Observed;
+use super::open::{Open, RELATIVE_JITTERS};
 use super::posterior::GpPosterior;
+use super::slopes::Known;
 use crate::model::residual::Residual;
 use crate::random::Stream;
 use crate::target::Infeasible;
-
-/// Parts of the largest variance that are added in turn to a covariance matrix of functions that
-/// rounding left without a factor.
-const RELATIVE_JITTERS: [f64; 5] = [0.0, 1e-14, 1e-12, 1e-10, 1e-8];
 
 /// The processes of one state, ready to predict.
 ///
@@ -31,6 +29,9 @@ pub(super) struct Conditioned<'p> {
     inverse_diagonal: Vec<f64>,
     /// α with E f(x*) = K(x*, X) α.
     alpha: Vec<f64>,
+    /// 0, 1, …, and room for draws at all of them, once there are any.
+    all_rows: Vec<usize>,
+    open: Option<Open>,
 }
 
 impl<'p> Conditioned<'p> {
@@ -51,6 +52,8 @@ impl<'p> Conditioned<'p> {
             factored: vec![f64::NAN; parameters],
             inverse_diagonal: Vec::new(),
             alpha: vec![0.0; inputs.rows()],
+            all_rows: (0..inputs.rows()).collect(),
+            open: None,
         }
     }
 
@@ -190,6 +193,51 @@ impl<'p> Conditioned<'p> {
         Ok(())
     }
 
+    /// What `of` makes of function number `function` given all that is known of it.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if a covariance cannot be factorised.
+    pub(super) fn with_known<T>(
+        &mut self,
+        function: usize,
+        of: impl FnOnce(&Known<'_>) -> T,
+    ) -> Result<T, Infeasible> {
+        self.ready(function)?;
+        Ok(of(&Known {
+            covariance: &self.posterior.covariance,
+            log_parameters: &self.log_parameters,
+            points: &self.posterior.inputs,
+            alpha: &self.alpha,
+            whiten: &|cross| self.whiten(cross),
+        }))
+    }
+
+    /// A joint draw of function number `function` at all training rows given their targets; where
+    /// functions are integrated out.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if a covariance cannot be factorised.
+    pub(super) fn draw_training_function(
+        &mut self,
+        function: usize,
+        stream: &mut Stream,
+        values: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        self.ready(function)?;
+        let residual = self.integrated().expect("functions are integrated out");
+        let rows = self.posterior.row_count();
+        let range = function * rows..(function + 1) * rows;
+        let known = self.alpha.iter().zip(&residual.targets[range.clone()]);
+        for ((value, (alpha, target)), precision) in
+            values.iter_mut().zip(known).zip(&self.precisions[range])
+        {
+            // E[f] = y - W⁻¹ C⁻¹ y.
+            *value = target - alpha / precision;
+        }
+        let open = self.open.get_or_insert_with(|| Open::new(rows, rows));
+        open.add(&self.marginal, &self.all_rows, stream, values)
+    }
+
     /// As [`Conditioned::draw`], before anything was observed; without the jitter, which would
     /// only roughen the line that is shown.
     ///
@@ -262,7 +310,7 @@ impl<'p> Conditioned<'p> {
 
 /// A draw of normal values with mean 0; `covariances` holds the lower half, `largest` is the
 /// largest variance that it is a difference of.
-fn draw_normal(
+pub(super) fn draw_normal(
     covariances: &mut Matrix,
     largest: f64,
     stream: &mut Stream,

@@ -3,10 +3,12 @@
 use super::conditioned::Conditioned;
 use super::layout;
 use super::marginal::Marginal;
+use super::open::Open;
 use super::posterior::GpPosterior;
 use crate::density::special::LOG_SQRT_2PI;
-use crate::model::Evaluator;
 use crate::model::residual::Residual;
+use crate::model::{Evaluator, Posterior};
+use crate::random::Stream;
 use crate::target::{Infeasible, Terms};
 
 impl GpPosterior {
@@ -27,9 +29,12 @@ impl GpPosterior {
         layout::write(self, state, &mut push);
         residual.write(state, &self.target_scaling, &mut push);
         let kept = self.fitted_rows.len();
-        for row in 0..kept {
-            for (target, scaling) in self.target_scaling.iter().enumerate() {
-                push(scaling.invert(fitted[target * kept + row]));
+        // The function, of which only the mean is known yet, and its mean.
+        for _ in 0..2 {
+            for row in 0..kept {
+                for (target, scaling) in self.target_scaling.iter().enumerate() {
+                    push(scaling.invert(fitted[target * kept + row]));
+                }
             }
         }
         let answer = |index: usize| {
@@ -39,6 +44,17 @@ impl GpPosterior {
         push(self.error(fitted, &answers));
         if let Some(rows) = &self.test {
             push(self.error(test, &rows.answers));
+        }
+    }
+
+    /// Writes the functions at the rows that draws keep, target by target, into a draw.
+    pub(super) fn write_fitted(&self, fitted: &[f64], draw: &mut [f64]) {
+        let kept = self.fitted_rows.len();
+        let Some(place) = self.layout().variable("fitted") else { return };
+        let outputs = self.target_scaling.len();
+        for (index, slot) in draw[place.range()].iter_mut().enumerate() {
+            let (row, target) = (index / outputs, index % outputs);
+            *slot = self.target_scaling[target].invert(fitted[target * kept + row]);
         }
     }
 
@@ -77,6 +93,8 @@ pub(super) struct IntegratedEvaluator<'p> {
     fitted: Vec<f64>,
     test: Option<Conditioned<'p>>,
     test_means: Vec<f64>,
+    state: Vec<f64>,
+    open: Open,
 }
 
 impl<'p> IntegratedEvaluator<'p> {
@@ -93,6 +111,8 @@ impl<'p> IntegratedEvaluator<'p> {
             fitted: vec![0.0; fitted_rows.len() * residual.outputs],
             test: test.as_ref().map(|_| Conditioned::new(posterior)),
             test_means: vec![0.0; test_rows * residual.outputs],
+            state: vec![f64::NAN; posterior.latents.end],
+            open: Open::new(inputs.rows(), fitted_rows.len()),
         }
     }
 
@@ -133,6 +153,7 @@ impl Evaluator for IntegratedEvaluator<'_> {
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible> {
         let posterior = self.posterior;
+        self.state.copy_from_slice(state);
         let log_prior = posterior.log_prior_of_scales(self.residual, state)?;
         self.residual.precisions(state, 1.0, &mut self.precisions);
         log_likelihood.fill(0.0);
@@ -151,5 +172,27 @@ impl Evaluator for IntegratedEvaluator<'_> {
         let functions = (&self.fitted[..], &self.test_means[..]);
         posterior.write_integrated(self.residual, state, functions, draw);
         Terms { log_prior, log_likelihood: value }.with_finite(draw)
+    }
+
+    /// The functions at the rows that draws keep, jointly. Triangular solves for up to 100 rows: less
+    /// than the factorisation that the density of the state took.
+    fn complete(&mut self, draw: &mut [f64], stream: &mut Stream) {
+        let posterior = self.posterior;
+        let (rows, kept) = (self.residual.rows, posterior.fitted_rows.len());
+        for process in &posterior.processes {
+            process.hyperparameters.write_parameters(&self.state, &mut self.log_parameters);
+            self.marginal.set(&self.log_parameters);
+            for target in process.targets.clone() {
+                let precisions = &self.precisions[target * rows..(target + 1) * rows];
+                let fitted = &mut self.fitted[target * kept..(target + 1) * kept];
+                let drawn = self.marginal.factorize(precisions).and_then(|()| {
+                    self.open.add(&self.marginal, &posterior.fitted_rows, stream, fitted)
+                });
+                if drawn.is_err() {
+                    fitted.fill(f64::NAN);
+                }
+            }
+        }
+        posterior.write_fitted(&self.fitted, draw);
     }
 }

@@ -53,12 +53,16 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
         }
         layout.push("latents", dimensions);
     }
-    let fitted = dimension("row", of_rows(&mut posterior.fitted_rows.iter().copied()));
-    match &posterior.observed {
-        Observed::Binary { .. } => layout.push("fitted", vec![fitted]),
-        Observed::Real(_) if functions == 1 => layout.push("fitted", vec![fitted]),
-        _ => layout.push("fitted", vec![fitted, answer]),
+    let fitted = dimension(Dimension::ROWS, of_rows(&mut posterior.fitted_rows.iter().copied()));
+    let fitted = match &posterior.observed {
+        Observed::Binary { .. } => vec![fitted],
+        Observed::Real(_) if functions == 1 => vec![fitted],
+        _ => vec![fitted, answer],
     };
+    layout.push("fitted", fitted.clone());
+    if !posterior.keeps_latents() {
+        layout.push(Layout::FITTED_MEAN, fitted);
+    }
     layout.push_scalar("training_error");
     if posterior.test.is_some() {
         layout.push_scalar("test_error");

@@ -28,7 +28,6 @@ pub(super) struct Marginal<'p> {
     factor: Cholesky,
     /// B⁻¹, the lower triangle.
     inverse: Matrix,
-    /// Room for the inverse of the factor.
     /// The diagonal of B⁻¹.
     diagonal: Vec<f64>,
     /// Whether `roots` and `prior` are those of `factor`.
@@ -94,6 +93,16 @@ impl<'p> Marginal<'p> {
             .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
         self.factorized = true;
         Ok(())
+    }
+
+    /// The factor of B.
+    pub(super) fn factor(&self) -> &Cholesky {
+        &self.factor
+    }
+
+    /// The root of the precision of a row.
+    pub(super) fn root(&self, row: usize) -> f64 {
+        self.roots[row]
     }
 
     /// -½ log |B|.

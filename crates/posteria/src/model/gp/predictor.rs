@@ -10,7 +10,7 @@ use super::posterior::GpPosterior;
 use super::response::{Functions, Response};
 use super::source::Source;
 use crate::draws::Layout;
-use crate::predict::{Family, Predictor};
+use crate::predict::{Family, Predictive, Predictor};
 use crate::random::Stream;
 
 /// Evaluates draws of a Gaussian process at new rows.
@@ -27,6 +27,13 @@ pub(super) struct GpPredictor<'p> {
     latents: Range<usize>,
     means: Vec<f64>,
     variances: Vec<f64>,
+}
+
+/// Where functions at the training rows come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Given {
+    Latents,
+    Functions,
 }
 
 impl<'p> GpPredictor<'p> {
@@ -80,6 +87,26 @@ impl<'p> GpPredictor<'p> {
             }
         }
         self.response.show(rows, &self.means, outputs);
+    }
+
+    /// Draws targets at the training rows given functions there: those of the state, or those in
+    /// the room for means.
+    fn outcomes(&mut self, draw: &[f64], given: Given, stream: &mut Stream, targets: &mut [f64]) {
+        let posterior = self.posterior;
+        let rows = posterior.row_count();
+        self.resize(rows);
+        if given == Given::Latents {
+            self.means.copy_from_slice(&self.state[posterior.latents.clone()]);
+        }
+        self.variances.fill(0.0);
+        let family = self.family();
+        let mut parameters = vec![0.0; rows * family.width()];
+        let functions = Functions { means: &self.means, variances: &self.variances };
+        self.response.write(draw, &posterior.inputs, &functions, &mut parameters);
+        let each = parameters.chunks_exact(family.width());
+        for (parameters, targets) in each.zip(targets.chunks_exact_mut(family.targets())) {
+            Predictive::new(family, parameters).draw(stream, targets);
+        }
     }
 
     /// Room for means and variances of all functions at `rows` rows, f·n + i.
@@ -140,9 +167,85 @@ impl Predictor for GpPredictor<'_> {
         self.draw_jointly(draw, inputs, false, stream, outputs);
     }
 
+    fn leaves_open(&self) -> bool {
+        true
+    }
+
+    fn weighted_sums(
+        &mut self,
+        draw: &[f64],
+        inputs: &Matrix,
+        weights: &[f64],
+    ) -> Option<Vec<(f64, f64)>> {
+        self.condition(draw);
+        let each = 0..self.posterior.observed.functions();
+        let nothing = (f64::NAN, f64::NAN);
+        let sums = each
+            .map(|function| self.source.weighted_sum(function, inputs, weights).unwrap_or(nothing));
+        let sums: Vec<(f64, f64)> = sums.collect();
+        self.response.show_sums(&sums, weights.iter().sum())
+    }
+
+    fn draw_slopes(
+        &mut self,
+        draw: &[f64],
+        inputs: &Matrix,
+        input: usize,
+        stream: &mut Stream,
+        slopes: &mut [f64],
+    ) -> bool {
+        if !self.posterior.covariance.is_differentiable(input) {
+            return false;
+        }
+        self.condition(draw);
+        let rows = inputs.rows();
+        // Slopes are in the room for variances.
+        for function in 0..self.resize(rows) {
+            let range = function * rows..(function + 1) * rows;
+            let (values, slopes) = (&mut self.means[range.clone()], &mut self.variances[range]);
+            let into = (&mut *values, &mut *slopes);
+            if self.source.draw_with_slopes(function, (inputs, input), stream, into).is_err() {
+                slopes.fill(f64::NAN);
+            }
+        }
+        self.response.show_slopes(rows, (&self.means, &self.variances), slopes);
+        true
+    }
+
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
         let posterior = self.posterior;
         self.at(draw, &posterior.inputs, parameters);
+    }
+
+    fn replicate(&mut self, draw: &[f64], stream: &mut Stream, targets: &mut [f64]) {
+        self.condition(draw);
+        let (posterior, rows) = (self.posterior, self.posterior.row_count());
+        if posterior.keeps_latents() {
+            return self.outcomes(draw, Given::Latents, stream, targets);
+        }
+        for function in 0..self.resize(rows) {
+            let values = &mut self.means[function * rows..(function + 1) * rows];
+            if self.source.draw_training_function(function, stream, values).is_err() {
+                values.fill(f64::NAN);
+            }
+        }
+        self.outcomes(draw, Given::Functions, stream, targets);
+    }
+
+    fn replicate_prior(&mut self, draw: &[f64], stream: &mut Stream, targets: &mut [f64]) {
+        self.condition(draw);
+        let (posterior, rows) = (self.posterior, self.posterior.row_count());
+        if posterior.keeps_latents() {
+            return self.outcomes(draw, Given::Latents, stream, targets);
+        }
+        for function in 0..self.resize(rows) {
+            let values = &mut self.means[function * rows..(function + 1) * rows];
+            let drawn = self.source.draw(function, &posterior.inputs, false, stream, values);
+            if drawn.is_err() {
+                values.fill(f64::NAN);
+            }
+        }
+        self.outcomes(draw, Given::Functions, stream, targets);
     }
 
     fn leave_one_out(&mut self, draw: &[f64], parameters: &mut [f64]) {

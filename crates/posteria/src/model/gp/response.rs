@@ -8,7 +8,8 @@ use super::logistic_normal::log_odds;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::softmax_normal::SoftmaxNormal;
-use crate::density::special::log_normal_cdf;
+use crate::data::Standardization;
+use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf};
 use crate::draws::Layout;
 use crate::model::residual::Residual;
 use crate::model::spec::{Link, ResidualFamily};
@@ -164,6 +165,75 @@ impl<'p> Response<'p> {
                     contrasts.expand(&self.contrasts, outputs);
                 }
             }
+        }
+    }
+
+    /// Means and variances of weighted sums of functions as those of what is shown of them;
+    /// `None` for the log odds of a probit link, which are not normal.
+    pub(super) fn show_sums(
+        &mut self,
+        sums: &[(f64, f64)],
+        weight: f64,
+    ) -> Option<Vec<(f64, f64)>> {
+        match &self.posterior.observed {
+            Observed::Real(_) => {
+                let pairs = sums.iter().zip(&self.posterior.target_scaling);
+                let show = |((mean, variance), scaling): (&(f64, f64), &Standardization)| {
+                    let level = weight * scaling.invert(0.0);
+                    (level + scaling.scale * mean, scaling.scale.powi(2) * variance)
+                };
+                Some(pairs.map(show).collect())
+            }
+            Observed::Binary { link: Link::Logit, .. } => Some(sums.to_vec()),
+            Observed::Binary { link: Link::Probit, .. } => None,
+            Observed::Multiclass { contrasts, .. } => {
+                let means: Vec<f64> = sums.iter().map(|sum| sum.0).collect();
+                let mut shown = vec![0.0; contrasts.classes];
+                contrasts.expand(&means, &mut shown);
+                // Independent contrasts of one process: the squares of what each adds.
+                let mut variances = vec![0.0; contrasts.classes];
+                let mut alone = vec![0.0; means.len()];
+                let mut added = vec![0.0; contrasts.classes];
+                for (index, (_, variance)) in sums.iter().enumerate() {
+                    alone.fill(0.0);
+                    alone[index] = 1.0;
+                    contrasts.expand(&alone, &mut added);
+                    let pairs = variances.iter_mut().zip(&added);
+                    pairs.for_each(|(sum, by)| *sum += by * by * variance);
+                }
+                Some(shown.into_iter().zip(variances).collect())
+            }
+        }
+    }
+
+    /// Turns slopes of functions f·n + i, with the functions themselves, into slopes of what is
+    /// shown of them; those of a row next to each other.
+    pub(super) fn show_slopes(
+        &mut self,
+        rows: usize,
+        (functions, slopes): (&[f64], &[f64]),
+        outputs: &mut [f64],
+    ) {
+        let count = self.family().functions();
+        match &self.posterior.observed {
+            Observed::Real(_) => {
+                for (row, outputs) in outputs.chunks_mut(count).enumerate() {
+                    let scalings = self.posterior.target_scaling.iter().enumerate();
+                    for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {
+                        *slot = scaling.scale * slopes[target * rows + row];
+                    }
+                }
+            }
+            Observed::Binary { link: Link::Probit, .. } => {
+                for ((slot, f), slope) in outputs.iter_mut().zip(functions).zip(slopes) {
+                    // d/df (log Φ(f) - log Φ(-f)).
+                    let log_density = -0.5 * f * f - LOG_SQRT_2PI;
+                    let rate = |f: f64| (log_density - log_normal_cdf(f)).exp();
+                    *slot = (rate(*f) + rate(-f)) * slope;
+                }
+            }
+            // Linear in the functions.
+            _ => self.show(rows, slopes, outputs),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use posteria_linalg::Matrix;
 
-use super::conditioned::Conditioned;
+use super::conditioned::{Conditioned, draw_normal};
 use super::neighbours::NeighbourConditioned;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
+use super::slopes::{Known, Normal};
 use crate::random::Stream;
 use crate::target::Infeasible;
 
@@ -81,6 +82,58 @@ impl<'p> Source<'p> {
             Source::All(all) if observed => all.draw(function, inputs, stream, values),
             Source::All(all) => all.draw_prior(function, inputs, stream, values),
             Source::Nearest(nearest) => nearest.draw(function, inputs, observed, stream, values),
+        }
+    }
+
+    /// Mean and variance of Σ_i w_i f(x_i) of function number `function`, without jitter.
+    pub(super) fn weighted_sum(
+        &mut self,
+        function: usize,
+        inputs: &Matrix,
+        weights: &[f64],
+    ) -> Result<(f64, f64), Infeasible> {
+        match self {
+            Source::All(all) => all.with_known(function, |known| known.sum(inputs, weights)),
+            Source::Nearest(nearest) => {
+                nearest.with_known(function, inputs, |known| known.sum(inputs, weights))
+            }
+        }
+    }
+
+    /// A joint draw of function number `function` at new rows and of its slopes by an input
+    /// there, without jitter.
+    pub(super) fn draw_with_slopes(
+        &mut self,
+        function: usize,
+        (inputs, input): (&Matrix, usize),
+        stream: &mut Stream,
+        (values, slopes): (&mut [f64], &mut [f64]),
+    ) -> Result<(), Infeasible> {
+        let moments = |known: &Known<'_>| known.with_slopes(inputs, input);
+        let Normal { means, mut covariances, largest } = match self {
+            Source::All(all) => all.with_known(function, moments),
+            Source::Nearest(nearest) => nearest.with_known(function, inputs, moments),
+        }?;
+        let mut drawn = vec![0.0; means.len()];
+        draw_normal(&mut covariances, largest, stream, &mut drawn)?;
+        drawn.iter_mut().zip(&means).for_each(|(value, mean)| *value += mean);
+        let rows = values.len();
+        values.copy_from_slice(&drawn[..rows]);
+        slopes.copy_from_slice(&drawn[rows..]);
+        Ok(())
+    }
+
+    /// A joint draw of function number `function` at all training rows given the targets, jitter
+    /// included; where functions are integrated out.
+    pub(super) fn draw_training_function(
+        &mut self,
+        function: usize,
+        stream: &mut Stream,
+        values: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        match self {
+            Source::All(all) => all.draw_training_function(function, stream, values),
+            Source::Nearest(nearest) => nearest.draw_training_function(function, stream, values),
         }
     }
 

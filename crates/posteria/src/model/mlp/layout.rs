@@ -77,7 +77,7 @@ pub(super) fn layout(
     if let Some(selection) = &hierarchy.selection {
         selection.push_layout(&mut layout, &data.input_names);
     }
-    let rows = dimension("row", fitted.iter().map(|row| row.to_string()).collect());
+    let rows = dimension(Dimension::ROWS, fitted.iter().map(|row| row.to_string()).collect());
     match observed {
         Observed::Real(_) if shape.outputs == 1 => layout.push("fitted", vec![rows]),
         Observed::Binary { .. } => layout.push("fitted", vec![rows]),

@@ -136,7 +136,7 @@ fn classes_change_as_a_whole_and_probabilities_are_compared() {
 fn a_column_that_does_not_vary_has_no_comparison_and_few_rows_suffice() {
     let draws = draws(1, 500, 3);
     let constant = Matrix::from_fn(300, 2, |row, k| if k == 0 { 0.0 } else { row as f64 });
-    let options = EffectOptions { rows: 10, draws: 20 };
+    let options = EffectOptions { rows: 10, draws: 20, ..EffectOptions::default() };
     let effect = input_effects(&mut Curve, &draws, &constant, &column(0..1, 1.0, true), &options);
     assert!(effect[0].comparison.mean.is_nan());
     assert!(effect[0].mean_absolute_derivative.unwrap().mean.is_finite());

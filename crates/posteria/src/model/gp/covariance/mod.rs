@@ -7,6 +7,7 @@ mod exponential;
 mod factor;
 mod factor_state;
 mod form;
+mod jet;
 mod linear;
 mod matern_3_2;
 mod matern_5_2;
@@ -22,6 +23,7 @@ mod tiles;
 pub use error::CovarianceError;
 pub use evaluator::Evaluator;
 pub use factor::{Factor, Function};
+pub use jet::Jet;
 
 use std::ops::Range;
 

@@ -2,14 +2,20 @@
 
 use posteria_linalg::{Cholesky, Matrix};
 
-use super::NeighbourPredictor;
+use super::{NeighbourPredictor, Sequential};
 use crate::model::gp::posterior::GpPosterior;
+use crate::model::gp::slopes::Known;
 use crate::model::residual::Residual;
 use crate::random::Stream;
 use crate::target::Infeasible;
 
 /// Most training rows that a joint draw is conditioned on.
 const MOST_ROWS: usize = 2000;
+/// Most training rows that sums and slopes are conditioned on. Fewer targets leave more open: what
+/// is told is less certain than it might be, never more.
+const MOST_KNOWN: usize = 500;
+/// Points whose nearest rows these are, if there are more.
+const MOST_ASKED: usize = 100;
 /// Part of the largest variance that rounding may need on the diagonal.
 const RELATIVE_JITTER: f64 = 1e-12;
 
@@ -23,6 +29,9 @@ pub(in crate::model::gp) struct NeighbourConditioned<'p> {
     precisions: Vec<f64>,
     variances: Vec<f64>,
     point: Vec<f64>,
+    most: usize,
+    /// Draws at all training rows, once there are any.
+    sequential: Option<Sequential<'p>>,
 }
 
 impl<'p> NeighbourConditioned<'p> {
@@ -41,6 +50,8 @@ impl<'p> NeighbourConditioned<'p> {
             precisions: vec![0.0; residual.targets.len()],
             variances: vec![0.0; inputs.rows()],
             point: vec![0.0; inputs.columns()],
+            most,
+            sequential: None,
         }
     }
 
@@ -64,6 +75,80 @@ impl<'p> NeighbourConditioned<'p> {
             *variance = precision.recip();
         }
         &self.residual.targets[range]
+    }
+
+    /// A draw of one target's function at all training rows given the targets, jitter included; as
+    /// joint as [`Sequential`] draws are.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if a covariance cannot be factorised.
+    pub(in crate::model::gp) fn draw_training_function(
+        &mut self,
+        target: usize,
+        stream: &mut Stream,
+        values: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        let targets = self.ready(target);
+        let GpPosterior { covariance, inputs, jitter, .. } = self.posterior;
+        let most = self.most;
+        let sequential = self.sequential.get_or_insert_with(|| {
+            let rows: Vec<usize> = (0..inputs.rows()).collect();
+            Sequential::new(covariance, inputs, *jitter, most, &rows)
+        });
+        sequential.set(&self.log_parameters);
+        sequential.draw((targets, &self.variances), stream, values)
+    }
+
+    /// What `of` makes of one target's function given the targets of the training rows that are
+    /// nearest to any of `inputs`, the nearest of each first, up to a limit.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the covariance cannot be factorised.
+    pub(in crate::model::gp) fn with_known<T>(
+        &mut self,
+        target: usize,
+        inputs: &Matrix,
+        of: impl FnOnce(&Known<'_>) -> T,
+    ) -> Result<T, Infeasible> {
+        let targets = self.ready(target);
+        let mut ranked: Vec<(usize, usize)> = Vec::new();
+        // Which rows are near does not need every one of many points.
+        for row in (0..inputs.rows()).step_by(inputs.rows().div_ceil(MOST_ASKED).max(1)) {
+            self.read(inputs, row);
+            ranked.extend(self.predictor.nearest(&self.point, targets.len()).enumerate());
+        }
+        ranked.sort_unstable();
+        let mut seen = vec![false; targets.len()];
+        let first = |&(_, row): &(usize, usize)| !std::mem::replace(&mut seen[row], true);
+        let near = ranked.into_iter().filter(first).take(MOST_KNOWN).map(|(_, row)| row);
+        let near: Vec<usize> = near.collect();
+        let points = Matrix::from_fn(near.len(), inputs.columns(), |row, k| {
+            self.posterior.inputs[(near[row], k)]
+        });
+        let mut evaluator = self.posterior.covariance.evaluator(&points);
+        evaluator.set(&self.log_parameters);
+        let mut covariances = Matrix::zeros(near.len(), near.len());
+        evaluator.fill(&mut covariances);
+        for (place, row) in near.iter().enumerate() {
+            covariances[(place, place)] += self.posterior.jitter.powi(2) + self.variances[*row];
+        }
+        let factor = Cholesky::new(&covariances)
+            .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
+        let mut alpha: Vec<f64> = near.iter().map(|&row| targets[row]).collect();
+        factor.solve(&mut alpha);
+        let whiten = |cross: &Matrix| {
+            let mut columns =
+                Matrix::from_fn(cross.columns(), cross.rows(), |row, new| cross[(new, row)]);
+            factor.solve_lower_matrix(&mut columns);
+            columns
+        };
+        Ok(of(&Known {
+            covariance: &self.posterior.covariance,
+            log_parameters: &self.log_parameters,
+            points: &points,
+            alpha: &alpha,
+            whiten: &whiten,
+        }))
     }
 
     fn read(&mut self, inputs: &Matrix, row: usize) {

@@ -2,10 +2,11 @@
 
 use posteria_linalg::Matrix;
 
-use super::{NeighbourMarginal, NeighbourPredictor, Neighbours};
+use super::{NeighbourMarginal, NeighbourPredictor, Neighbours, Sequential};
 use crate::model::Evaluator;
 use crate::model::gp::posterior::GpPosterior;
 use crate::model::residual::Residual;
+use crate::random::Stream;
 use crate::target::{Infeasible, Terms};
 
 /// Evaluates states of one chain.
@@ -21,6 +22,8 @@ pub(in crate::model::gp) struct NeighbourEvaluator<'p> {
     point: Vec<f64>,
     fitted: Vec<f64>,
     test: Vec<f64>,
+    state: Vec<f64>,
+    sequential: Sequential<'p>,
 }
 
 impl<'p> NeighbourEvaluator<'p> {
@@ -44,6 +47,14 @@ impl<'p> NeighbourEvaluator<'p> {
             point: vec![0.0; inputs.columns()],
             fitted: vec![0.0; fitted_rows.len() * targets],
             test: vec![0.0; test_rows * targets],
+            state: vec![f64::NAN; posterior.latents.end],
+            sequential: Sequential::new(
+                covariance,
+                inputs,
+                *jitter,
+                neighbours.most + 1,
+                fitted_rows,
+            ),
         }
     }
 
@@ -76,6 +87,7 @@ impl Evaluator for NeighbourEvaluator<'_> {
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible> {
         let (posterior, residual) = (self.posterior, self.residual);
+        self.state.copy_from_slice(state);
         let log_prior = posterior.log_prior_of_scales(residual, state)?;
         residual.precisions(state, 1.0, &mut self.precisions);
         log_likelihood.fill(0.0);
@@ -122,5 +134,27 @@ impl Evaluator for NeighbourEvaluator<'_> {
         let functions = (&self.fitted[..], &self.test[..]);
         posterior.write_integrated(residual, state, functions, draw);
         Terms { log_prior, log_likelihood: log_likelihood.iter().sum() }.with_finite(draw)
+    }
+
+    fn complete(&mut self, draw: &mut [f64], stream: &mut Stream) {
+        let (posterior, residual) = (self.posterior, self.residual);
+        let (rows, kept) = (residual.rows, posterior.fitted_rows.len());
+        for process in &posterior.processes {
+            process.hyperparameters.write_parameters(&self.state, &mut self.log_parameters);
+            self.sequential.set(&self.log_parameters);
+            for target in process.targets.clone() {
+                let range = target * rows..(target + 1) * rows;
+                let precisions = &self.precisions[range.clone()];
+                for (variance, precision) in self.variances.iter_mut().zip(precisions) {
+                    *variance = precision.recip();
+                }
+                let known = (&residual.targets[range], &self.variances[..]);
+                let fitted = &mut self.fitted[target * kept..(target + 1) * kept];
+                if self.sequential.draw(known, stream, fitted).is_err() {
+                    fitted.fill(f64::NAN);
+                }
+            }
+        }
+        posterior.write_fitted(&self.fitted, draw);
     }
 }

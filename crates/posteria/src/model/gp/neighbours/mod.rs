@@ -10,6 +10,7 @@ mod conditioned;
 mod density;
 mod evaluator;
 mod predict;
+mod sequential;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ pub(super) use conditioned::NeighbourConditioned;
 pub(super) use density::{Derivatives, NeighbourMarginal};
 pub(super) use evaluator::NeighbourEvaluator;
 pub(super) use predict::NeighbourPredictor;
+pub(super) use sequential::Sequential;
 
 use posteria_linalg::Matrix;
 

@@ -7,6 +7,7 @@ mod input_sets;
 mod joint_distribution;
 mod leave_one_out;
 mod leave_one_out_classes;
+mod open;
 mod prediction;
 mod ranks;
 mod regression;

@@ -13,6 +13,7 @@ mod folds;
 mod interrupt;
 mod job;
 mod output;
+mod predictive;
 mod prepare;
 mod progress;
 mod sampling;

@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::facts::StaticGroup;
 use crate::schema::{Array, Element, Origin, Schema};
 use crate::statics::{
-    Labels, Pointwise, StaticArray, group, label_bytes, label_width, number_bytes,
+    Labels, Pointwise, StaticArray, group, label_bytes, label_width, number_bytes, row_numbers,
 };
 
 /// The content of every static array of a store.
@@ -55,8 +55,11 @@ impl<'a> Contents<'a> {
         match array.origin {
             Origin::Chain => number_bytes(0, self.chains),
             Origin::Dimension { variable, dimension } => {
-                let labels = &self.layout.variables()[variable].dimensions[dimension].labels;
-                label_bytes(labels, label_width(labels))
+                let dimension = &self.layout.variables()[variable].dimensions[dimension];
+                match row_numbers(dimension) {
+                    Some(rows) => rows.iter().flat_map(|row| (*row as i64).to_le_bytes()).collect(),
+                    None => label_bytes(&dimension.labels, label_width(&dimension.labels)),
+                }
             }
             Origin::Rows => coordinate_bytes(self.rows.expect("rows have labels"), array),
             Origin::StaticCoordinate { group, index } => {

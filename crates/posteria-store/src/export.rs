@@ -4,6 +4,7 @@ use std::path::Path;
 
 use posteria::draws::{Draws, Statistics};
 
+use crate::added::{self, AddedGroup};
 use crate::chain_log::{ChainLog, ChainRecord};
 use crate::columns::{Column, Draw};
 use crate::contents::Contents;
@@ -11,6 +12,7 @@ use crate::create::VERSION;
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::facts::{Extent, Facts};
+use crate::metadata::documents;
 use crate::publish::publish;
 use crate::schema::Schema;
 use crate::staging::Staging;
@@ -29,6 +31,8 @@ pub struct Export {
     pub warmup: usize,
     /// Attributes of the store, by name.
     pub attributes: Vec<(String, String)>,
+    /// Groups besides the posterior.
+    pub added: Vec<AddedGroup>,
 }
 
 /// Writes `draws` into a new Zarr store at `path`, which must not exist or be empty.
@@ -106,5 +110,6 @@ pub fn write_zarr(path: &Path, draws: &Draws, export: &Export) -> Result<(), Sto
         log.write_partial_chunks(&columns, &disk)?;
     }
     publish(&disk, &schema, &facts, draws.draws)?;
+    added::write(&disk, &export.added, documents(&schema, &facts, draws.draws), &facts)?;
     staging.commit()
 }

@@ -6,7 +6,8 @@
 //!                  what an approximation in place of Markov chains found besides draws, if
 //!                  there is one; its SHA-256 is in the checkpoint
 //! RUN/draws.zarr   groups posterior, sample_stats, log_likelihood, observed_data,
-//!                  constant_data: Zarr v2, opens in xarray and ArviZ at any moment
+//!                  constant_data: Zarr v2, opens in xarray and ArviZ at any moment; and
+//!                  posterior_predictive once the chains are done
 //! RUN/checkpoint   the single source of truth, replaced atomically
 //! RUN/lock         held by the process that writes, with its process id inside
 //! ```
@@ -22,6 +23,7 @@
 //! and read with [`Run::open`].
 #![forbid(unsafe_code)]
 
+mod added;
 mod chain_log;
 mod checkpoint;
 mod codec;
@@ -51,6 +53,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use added::{Added, AddedArray, AddedGroup, MOST_PREDICTIVE_BYTES};
 pub use create::{NewRun, RunFolder};
 pub use error::StoreError;
 pub use export::{Export, write_zarr};

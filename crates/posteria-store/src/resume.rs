@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::added;
 use crate::chain_log::ChainLog;
 use crate::checkpoint::CHECKPOINT;
 use crate::create::{RunFolder, VERSION};
@@ -56,6 +57,8 @@ impl RunFolder {
             let mut log = ChainLog::new(chain, &loaded.columns, record)?;
             log.write_partial_chunks(&loaded.columns, &store)?;
         }
+        // They would tell of fewer draws than there will be.
+        added::remove(&store)?;
         publish(&store, &loaded.schema, &loaded.checkpoint.facts, loaded.draws())?;
         RunWriter::new(disk, lock, loaded, options)
     }

@@ -13,6 +13,7 @@ use crate::disk::{DRAWS, Disk, failure, plain_folder};
 use crate::error::StoreError;
 use crate::facts::Extent;
 use crate::lock::Lock;
+use crate::metadata::{Document, documents};
 use crate::schema::Origin;
 
 /// How a run stands.
@@ -211,6 +212,11 @@ impl Run {
             return Err(self.store.damaged(name, "its content does not fit its checksum"));
         }
         Ok(bytes)
+    }
+
+    /// All metadata that follow from the checkpoint, the consolidated ones last.
+    pub(crate) fn documents(&self) -> Vec<Document> {
+        documents(&self.loaded.schema, &self.loaded.checkpoint.facts, self.loaded.draws())
     }
 
     pub(crate) fn into_loaded(self) -> Loaded {

@@ -7,11 +7,11 @@ use posteria::draws::Statistics;
 use crate::error::StoreError;
 use crate::facts::{Coordinate, Facts, StaticGroup};
 use crate::names::Names;
-use crate::statics::label_width;
+use crate::statics::{label_width, row_numbers};
 
 // Tests of this crate use small chunks, so that short runs fill many.
 /// Most bytes of a chunk of draws, if a single draw is not larger.
-const CHUNK_BYTES: usize = if cfg!(test) { 256 } else { 1 << 20 };
+pub(crate) const CHUNK_BYTES: usize = if cfg!(test) { 256 } else { 1 << 20 };
 /// Most draws of a chunk.
 const CHUNK_DRAWS: usize = if cfg!(test) { 16 } else { 1024 };
 /// Most bytes of a chunk of static data.
@@ -192,10 +192,11 @@ impl Schema {
                     dimensions.push(name.clone());
                     continue;
                 }
+                let numbers = row_numbers(dimension).is_some();
                 let coordinate = Coordinate {
                     name: dimension.name.clone(),
                     length: dimension.labels.len(),
-                    width: Some(label_width(&dimension.labels)),
+                    width: (!numbers).then(|| label_width(&dimension.labels)),
                 };
                 let origin = Origin::Dimension { variable: index, dimension: position };
                 let name = group.coordinate(origin, &coordinate)?;

@@ -1,5 +1,7 @@
 //! Describe what is given once: labels of rows, observed data, constant data.
 
+use posteria::draws::Dimension;
+
 use crate::error::StoreError;
 use crate::facts::{Coordinate, StaticFact, StaticGroup};
 
@@ -42,7 +44,7 @@ pub struct Axis {
 impl Axis {
     /// The rows of the data, numbered from 0, called `obs_id` as ArviZ does.
     pub fn rows(count: usize) -> Self {
-        Axis { name: "obs_id".to_string(), labels: Labels::Numbered(count) }
+        Axis { name: Dimension::ROWS.to_string(), labels: Labels::Numbered(count) }
     }
 
     pub(crate) fn coordinate(&self) -> Coordinate {
@@ -103,6 +105,15 @@ pub(crate) fn group(arrays: &[StaticArray]) -> Result<(StaticGroup, Vec<&Labels>
     let coordinates = axes.iter().map(|axis| axis.coordinate()).collect();
     let labels = axes.iter().map(|axis| &axis.labels).collect();
     Ok((StaticGroup { coordinates, arrays: facts }, labels))
+}
+
+/// The numbers of rows that a dimension is along: whole numbers in a store, as those of the data are,
+/// so that readers can match them.
+pub(crate) fn row_numbers(dimension: &Dimension) -> Option<Vec<usize>> {
+    if dimension.name != Dimension::ROWS {
+        return None;
+    }
+    dimension.labels.iter().map(|label| label.parse().ok()).collect()
 }
 
 /// Characters of the fixed-width text type that holds `labels`.

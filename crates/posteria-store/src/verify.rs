@@ -1,10 +1,14 @@
 //! Compare every file of a run folder with what was written into it.
 
+use crate::added;
 use crate::error::StoreError;
-use crate::metadata::documents;
+use crate::metadata::consolidated;
 use crate::publish::coordinate_files;
 use crate::run::Run;
 use crate::schema::COORDINATE_DRAWS;
+
+/// Most bytes of the consolidated metadata.
+const MOST_METADATA: u64 = 1 << 30;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +52,7 @@ impl Run {
     }
 
     fn verify_derived(&self) -> Result<usize, StoreError> {
+        let (added, added_files) = added::verify(&self.store)?;
         let mut files = 0;
         let mut compare = |name: &str, expected: &[u8]| {
             if self.store.read_exactly(name, expected.len())? != expected {
@@ -57,8 +62,18 @@ impl Run {
             Ok(())
         };
         let (checkpoint, draws) = (&self.loaded.checkpoint, self.loaded.draws());
-        for document in documents(&self.loaded.schema, &checkpoint.facts, draws) {
+        let mut documents = self.documents();
+        let whole = documents.pop();
+        for document in &documents {
             compare(&document.file, document.text.as_bytes())?;
+        }
+        if let Some(whole) = whole {
+            // A group is in the consolidated metadata last of all, and may have missed that.
+            let shown = self.store.read(&whole.file, MOST_METADATA)?;
+            documents.extend(added);
+            let complete = consolidated(&documents);
+            let expected = if shown == whole.text.as_bytes() { whole.text } else { complete };
+            compare(&whole.file, expected.as_bytes())?;
         }
         let chunks = 0..draws.div_ceil(COORDINATE_DRAWS);
         for (file, bytes) in coordinate_files(&self.loaded.schema, chunks) {
@@ -80,6 +95,6 @@ impl Run {
                 compare(&file, &bytes)?;
             }
         }
-        Ok(files)
+        Ok(files + added_files)
     }
 }

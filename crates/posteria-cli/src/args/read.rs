@@ -72,7 +72,8 @@ pub struct Diagnose {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  posteria export runs/houses --format csv --out draws.csv\n  \
     posteria export runs/houses --format stan-csv --out houses\n  \
-    posteria export runs/houses --format json --thin 10 --out thinned.json")]
+    posteria export runs/houses --format json --thin 10 --out thinned.json\n  \
+    posteria export runs/houses --format zarr --prior 500 --out checks.zarr")]
 pub struct Export {
     /// The run folder
     pub run: PathBuf,
@@ -104,6 +105,10 @@ pub struct Export {
     /// What a batch is replaced by
     #[arg(long, value_enum, requires = "batch", default_value = "mean")]
     pub batch_by: BatchBy,
+
+    /// Also draw N times from the prior: the groups prior and prior_predictive of a Zarr store
+    #[arg(long, value_name = "N")]
+    pub prior: Option<NonZero<usize>>,
 }
 
 /// Formats of exported draws.

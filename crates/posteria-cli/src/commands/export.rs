@@ -4,14 +4,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use posteria::draws::{BatchCentre, Draws, WriteError, write_csv, write_json, write_stan_csv};
-use posteria::model::spec::Spec;
-use posteria_store::{Axis, Export, Pointwise, Run, write_zarr};
+use posteria_store::{Axis, Export, Pointwise, Run, TrainingArrays, write_zarr};
 use serde::Serialize;
 
 use super::Context;
 use crate::args::{self, BatchBy, ExportFormat};
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
+use crate::fitted::{Fitted, fitted};
+use crate::interrupt::Interrupt;
+use crate::predictive::Predicted;
 use crate::sampling::{open, spec_of, store_failure};
 use crate::{text, verdict};
 
@@ -25,6 +27,11 @@ struct Report {
 
 /// Runs `posteria export`.
 pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
+    if arguments.prior.is_some() && arguments.format != ExportFormat::Zarr {
+        return Err(Failure::bad_input(
+            "draws from the prior are a group of a Zarr store: --prior needs --format zarr",
+        ));
+    }
     let run = open(&arguments.run)?;
     let draws = match arguments.format {
         ExportFormat::Json | ExportFormat::Zarr => run.draws(),
@@ -48,7 +55,8 @@ pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
             })
             .collect::<Result<_>>()?,
         ExportFormat::Zarr => {
-            write_zarr(&out, &draws, &beside_the_draws(&run, &draws)?).map_err(store_failure)?;
+            let beside = beside_the_draws(&run, &draws, arguments, context)?;
+            write_zarr(&out, &draws, &beside).map_err(store_failure)?;
             vec![out.clone()]
         }
     };
@@ -70,15 +78,38 @@ pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
     })
 }
 
-/// What a Zarr store says besides the draws.
-fn beside_the_draws(run: &Run, draws: &Draws) -> Result<Export> {
-    let spec = Spec::from_toml(run.spec()).bad_input()?;
-    let name = spec.data.target.into_iter().next().unwrap_or_else(|| "y".into());
-    Ok(Export {
+/// What a Zarr store says besides the draws: the data, what they might have been, the prior.
+fn beside_the_draws(
+    run: &Run,
+    draws: &Draws,
+    flags: &args::Export,
+    context: &Context,
+) -> Result<Export> {
+    let spec = spec_of((&flags.run, run))?;
+    let name = spec.data.target.first().cloned().unwrap_or_else(|| "y".into());
+    let mut export = Export {
         pointwise: Some(Pointwise { name, rows: Axis::rows(draws.rows) }),
         warmup: run.extent().warmup,
         ..Export::default()
-    })
+    };
+    // Folders of early versions have no data.
+    if run.training_data().map_err(store_failure)?.is_none() && flags.prior.is_none() {
+        return Ok(export);
+    }
+    let Fitted { encoder, dataset, posterior } = fitted((&flags.run, run), &spec, None)?;
+    let training = TrainingArrays::new(&dataset, &encoder);
+    (export.observed, export.constant) = (training.observed, training.constant);
+    let interrupt = Interrupt::listen().running()?;
+    let (data, interrupt) = (&dataset, &interrupt);
+    let predicted = Predicted { spec: &spec, data, posterior: &posterior, context, interrupt };
+    // A mean or median of draws is not a draw: nothing follows from it.
+    if flags.batch.is_none() {
+        export.added.extend(predicted.posterior_predictive(draws)?);
+    }
+    if let Some(count) = flags.prior {
+        export.added.extend(predicted.prior(count.get())?);
+    }
+    Ok(export)
 }
 
 /// The draws that the flags ask for.

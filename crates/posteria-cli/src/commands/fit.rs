@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
-use posteria_store::RunFolder;
+use posteria_store::{Added, RunFolder};
 
 use super::Context;
 use crate::approximation::find;
@@ -13,6 +13,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
+use crate::predictive::Predicted;
 use crate::prepare::{Prepared, prepare, prepare_kept};
 use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
 use crate::words::Words;
@@ -70,7 +71,35 @@ pub fn run(
     let writer = begin((prepared, &prepared.plan), found, out, &interrupt)?;
     let words = Words::new(prepared).render();
     write_whole(&out.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
-    sample((prepared, found), &prepared.plan, (out, writer), &interrupt, context)
+    let report = sample((prepared, found), &prepared.plan, (out, writer), &interrupt, context)?;
+    add_predictive(prepared, out, &interrupt, context)?;
+    Ok(report)
+}
+
+/// Adds to a run that is complete what its data might have been, for readers of its store.
+fn add_predictive(
+    prepared: &Prepared,
+    path: &Path,
+    interrupt: &Interrupt,
+    context: &Context,
+) -> Result<()> {
+    let draws = open(path)?.draws_of_variables().map_err(store_failure)?;
+    let Prepared { spec, data, posterior, .. } = prepared;
+    let predicted = Predicted { spec, data, posterior, context, interrupt };
+    let group = predicted.posterior_predictive(&draws).map_err(|failure| match failure {
+        Failure::Interrupted { signal, .. } => {
+            let shown = path.display();
+            let advice = format!(
+                "all draws are kept; add the posterior predictive with: posteria resume {shown}"
+            );
+            Failure::Interrupted { signal, advice }
+        }
+        other => other,
+    })?;
+    match group {
+        Some(group) => RunFolder::add(path, &[group]).map_err(store_failure),
+        None => Ok(()),
+    }
 }
 
 /// Runs `posteria resume`.
@@ -105,6 +134,10 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             path.display(),
             text::count(draws.draws, "draw")
         ));
+        if !run.has(Added::PosteriorPredictive) && prepared.posterior.layout() == run.layout() {
+            let interrupt = Interrupt::listen().running()?;
+            add_predictive(&prepared, path, &interrupt, context)?;
+        }
         let found = (&draws, run.approximation());
         return FitReport::new(&prepared, path, found, 0.0).print(context);
     }
@@ -115,12 +148,21 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             path.display()
         )));
     }
+    if prepared.posterior.layout() != run.layout() {
+        return Err(Failure::bad_input(format!(
+            "{} was begun by an earlier version, whose draws held something else; it can be read, \
+             but not extended: fit it anew",
+            path.display()
+        )));
+    }
     let plan = Plan { draws: wanted, ..prepared.plan.clone() };
     size::check(&prepared, &plan, context)?;
     // The same as when the run began: it depends on the data, the specification and the seed.
     let found = find(&prepared, context)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
-    let prepared = (&prepared, found.as_ref());
-    sample(prepared, &plan, (path, writer), &interrupt, context)?.print(context)
+    let both = (&prepared, found.as_ref());
+    let report = sample(both, &plan, (path, writer), &interrupt, context)?;
+    add_predictive(&prepared, path, &interrupt, context)?;
+    report.print(context)
 }

@@ -1,5 +1,6 @@
 //! Test whole run folders: crashes, damage, hostile files.
 
+mod added;
 mod crash;
 mod damage;
 mod folder;

@@ -15,6 +15,9 @@ pub struct Information {
     pub dic: Dic,
     /// What is averaged for it.
     pub focus: &'static str,
+    /// Whether log likelihoods of rows have a function integrated out, so that what is counted by
+    /// them are hyperparameters alone.
+    pub integrated: bool,
     /// What every row adds to the number of parameters of the latter, 2(L_i(θ̄) - E L_i(θ)); none
     /// where it is counted for all rows together.
     pub row_parameters: Option<Vec<f64>>,
@@ -42,7 +45,7 @@ pub fn information(subject: &Subject) -> Result<Information> {
         let of_rows = at_mean.iter().enumerate().map(of_row).collect();
         (dic, "outputs and residual model", Some(of_rows))
     };
-    Ok(Information { waic, dic, focus, row_parameters })
+    Ok(Information { waic, dic, focus, integrated, row_parameters })
 }
 
 /// The log likelihood of every row at the posterior mean of the parameters of what its target

@@ -14,6 +14,10 @@ use crate::text::{decimals_for, fixed};
 pub struct EffectiveParameters {
     /// What counts: loo, kfold, waic or dic.
     pub method: &'static str,
+    /// What is counted: `parameters`; or, of a Gaussian process with normal residuals,
+    /// `hyperparameters` where the function is integrated out, `function and hyperparameters` where
+    /// it counts.
+    counts: &'static str,
     value: f64,
     sd: f64,
     q05: f64,
@@ -24,7 +28,29 @@ pub struct EffectiveParameters {
 impl fmt::Display for EffectiveParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = decimals_for(self.sd, 2);
-        write!(f, "{} ± {}", fixed(self.value, decimals), fixed(self.sd, decimals))
+        let (value, sd) = (fixed(self.value, decimals), fixed(self.sd, decimals));
+        write!(f, "{value} ± {sd} effective {}", if self.counts == HYPER { HYPER } else { ALL })
+    }
+}
+
+const ALL: &str = "parameters";
+const HYPER: &str = "hyperparameters";
+
+impl EffectiveParameters {
+    /// What is and is not in the count, where that is not plain.
+    pub fn note(&self) -> &'static str {
+        match self.counts {
+            HYPER => {
+                "hyperparameters only: each row is predicted from the others with the function \
+                 integrated out, which takes\nno parameters; --method kfold counts what the \
+                 function takes too\n"
+            }
+            ALL => "",
+            _ => {
+                "of the function and its hyperparameters; --method loo integrates the function \
+                 out and counts\nhyperparameters only\n"
+            }
+        }
     }
 }
 
@@ -57,8 +83,15 @@ pub fn effective_parameters(
         let value = rows.iter().sum();
         let pointwise = PointwiseUtilities::new(&Elpd, Terms::from(rows));
         let per_row = bayesian_bootstrap(&pointwise, &bootstrap).ok()?;
+        let counts = match (information.integrated, method) {
+            (false, _) => ALL,
+            // Densities of rows that were known, less those of rows that were left out.
+            (true, "kfold") => "function and hyperparameters",
+            (true, _) => HYPER,
+        };
         Some(EffectiveParameters {
             method,
+            counts,
             value,
             sd: count * per_row.sd(),
             q05: count * per_row.quantile(0.05),

@@ -244,12 +244,13 @@ impl Report {
         if let Some(elpd) = self.elpd_loo.or(self.elpd_kfold).or(self.elpd_holdout) {
             let decimals = decimals_for(self.se, 2);
             let of_method = self.effective_parameters.iter().find(|it| it.method == self.method);
-            let p = of_method.map_or(String::new(), |it| format!(", {it} effective parameters"));
+            let p = of_method.map_or(String::new(), |it| format!(", {it}"));
             text.push_str(&format!(
                 "\n{name} {} ± {} over all rows{p}\n",
                 fixed(elpd, decimals),
                 fixed(self.se, decimals),
             ));
+            text.push_str(of_method.map_or("", |it| it.note()));
         }
         let of = if self.elpd_holdout.is_some() { "of the rows of the fit: " } else { "" };
         if let Some(criteria) = &self.criteria {

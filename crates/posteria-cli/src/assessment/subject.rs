@@ -75,6 +75,7 @@ impl Subject {
         }
         let fitted = fitted((path, &run), &spec, None)?;
         let draws = run.draws().map_err(store_failure)?;
+        let draws = draws.laid_out_as(fitted.posterior.layout());
         if draws.draws == 0 {
             return Err(Failure::bad_input(format!(
                 "{shown} has no draws yet; wait for some, or go on with posteria resume {shown}"

@@ -134,7 +134,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             path.display(),
             text::count(draws.draws, "draw")
         ));
-        if !run.has(Added::PosteriorPredictive) && prepared.posterior.layout() == run.layout() {
+        if !run.has(Added::PosteriorPredictive) && prepared.posterior.layout().reads(run.layout()) {
             let interrupt = Interrupt::listen().running()?;
             add_predictive(&prepared, path, &interrupt, context)?;
         }
@@ -148,7 +148,8 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             path.display()
         )));
     }
-    if prepared.posterior.layout() != run.layout() {
+    let layout = prepared.posterior.layout();
+    if !layout.reads(run.layout()) || layout.len() != run.layout().len() {
         return Err(Failure::bad_input(format!(
             "{} was begun by an earlier version, whose draws held something else; it can be read, \
              but not extended: fit it anew",

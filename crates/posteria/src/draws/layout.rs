@@ -216,6 +216,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draws::Draws;
 
     #[test]
     fn components_are_named_in_row_major_order() {
@@ -255,5 +256,32 @@ mod tests {
             layout.push_scalar(name);
             assert!(!layout.variable(name).unwrap().is_scale(), "{name}");
         }
+    }
+
+    /// Draws of versions that had another name for rows, and no mean beside what is fitted.
+    #[test]
+    fn earlier_layouts_are_read() {
+        let layout = |rows: &str, mean: bool, scale: &str| {
+            let mut layout = Layout::new();
+            layout.push_scalar(scale);
+            layout.push_vector("fitted", rows, vec!["0".into(), "7".into()]);
+            if mean {
+                layout.push_vector(Layout::FITTED_MEAN, rows, vec!["0".into(), "7".into()]);
+            }
+            layout.push_scalar("training_error");
+            layout
+        };
+        let now = layout("obs_id", true, "scale");
+        let before = layout("row", false, "scale");
+        assert!(now.reads(&now) && now.reads(&before) && now.reads(&layout("row", true, "scale")));
+        assert!(!before.reads(&now), "not the other way round");
+        assert!(!now.reads(&layout("row", false, "other")));
+        assert!(!now.reads(&layout("case", false, "scale")));
+        let mut draws = Draws::empty(before, 1, 0);
+        draws.draws = 2;
+        draws.values = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        let draws = draws.laid_out_as(&now);
+        assert_eq!(draws.values, [1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 6.0, 7.0, 8.0]);
+        assert_eq!(draws.layout, now);
     }
 }

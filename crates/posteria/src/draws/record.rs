@@ -112,6 +112,27 @@ pub struct Draws {
 }
 
 impl Draws {
+    /// The same draws as `layout`, which [reads](Layout::reads) theirs, has them: what earlier versions
+    /// called `fitted` is [`Layout::FITTED_MEAN`] too.
+    ///
+    /// # Panics
+    /// If it does not read theirs.
+    pub fn laid_out_as(self, layout: &Layout) -> Self {
+        assert!(layout.reads(&self.layout), "draws of another model");
+        if layout.len() == self.layout.len() {
+            return Draws { layout: layout.clone(), ..self };
+        }
+        let mut values = Vec::with_capacity(self.chains * self.draws * layout.len());
+        for draw in self.values.chunks_exact(self.layout.len()) {
+            for variable in layout.variables() {
+                let own = self.layout.variable(&variable.name);
+                let own = own.or_else(|| self.layout.variable("fitted"));
+                values.extend_from_slice(&draw[own.map_or(0..0, |own| own.range())]);
+            }
+        }
+        Draws { layout: layout.clone(), values, ..self }
+    }
+
     /// No draws yet, of `chains` chains.
     pub fn empty(layout: Layout, chains: usize, rows: usize) -> Self {
         Draws {

@@ -10,14 +10,17 @@ use crate::random::{Purpose, Seed, Stream};
 /// Numbers that the pairs of rows may hold: 32 MiB.
 const MOST_NUMBERS: usize = 1 << 22;
 
-/// Most rows of comparisons where a draw leaves the function open: the covariances of rows² pairs
-/// are needed, and their factor where it is not a sum of the function that is wanted.
-const OPEN_ROWS: usize = 50;
+/// Covariances of pairs of rows² points that the variances of comparisons given a draw may take, of
+/// all draws of a column together; and draws whose variance is averaged at least.
+const MOST_COVARIANCES: usize = 1 << 30;
+const FEWEST_VARIANCES: usize = 10;
+/// Most rows of comparisons that are drawn: the covariances of rows² points are factorised.
 const DRAWN_ROWS: usize = 25;
 
 /// How many rows and draws are enough. The effort of comparisons grows as rows² × draws; rows and
-/// draws beyond are left out evenly. Where a draw leaves the function open, comparisons are over 50
-/// rows at most (25 of classes), as the effort then grows as rows⁴ (rows⁶).
+/// draws beyond are left out evenly. Where a draw leaves the function open, the
+/// effort grows as rows⁴: the variance of a comparison given a draw is averaged over fewer draws then
+/// (20 for 100 rows). Comparisons of classes are over 25 rows at most, as their effort grows as rows⁶.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EffectOptions {
     /// Most rows.
@@ -214,38 +217,25 @@ fn comparisons(
     let (family, open) = (predictor.family(), predictor.leaves_open());
     let functions = family.functions();
     let is_sum = family.outputs() > 0 && column.scaling.len() == 1;
-    let most = match (open, is_sum) {
-        (false, _) => usize::MAX,
-        (true, true) => OPEN_ROWS,
-        (true, false) => DRAWN_ROWS,
-    };
+    let most = if open && !is_sum { DRAWN_ROWS } else { usize::MAX };
     let rows = evenly(inputs.rows(), most);
     let inputs = Matrix::from_fn(rows.len(), inputs.columns(), |i, k| inputs[(rows[i], k)]);
     let pairs = Pairs::new(&inputs, column);
-    let weights = pairs.weights();
     let mut values = vec![Vec::with_capacity(draws.draws.len()); functions];
-    let mut variances = vec![0.0; functions];
-    let mut parameters = vec![0.0; weights.len() * family.width()];
-    let mut outputs = vec![0.0; weights.len() * functions];
+    let points = pairs.coefficients.len();
+    let mut parameters = vec![0.0; points * family.width()];
+    let mut outputs = vec![0.0; points * functions];
     for (draw, mut stream) in draws.each(2 * column.inputs.start) {
-        let moments = match open && is_sum {
-            true => predictor.weighted_sums(draw, &pairs.inputs, &weights),
-            false => None,
-        };
-        if let Some(moments) = moments {
-            for (function, (mean, variance)) in moments.into_iter().enumerate() {
-                values[function].push(mean);
-                variances[function] += variance / draws.draws.len() as f64;
-            }
-            continue;
-        }
-        if open {
+        if open && is_sum {
+            // The mean given the draw; its variance follows.
+            predictor.functions(draw, &pairs.inputs, &mut outputs);
+        } else if open {
             predictor.draw_functions(draw, &pairs.inputs, &mut stream, &mut outputs);
             // The functions of real targets are expected as they are.
             if family.outputs() == 0 {
-                for row in outputs.chunks_exact_mut(functions) {
-                    family.expect(&row.to_vec(), row);
-                }
+                let shown = outputs.clone();
+                let rows = outputs.chunks_exact_mut(functions).zip(shown.chunks_exact(functions));
+                rows.for_each(|(expected, shown)| family.expect(shown, expected));
             }
         } else {
             predictor.at(draw, &pairs.inputs, &mut parameters);
@@ -256,6 +246,18 @@ fn comparisons(
         }
         let compared = pairs.compare(functions, &outputs);
         values.iter_mut().zip(compared).for_each(|(values, value)| values.push(value));
+    }
+    let mut variances = vec![0.0; functions];
+    if open && is_sum {
+        let weights = pairs.weights();
+        let most = (2 * MOST_COVARIANCES / (points * points).max(1)).max(FEWEST_VARIANCES);
+        let some = evenly(draws.draws.len(), most);
+        for index in &some {
+            let sums = predictor.weighted_sums(draws.draws[*index], &pairs.inputs, &weights);
+            for (variance, (_, own)) in variances.iter_mut().zip(sums.unwrap_or_default()) {
+                *variance += own / some.len() as f64;
+            }
+        }
     }
     let estimate = |(values, variance): (&Vec<f64>, &f64)| {
         let Estimate { mean, sd } = Estimate::of(values);

@@ -45,11 +45,15 @@ impl Known<'_> {
             evaluator.cross(&here, &mut cross);
             transposed_matrix_vector(&cross, &weights[block.clone()], &mut part);
             part.iter().enumerate().for_each(|(row, value)| summed[(0, row)] += value);
-            let mut among = Matrix::zeros(block.len(), inputs.rows());
-            own.cross(&here, &mut among);
-            let mut products = vec![0.0; block.len()];
-            matrix_vector(&among, weights, &mut products);
-            variance += dot(&products, &weights[block]);
+            // The block with itself and all points after it, which count twice.
+            let rest: Vec<usize> = (first..inputs.rows()).collect();
+            let mut among = Matrix::zeros(rest.len(), block.len());
+            own.cross_rows(&rest, &here, &mut among);
+            for (column, weight) in weights[block.clone()].iter().enumerate() {
+                let (within, after) = among.column(column).split_at(block.len());
+                let (own, later) = weights[first..].split_at(block.len());
+                variance += weight * (dot(within, own) + 2.0 * dot(after, later));
+            }
         }
         let mean = (0..known).map(|row| summed[(0, row)] * self.alpha[row]).sum();
         let column = (self.whiten)(&summed);

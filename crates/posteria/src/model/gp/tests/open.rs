@@ -202,18 +202,21 @@ fn what_is_drawn_follows_from_its_stream_alone() {
 
 #[test]
 fn sums_of_the_function_have_their_moments() {
+    // More than two blocks.
+    const NEW: usize = 150;
     let data = data(ROWS, &[&wave]);
     let mut stream = stream(45);
-    let inputs = Matrix::from_fn(7, 2, |_, _| stream.normal());
-    let weights: Vec<f64> = (0..7).map(|_| stream.normal()).collect();
+    let inputs = Matrix::from_fn(NEW, 2, |_, _| stream.normal());
+    let weights: Vec<f64> = (0..NEW).map(|_| stream.normal()).collect();
     for text in ["", "neighbours = 11", "[residual]\nfamily = 'student-t'\ndof = 4.0"] {
         let posterior = posterior(text, &data);
         let (state, draw) = some_draw(&posterior, &mut stream);
         let plain = Plain::new(&posterior, &state, 0);
         let training = Training::new(&posterior, &state, 0);
-        let cross =
-            Matrix::from_fn(7, ROWS, |i, j| plain.at(&row(&inputs, i), &row(&posterior.inputs, j)));
-        let prior = Matrix::from_fn(7, 7, |i, j| plain.at(&row(&inputs, i), &row(&inputs, j)));
+        let cross = Matrix::from_fn(NEW, ROWS, |i, j| {
+            plain.at(&row(&inputs, i), &row(&posterior.inputs, j))
+        });
+        let prior = Matrix::from_fn(NEW, NEW, |i, j| plain.at(&row(&inputs, i), &row(&inputs, j)));
         let joint = match posterior.keeps_latents() {
             true => {
                 let latents = &state[posterior.latents.clone()];
@@ -223,8 +226,8 @@ fn sums_of_the_function_have_their_moments() {
         };
         let scaling = &posterior.target_scaling[0];
         let mean: f64 = joint.means.iter().zip(&weights).map(|(m, w)| w * scaling.invert(*m)).sum();
-        let variance: f64 = (0..49)
-            .map(|k| weights[k / 7] * weights[k % 7] * joint.covariances[(k / 7, k % 7)])
+        let variance: f64 = (0..NEW * NEW)
+            .map(|k| weights[k / NEW] * weights[k % NEW] * joint.covariances[(k / NEW, k % NEW)])
             .sum();
         let mut predictor = posterior.predictor().unwrap();
         let found = predictor.weighted_sums(&draw, &inputs, &weights).unwrap();

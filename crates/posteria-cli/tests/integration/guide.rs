@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use crate::draws_store;
 use crate::posteria::Place;
 
 /// The folder of the repository.
@@ -13,12 +14,17 @@ fn root() -> PathBuf {
 
 /// The blocks of shell commands of a page, in order.
 fn blocks(page: &str) -> Vec<String> {
+    blocks_of(page, "```sh")
+}
+
+/// The blocks of a page that begin so, in order.
+fn blocks_of(page: &str, begin: &str) -> Vec<String> {
     let text = fs::read_to_string(root().join(page)).unwrap_or_else(|_| panic!("no {page}"));
     let mut blocks = Vec::new();
     let mut inside: Option<String> = None;
     for line in text.lines() {
         match (&mut inside, line) {
-            (None, "```sh") => inside = Some(String::new()),
+            (None, line) if line == begin => inside = Some(String::new()),
             (Some(block), "```") => {
                 blocks.push(std::mem::take(block));
                 inside = None;
@@ -32,7 +38,7 @@ fn blocks(page: &str) -> Vec<String> {
 }
 
 /// Runs the blocks of `page` one after the other in an empty folder, after those of `before`.
-fn run(page: &str, before: &[String]) {
+fn run(page: &str, before: &[String]) -> Place {
     let blocks = blocks(page);
     assert!(!blocks.is_empty(), "{page} has no commands");
     let place = Place::new();
@@ -47,6 +53,7 @@ fn run(page: &str, before: &[String]) {
         let said = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{page}:\n{block}\n{said}");
     }
+    place
 }
 
 /// The table that the chapters use.
@@ -82,6 +89,17 @@ fn the_chapter_about_evidence_runs() {
 #[test]
 fn the_chapter_about_chains_runs() {
     run("docs/guide/chains.md", &table());
+}
+
+/// Its Python is run where there is one that knows ArviZ.
+#[test]
+fn the_chapter_about_arviz_runs() {
+    let page = "docs/guide/arviz.md";
+    let place = run(page, &table());
+    let Some(python) = draws_store::python() else { return };
+    let programs = blocks_of(page, "```python").join("\n");
+    assert!(programs.contains("plot_loo_pit"));
+    draws_store::run_python(&python, &place.path(""), &programs);
 }
 
 #[test]

@@ -36,13 +36,15 @@ fn main() -> ExitCode {
     let facts = [("draws", "4 chains of 1000 draws"), ("largest R-hat", "1.003")];
     let facts = facts.map(|(name, value)| (name.to_string(), value.to_string())).into();
     good.push(Verdict { doubts: Vec::new(), facts, reassurance }.section());
-    good.push(model().section());
-    good.push(convergence(&mut noise, 0.0).section());
-    good.push(predictions(&mut noise).section());
-    good.push(densities(&mut noise).section());
+    let predictions = predictions(&mut noise);
+    good.push(predictions.section());
+    good.push(predictions.inputs_section());
+    good.push(selection().section());
     good.push(utilities(&mut noise).section());
     good.push(evidence().section());
-    good.push(selection().section());
+    good.push(densities(&mut noise).section());
+    good.push(convergence(&mut noise, 0.0).section());
+    good.push(model().section());
     let mut bad = Part::new("runs/<script>alert('bad')</script>");
     let weights = WeightReliability {
         pareto_shapes: (0..120)
@@ -133,6 +135,7 @@ fn convergence(noise: &mut Noise, shift: f64) -> Convergence {
         needed: 400.0,
         interval: ["hdi_3%".into(), "hdi_97%".into()],
         notes: Vec::new(),
+        ..Convergence::default()
     }
 }
 
@@ -156,6 +159,7 @@ fn predictions(noise: &mut Noise) -> Predictions {
         name: name.into(),
         x: noise.normals(80).iter().map(|z| at + z).collect(),
         y: noise.normals(80),
+        ..PointSet::default()
     };
     let surface = |output: &str, values, is_probability, points| Surface {
         inputs: ["first input".into(), "second input".into()],
@@ -166,6 +170,7 @@ fn predictions(noise: &mut Noise) -> Predictions {
         is_probability,
         boundary: if is_probability { 0.5 } else { f64::NAN },
         points,
+        ..Surface::default()
     };
     let probability: Vec<f64> = over(|x, y| 1.0 / (1.0 + (-2.0 * x - y.powi(2) / 2.0 + 0.8).exp()));
     let observed: Vec<usize> = (0..300).map(|_| usize::from(noise.uniform() < 0.4)).collect();
@@ -178,6 +183,7 @@ fn predictions(noise: &mut Noise) -> Predictions {
         labels: vec!["plain".into(), "spotted".into()],
         probabilities: probabilities.collect(),
         observed: observed.clone(),
+        ..ClassifiedRows::default()
     };
     let effect = |name: &str, classes: Vec<String>| {
         let count = if classes.is_empty() { 15 } else { classes.len() };
@@ -193,6 +199,7 @@ fn predictions(noise: &mut Noise) -> Predictions {
             x,
             classes,
             mean: mean.clone(),
+            ..Effect::default()
         }
     };
     Predictions {
@@ -206,6 +213,7 @@ fn predictions(noise: &mut Noise) -> Predictions {
             observed: [across, up.clone()],
             is_probability: false,
             x,
+            ..Curve::default()
         }],
         surfaces: vec![
             surface(
@@ -227,19 +235,18 @@ fn predictions(noise: &mut Noise) -> Predictions {
                 predicted.iter().map(|y| y - 3.3).collect(),
                 predicted.iter().map(|y| y + 3.3).collect(),
             ],
-            level: up
-                .iter()
-                .zip(&predicted)
-                .map(|(y, p)| 1.0 / (1.0 + (-0.8 * (y - p)).exp()))
-                .collect(),
             observed: up,
             predicted,
+            basis: Basis::LeaveOneOut,
+            ..FittedRows::default()
         }],
-        classified: Some(classified),
+        classified: vec![classified.clone()],
+        calibrated: vec![classified],
         effects: vec![
             effect("cement", Vec::new()),
             effect("colour", vec!["red".into(), "green".into(), "blue".into()]),
         ],
+        ..Predictions::default()
     }
 }
 

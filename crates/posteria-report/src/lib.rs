@@ -43,4 +43,4 @@ mod svg;
 mod tests;
 mod thin;
 
-pub use page::{Alert, Block, Level, Part, Report, Section, TextTable};
+pub use page::{Alert, Block, Folded, Level, Part, Report, Section, TextTable};

@@ -80,6 +80,8 @@ const send = (method, params = {}, sessionId = undefined) =>
 // What is wrong with the figures of a page; runs in the page.
 const inspect = () => {
   const wrong = [];
+  // What is folded away is looked at too.
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
   const told = (text) => (text.querySelector("tspan") ?? text).textContent;
   const figures = [...document.querySelectorAll("figure")];
   if (!figures.length) wrong.push("there are no figures");
@@ -201,6 +203,7 @@ try {
         const loaded = (found.loaded / 1000).toFixed(2);
         console.log(`${name}: ${found.figures} figures, ${(size / 1e6).toFixed(2)} MB, loaded in ${loaded} s`);
         if (pictures) {
+          await tab.run(() => document.querySelectorAll("details").forEach((fold) => (fold.open = false)));
           const height = Math.min(await tab.run(() => document.documentElement.scrollHeight), 60000);
           for (let y = 0, part = 0; y < height; y += 2400, part++) {
             await tab.tell("Emulation.setDeviceMetricsOverride", { width, height: 2400, deviceScaleFactor: 1, mobile: false });

@@ -266,8 +266,9 @@ impl fmt::Display for Caution {
             ),
             Caution::LowEnergyFraction { chain, fraction } => write!(
                 f,
-                "E-BFMI is {fraction:.2} in chain {chain} (below 0.3): the tails are explored \
-                 slowly; warm up longer or reparametrise heavy-tailed scales"
+                "E-BFMI is {fraction:.2} in chain {} (below 0.3): the tails are explored \
+                 slowly; warm up longer or reparametrise heavy-tailed scales",
+                chain + 1
             ),
             Caution::NotNormal { log_likelihood, expected } => write!(
                 f,

@@ -1,5 +1,7 @@
 //! Compare models by their predictions of the same rows.
 
+mod kept;
+
 use posteria::assess::{
     Comparison, Difference, PointwiseUtilities, Weighting, compare, compare_elpds,
 };
@@ -66,7 +68,9 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         failing.push(assessed.failing);
         found.push(assessed.utilities);
     }
-    Report::new((arguments, &plans[0]), &names, (&found, &failing), cautions)
+    let report = Report::new((arguments, &plans[0]), &names, (&found, &failing), cautions)?;
+    kept::keep(&report, &subjects)?;
+    Ok(report)
 }
 
 /// Refuses runs that are not judged by the same rows and targets.

@@ -1,11 +1,14 @@
 //! Write one page about runs.
 
+mod comparison;
 mod data;
 mod effects;
 mod kept;
+mod page;
 mod part;
 mod posterior;
 mod predictions;
+mod rows;
 mod selection;
 mod verdict;
 
@@ -13,11 +16,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use posteria_report::{Level, Part, Report};
+use posteria_report::{Level, Report};
 use serde::Serialize;
 
-use self::kept::{Assessment, comparisons};
-use self::part::Assessed;
 use super::Context;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
@@ -75,11 +76,10 @@ fn write(
         check_folder(folder)?;
     }
     let interrupt = Interrupt::listen().running()?;
-    let parts = runs.iter().map(|folder| part::gather(folder, context, &interrupt));
-    let (mut parts, assessed): (Vec<Part>, Vec<Option<Assessed>>) =
-        parts.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    parts.extend(comparison(runs, assessed, context));
-    let doubts = parts.iter().filter(|part| part.level() == Level::Bad).count();
+    let gathered = runs.iter().map(|folder| part::gather(folder, runs.len() > 1, context, &interrupt));
+    let gathered = gathered.collect::<Result<Vec<_>>>()?;
+    let doubts = gathered.iter().filter(|run| run.verdict.section().level() == Level::Bad).count();
+    let parts = page::parts(runs, gathered, context.seed())?;
     let title = match runs {
         [run] => format!("posteria report: {}", run.display()),
         _ => format!("posteria report: {} runs", runs.len()),
@@ -99,25 +99,6 @@ fn write(
         }
     }
     Ok(Written { report: shown, figures: files, doubts })
-}
-
-/// The part that compares runs which were assessed alike, if all of them were.
-fn comparison(
-    runs: &[PathBuf],
-    assessed: Vec<Option<Assessed>>,
-    context: &Context,
-) -> Option<Part> {
-    let assessed = assessed.into_iter().collect::<Option<Vec<_>>>()?;
-    let [first, others @ ..] = &assessed[..] else { return None };
-    if others.is_empty() || others.iter().any(|other| other.observed != first.observed) {
-        return None;
-    }
-    let names = runs.iter().map(|run| run.display().to_string());
-    let named: Vec<(String, &Assessment)> =
-        names.zip(assessed.iter().map(|it| &it.assessment)).collect();
-    let mut part = Part::new("Which model predicts better?");
-    part.push(comparisons(&named, &first.targets, context.seed()).section());
-    Some(part)
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<()> {

@@ -36,6 +36,8 @@ mod assess_runs;
 mod assess;
 // Reports: contract, verdicts, refusals, names from hostile tables.
 mod report;
+// What a report answers: comparisons, rows that were left out, names of figures.
+mod report_answer;
 // Reports in a browser, where one is installed.
 mod browser;
 // Committees of early-stopped networks, from fit to prediction.

@@ -75,7 +75,7 @@ fn every_kind_of_prediction_has_its_figures() {
         ("x", "y", "y against x: the data should fill the bands"),
         ("x", "class", "How P(low) depends on x"),
         ("x kind", "y", "kind changes y by"),
-        ("x kind", "class", "class: are probabilities as frequent as they say?"),
+        ("x kind", "class", "class: are predicted probabilities right? (leave-one-out)"),
     ] {
         let fit = format!("fit t.csv --target {target} --inputs {inputs} {QUICK} --out r");
         assert_eq!(place.call(&fit).code, 0);

@@ -10,11 +10,14 @@ pub use mark::{Mark, Shape};
 pub use table::Table;
 
 pub use crate::scale::Kind;
+use crate::escape::slug;
 use crate::{png, svg};
 
 /// A figure.
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
+    /// A name that stays the same whatever the numbers are, for files; empty: made from the title.
+    pub name: String,
     /// What to see in it, in one line.
     pub title: String,
     /// How to read it.
@@ -36,6 +39,11 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// A short name of small letters, digits and hyphens, for files.
+    pub fn file_name(&self) -> String {
+        slug(if self.name.is_empty() { &self.title } else { &self.name })
+    }
+
     /// A picture that stands alone, with its title, on light ground.
     pub fn svg(&self) -> String {
         svg::draw(self, svg::Place::File)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Alert, Block, Level, Part, Report, Section, TextTable};
+use super::{Alert, Block, Folded, Level, Part, Report, Section, TextTable};
 use crate::escape::{address, markup, slug};
 use crate::figure::{Figure, Hover, Span};
 use crate::svg::{Place, draw};
@@ -63,7 +63,7 @@ fn part_of(out: &mut String, part: &Part, index: usize) {
         _ => (None, &part.sections[..]),
     };
     if let Some(section) = first {
-        blocks(out, section);
+        blocks(out, &section.blocks);
     }
     let anchor = |section: &Section| format!("p{index}-{}", slug(&section.title));
     if rest.len() > 1 {
@@ -77,13 +77,13 @@ fn part_of(out: &mut String, part: &Part, index: usize) {
     for section in rest {
         let (id, title) = (anchor(section), markup(&section.title));
         let _ = write!(out, "<section id=\"{id}\"><h3>{title}</h3>");
-        blocks(out, section);
+        blocks(out, &section.blocks);
         out.push_str("</section>");
     }
     out.push_str("</article>");
 }
 
-fn blocks(out: &mut String, section: &Section) {
+fn blocks(out: &mut String, blocks: &[Block]) {
     // Figures that follow each other share a grid; those of two in a row have another one.
     let grid_of = |block: &Block| match block {
         Block::Figure(figure) if figure.span == Span::Half => Some("grid pairs"),
@@ -91,7 +91,7 @@ fn blocks(out: &mut String, section: &Section) {
         _ => None,
     };
     let mut grid = None;
-    for block in &section.blocks {
+    for block in blocks {
         let next = grid_of(block);
         if next != grid {
             if grid.is_some() {
@@ -118,11 +118,18 @@ fn blocks(out: &mut String, section: &Section) {
             }
             Block::Figure(figure) => figure_of(out, figure),
             Block::Table(table) => table_of(out, table),
+            Block::Folded(folded) => folded_of(out, folded),
         }
     }
     if grid.is_some() {
         out.push_str("</div>");
     }
+}
+
+fn folded_of(out: &mut String, Folded { title, blocks: own }: &Folded) {
+    let _ = write!(out, "<details><summary>{}</summary>", markup(title));
+    blocks(out, own);
+    out.push_str("</details>");
 }
 
 fn alert_of(out: &mut String, alert: &Alert) {
@@ -160,7 +167,7 @@ fn figure_of(out: &mut String, figure: &Figure) {
         let _ = write!(
             out,
             "<a download=\"{}.csv\" href=\"data:text/csv;charset=utf-8,{}\">CSV</a>",
-            slug(&figure.title),
+            figure.file_name(),
             address(&figure.table.csv())
         );
     }

@@ -19,6 +19,8 @@ pub struct Report {
 pub struct Part {
     /// What it is about.
     pub name: String,
+    /// What the names of its figures' files begin with where there are several parts; may be empty.
+    pub key: String,
     /// Sections in the order they are shown.
     pub sections: Vec<Section>,
 }
@@ -45,6 +47,17 @@ pub enum Block {
     Figure(Box<Figure>),
     /// A table.
     Table(TextTable),
+    /// Blocks that are shown only when they are asked for.
+    Folded(Folded),
+}
+
+/// Blocks that are shown only when they are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Folded {
+    /// What is in them.
+    pub title: String,
+    /// The blocks.
+    pub blocks: Vec<Block>,
 }
 
 /// Something to notice.
@@ -88,7 +101,8 @@ pub struct TextTable {
 impl Part {
     /// A part without sections.
     pub fn new(name: impl Into<String>) -> Self {
-        Part { name: name.into(), sections: Vec::new() }
+        let name = name.into();
+        Part { key: slug(&name), name, sections: Vec::new() }
     }
 
     /// Appends a section, unless there is nothing in it.
@@ -100,12 +114,7 @@ impl Part {
 
     /// The most serious level of its alerts.
     pub fn level(&self) -> Level {
-        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
-        let levels = blocks.filter_map(|block| match block {
-            Block::Alert(alert) => Some(alert.level),
-            _ => None,
-        });
-        levels.max().unwrap_or_default()
+        self.sections.iter().map(Section::level).max().unwrap_or_default()
     }
 }
 
@@ -129,6 +138,46 @@ impl Section {
     pub fn table(&mut self, table: TextTable) {
         self.blocks.push(Block::Table(table));
     }
+
+    /// Appends the blocks of another section, whose title says what is in them, to be shown when
+    /// they are asked for; nothing if there are none.
+    pub fn folded(&mut self, section: Section) {
+        let Section { title, blocks } = section;
+        if !blocks.is_empty() {
+            self.blocks.push(Block::Folded(Folded { title, blocks }));
+        }
+    }
+
+    /// Appends the blocks of another section.
+    pub fn extend(&mut self, section: Section) {
+        self.blocks.extend(section.blocks);
+    }
+
+    /// The most serious level of its alerts.
+    pub fn level(&self) -> Level {
+        let levels = self.blocks.iter().filter_map(|block| match block {
+            Block::Alert(alert) => Some(alert.level),
+            _ => None,
+        });
+        levels.max().unwrap_or_default()
+    }
+
+    /// All figures, those that are folded away included.
+    pub fn figures(&self) -> Vec<&Figure> {
+        let mut found = Vec::new();
+        figures_of(&self.blocks, &mut found);
+        found
+    }
+}
+
+fn figures_of<'b>(blocks: &'b [Block], found: &mut Vec<&'b Figure>) {
+    for block in blocks {
+        match block {
+            Block::Figure(figure) => found.push(figure),
+            Block::Folded(folded) => figures_of(&folded.blocks, found),
+            _ => {}
+        }
+    }
 }
 
 impl Report {
@@ -137,16 +186,17 @@ impl Report {
         html::page(self)
     }
 
-    /// Every figure with a name of its own, for files: without folder and ending.
+    /// Every figure with a name of its own, for files: without folder and ending. Names depend on
+    /// what is shown, never on the numbers.
     pub fn figures(&self) -> Vec<(String, &Figure)> {
         let mut figures: Vec<(String, &Figure)> = Vec::new();
-        for (index, part) in self.parts.iter().enumerate() {
-            let blocks = part.sections.iter().flat_map(|section| &section.blocks);
-            for block in blocks {
-                let Block::Figure(figure) = block else { continue };
-                let prefix =
-                    if self.parts.len() > 1 { format!("{}-", index + 1) } else { String::new() };
-                let stem = format!("{prefix}{}", slug(&figure.title));
+        for part in &self.parts {
+            for figure in part.sections.iter().flat_map(Section::figures) {
+                let prefix = match &part.key[..] {
+                    key if self.parts.len() > 1 && !key.is_empty() => format!("{key}-"),
+                    _ => String::new(),
+                };
+                let stem = format!("{prefix}{}", figure.file_name());
                 let is_taken = |name: &String| figures.iter().any(|(taken, _)| taken == name);
                 let others = (2..).map(|number| format!("{stem}-{number}"));
                 let name = std::iter::once(stem.clone()).chain(others).find(|it| !is_taken(it));

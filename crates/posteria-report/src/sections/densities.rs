@@ -5,6 +5,8 @@ use crate::figure::{Axis, Figure, Hover, Ink, Kind, Mark, Shape, Table};
 use crate::number::short;
 use crate::page::Section;
 
+/// Figures that are shown without being asked for.
+const OPEN: usize = 3;
 /// Rows of one figure.
 const ROWS: usize = 14;
 /// Height of a row of several in pixels, and of a density in rows.
@@ -21,6 +23,8 @@ pub struct Densities {
 /// Parameters that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DensityGroup {
+    /// A name for files; empty: made from the title.
+    pub name: String,
     /// What to see.
     pub title: String,
     /// What a reader must know.
@@ -43,12 +47,18 @@ pub struct Sample {
 }
 
 impl Densities {
-    /// One figure per group.
+    /// One figure per group; all but the first few are folded away.
     pub fn section(&self) -> Section {
         let mut section = Section::new("Posterior");
-        for group in self.groups.iter().filter(|group| !group.samples.is_empty()) {
-            section.figure(group.figure());
-        }
+        let shown: Vec<&DensityGroup> =
+            self.groups.iter().filter(|group| !group.samples.is_empty()).collect();
+        // A fold for one figure saves nothing.
+        let open = if shown.len() > OPEN + 1 { OPEN } else { shown.len() };
+        let (first, rest) = shown.split_at(open);
+        first.iter().for_each(|group| section.figure(group.figure()));
+        let mut more = Section::new(format!("Posterior densities of {} more", rest.len()));
+        rest.iter().for_each(|group| more.figure(group.figure()));
+        section.folded(more);
         section
     }
 }
@@ -66,7 +76,9 @@ impl DensityGroup {
             caption.push_str(&format!(" {} more are not shown.", self.samples.len() - shown.len()));
         }
         if !self.note.is_empty() {
-            caption = format!("{caption} {}", self.note);
+            let mut letters = self.note.chars();
+            let first: String = letters.next().iter().flat_map(|it| it.to_uppercase()).collect();
+            caption = format!("{caption} {first}{}", letters.as_str());
         }
         let kind = match self.kind {
             // Where something is not positive, a logarithm shows only a part.
@@ -76,6 +88,7 @@ impl DensityGroup {
             kind => kind,
         };
         let base = Figure {
+            name: self.name.clone(),
             title: self.title.clone(),
             caption,
             x: Axis::of(kind, &self.label),

@@ -103,6 +103,7 @@ impl Evidence {
             table = table.numbers(name, &mean).numbers(format!("{name}, mcse"), &error);
         }
         Figure {
+            name: "evidence-path".into(),
             title: "The path to the evidence: both ways should agree".into(),
             caption:
                 "Mean log likelihood (minus the energy) along prior × likelihood^β, ± 2 Monte \
@@ -132,6 +133,7 @@ impl Evidence {
         };
         let table = Table::new().texts("model", &names);
         Figure {
+            name: "model-probabilities".into(),
             title: "Probability of each model given the data".into(),
             caption: "If all were equally probable before.".into(),
             x: Axis::new("probability").within(0.0, 1.0),

@@ -3,6 +3,7 @@
 //! Whoever holds results fills in the structs; a struct without numbers gives an empty section,
 //! which [`Part::push`](crate::Part::push) leaves out.
 
+mod comparison;
 mod convergence;
 mod densities;
 mod evidence;
@@ -14,12 +15,14 @@ mod utilities;
 mod verdict;
 mod weights;
 
-pub use convergence::{ChainFacts, Convergence, Trace, VariableFacts};
+pub use comparison::{ElpdForest, ElpdOfModel};
+pub use convergence::{ChainFacts, Convergence, Energy, Pair, Trace, VariableFacts};
 pub use densities::{Densities, DensityGroup, Sample};
 pub use evidence::{Evidence, ModelEvidence, PathPoint};
 pub use model::{ColumnFacts, Model};
 pub use predictions::{
-    Band, ClassifiedRows, Curve, Effect, FittedRows, PointSet, Predictions, Surface,
+    Band, Basis, ClassifiedRows, Curve, Effect, FittedRows, Pit, PointSet, Predictions, RankedRows,
+    Rates, Replicated, Surface,
 };
 pub use results::{Quantity, Results};
 pub use selection::{InputFacts, ModelFacts, NestedFacts, Selection, SizeFacts, UtilityOfSize};

@@ -35,7 +35,7 @@ pub struct ColumnFacts {
 impl Model {
     /// The model and its data.
     pub fn section(&self) -> Section {
-        let mut section = Section::new("What was fitted");
+        let mut section = Section::new("Model");
         if !self.summary.is_empty() {
             section.text(&self.summary);
         }

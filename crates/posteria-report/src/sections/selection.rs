@@ -174,6 +174,7 @@ impl Selection {
             }
         }
         Figure {
+            name: "inputs".into(),
             title: "Which inputs are in the model".into(),
             caption: "Posterior probability of every input, ± 2 Monte Carlo deviations. Relevance, where \
                       the table has it, measures how much the function bends along an input, not how much \
@@ -203,6 +204,7 @@ impl Selection {
             names: names.collect(),
         };
         Figure {
+            name: "input-counts".into(),
             title: "How many inputs, against the prior".into(),
             caption: "Where bars and line differ, the data have spoken.".into(),
             x: Axis::new("number of inputs"),
@@ -241,6 +243,7 @@ impl Selection {
         let sets: Vec<String> = self.models.iter().map(inputs).collect();
         let probabilities: Vec<f64> = self.models.iter().map(|model| model.probability).collect();
         Figure {
+            name: "input-sets".into(),
             title: "The most probable models, and what is in them".into(),
             caption: "One column per model, blue where an input is in it.".into(),
             x: Axis::named(
@@ -276,6 +279,7 @@ impl Selection {
             marks.push(Mark::level(self.full_utility).called("all inputs"));
         }
         Figure {
+            name: "inputs-that-suffice".into(),
             title: "How many inputs suffice to predict".into(),
             caption: "Expected utility of the k most probable inputs, 5 % to 95 %. The smallest \
                       set that reaches the level of all inputs suffices."

@@ -56,13 +56,7 @@ impl Utilities {
         if !self.method.is_empty() {
             section.text(&self.method);
         }
-        let mut names: Vec<&str> = Vec::new();
-        for utility in &self.utilities {
-            if !names.contains(&&utility.name[..]) {
-                names.push(&utility.name);
-            }
-        }
-        for name in names {
+        for name in self.names() {
             let own: Vec<&Utility> = self.utilities.iter().filter(|u| u.name == name).collect();
             let with_draws = own.iter().filter(|utility| !utility.draws.is_empty());
             let samples: Vec<Sample> = with_draws
@@ -76,6 +70,7 @@ impl Utilities {
             }
             let better = if own.iter().any(|u| u.is_cost) { "smaller" } else { "larger" };
             let group = DensityGroup {
+                name: format!("utility-{name}"),
                 title: format!("{name}: what to expect of new rows; {better} is better"),
                 label: name.into(),
                 samples,
@@ -91,7 +86,20 @@ impl Utilities {
         section
     }
 
+    /// The names of the utilities, each once.
+    fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for utility in &self.utilities {
+            if !names.contains(&&utility.name[..]) {
+                names.push(&utility.name);
+            }
+        }
+        names
+    }
+
+    /// What is said about every model, utility by utility.
     fn table(&self) -> TextTable {
+        let names = self.names();
         let row = |u: &Utility| {
             let name = match &u.model[..] {
                 "" => u.name.clone(),
@@ -103,22 +111,21 @@ impl Utilities {
         TextTable {
             title: "Expected utilities".into(),
             header: ["utility", "mean", "sd", "5 %", "95 %"].map(String::from).into(),
-            rows: self.utilities.iter().map(row).collect(),
+            rows: names
+                .iter()
+                .flat_map(|name| self.utilities.iter().filter(move |it| it.name == *name))
+                .map(row)
+                .collect(),
             ..TextTable::default()
         }
     }
 }
 
 impl Comparison {
-    /// The names of the models with numbers, without the folder that all of them are in.
+    /// The names of the models with numbers.
     fn numbered(&self) -> Vec<String> {
-        let folder = |name: &str| name.rfind('/').map_or(0, |at| at + 1);
-        let first = self.models.first().map_or("", String::as_str);
-        let common = &first[..folder(first)];
-        let is_common = self.models.iter().all(|name| name.starts_with(common));
-        let skipped = if is_common { common.len() } else { 0 };
         let names = self.models.iter().enumerate();
-        names.map(|(index, name)| format!("{}. {}", index + 1, &name[skipped..])).collect()
+        names.map(|(index, name)| format!("{}. {name}", index + 1)).collect()
     }
 
     fn figure(&self) -> Figure {
@@ -129,7 +136,13 @@ impl Comparison {
         };
         let cells = (0..columns * columns).map(|index| cell(index / columns, index % columns));
         let values: Vec<f64> = cells.collect();
-        let texts = values.iter().map(|p| if p.is_nan() { String::new() } else { percent(*p) });
+        let texts = values.iter().map(|p| match *p {
+            p if p.is_nan() => String::new(),
+            // Certainty is never had from finitely many rows.
+            p if p > 0.99 => "> 99 %".into(),
+            p if p < 0.01 => "< 1 %".into(),
+            p => percent(p),
+        });
         let tiles = Shape::Tiles {
             columns,
             values: values.clone(),
@@ -142,6 +155,7 @@ impl Comparison {
             table = table.numbers(name, &own);
         }
         Figure {
+            name: format!("better-{}", self.utility),
             title: format!("{}: probability that the row is better than the column", self.utility),
             caption:
                 "Above 50 % (orange) the model of the row is probably better; near 50 % the data \

@@ -42,7 +42,7 @@ impl WeightReliability {
 
     /// Shapes and effective sizes, row by row.
     pub fn section(&self) -> Section {
-        let mut section = Section::new("Reliability of importance weights");
+        let mut section = Section::new("Reliability of leave-one-out");
         for Doubt { level, text } in self.doubts() {
             let title = "Some rows cannot be left out by importance weights".into();
             section.blocks.push(Block::Alert(Alert { level, title, lines: vec![text] }));
@@ -57,7 +57,8 @@ impl WeightReliability {
                            above 0.7 the weighted mean is dominated by a few draws.";
             let rules = [(0.5, Ink::Muted), (GREATEST, Ink::Bad)];
             let marks = rules.map(|(at, ink)| Mark::level(at).ink(ink));
-            section.figure(by_row(title, caption, ("Pareto k", &self.pareto_shapes), marks.into()));
+            let figure = by_row(title, caption, ("Pareto k", &self.pareto_shapes), marks.into());
+            section.figure(Figure { name: "pareto-k".into(), ..figure });
         }
         if !self.effective_sizes.is_empty() {
             let least = self.effective_sizes.iter().copied().fold(f64::NAN, f64::min);
@@ -68,7 +69,8 @@ impl WeightReliability {
             );
             let caption = "How many draws of equal weight the weighted draws are worth.";
             let sizes = ("effective draws", &self.effective_sizes[..]);
-            section.figure(by_row(title, caption, sizes, vec![Mark::level(self.draws as f64)]));
+            let figure = by_row(title, caption, sizes, vec![Mark::level(self.draws as f64)]);
+            section.figure(Figure { name: "loo-effective-draws".into(), ..figure });
         }
         section
     }

@@ -17,6 +17,7 @@ pub mod calibration;
 pub mod decision;
 mod dic;
 mod difference;
+mod discrimination;
 mod draw_matching;
 mod draw_replicates;
 mod expected;
@@ -24,6 +25,7 @@ pub mod formula;
 mod importance;
 mod k_fold;
 mod leave_one_out;
+mod leave_out_row;
 mod log_likelihoods;
 mod model_comparison;
 mod model_weights;
@@ -43,6 +45,7 @@ pub use dic::Dic;
 pub use difference::{
     Comparison, ComparisonError, Difference, PseudoBayesFactor, compare, difference,
 };
+pub use discrimination::{Discrimination, Threshold};
 pub use draw_matching::{DrawMatching, DrawMatchingError, MatchedDraws};
 pub use draw_replicates::{DrawBlocks, draw_replicates, log_density_replicates};
 pub use expected::{Components, ExpectedUtility, NormalApproximation, bayesian_bootstrap};
@@ -54,6 +57,7 @@ pub use k_fold::{KFoldUtilities, pointwise_utilities};
 pub use leave_one_out::{
     LeaveOneOut, LeaveOneOutOptions, PointwiseLoo, RelativeEfficiency, ShapeCounts, leave_one_out,
 };
+pub use leave_out_row::weights_leaving_out;
 pub use log_likelihoods::{LogLikelihoodError, LogLikelihoods};
 pub use model_comparison::{ComparedModel, ElpdComparison, Weighting, compare_elpds};
 pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};

@@ -47,6 +47,7 @@ pub use potential_scale_reduction::{
     ScaleReduction, potential_scale_reduction, potential_scale_reduction_of_thirds, r_hat,
     split_r_hat,
 };
+pub use rank::rank_correlation;
 pub use summary::{
     LOG_DENSITY, Summary, SummaryOptions, VariableSummary, summarize, summarize_chains,
 };

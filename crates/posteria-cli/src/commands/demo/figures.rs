@@ -58,6 +58,7 @@ impl Map<'_> {
             height: 380.0,
             hover: Hover::Point,
             span: Span::Half,
+            ..Figure::default()
         }
     }
 }
@@ -98,6 +99,7 @@ impl Lines<'_> {
             height: 300.0,
             hover: Hover::Row,
             span: self.span,
+            ..Figure::default()
         }
     }
 }

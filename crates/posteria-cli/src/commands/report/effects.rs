@@ -11,7 +11,7 @@ use crate::failure::Result;
 use crate::work::Work;
 
 /// Figures in all, and fewest of every output.
-const SHOWN: usize = 8;
+const SHOWN: usize = 6;
 const SHOWN_OF_EACH: usize = 3;
 /// Outputs that are looked at.
 const OUTPUTS: usize = 3;
@@ -45,7 +45,7 @@ struct Varied {
     values: Vec<f64>,
 }
 
-/// The inputs that change predictions most, output by output.
+/// What every input does to predictions, output by output; the strongest first.
 pub fn effects(
     work: &Work<'_>,
     data: &Dataset,
@@ -81,6 +81,7 @@ pub fn effects(
             own.push((
                 change,
                 Effect {
+                    model: String::new(),
                     input: column.name.clone(),
                     output: name.clone(),
                     x: x.clone(),
@@ -93,11 +94,38 @@ pub fn effects(
             ));
         }
         own.sort_by(|a, b| b.0.total_cmp(&a.0));
-        own.truncate((SHOWN / shown_outputs.max(1)).max(SHOWN_OF_EACH));
         let ends: Vec<f64> = own.iter().flat_map(|(_, e)| e.interval.concat()).collect();
         effects.extend(own.into_iter().map(|(_, effect)| Effect { range: range(&ends), ..effect }));
     }
     Ok(effects)
+}
+
+/// Those of the effects, of one or several models, that belong to the inputs which change an output
+/// most.
+pub fn strongest(effects: Vec<Effect>) -> Vec<Effect> {
+    let mut outputs: Vec<String> = Vec::new();
+    for effect in &effects {
+        if !outputs.contains(&effect.output) {
+            outputs.push(effect.output.clone());
+        }
+    }
+    let most = (SHOWN / outputs.len().max(1)).max(SHOWN_OF_EACH);
+    let mut chosen = Vec::new();
+    for output in &outputs {
+        let mut inputs: Vec<(f64, &String)> = Vec::new();
+        for effect in effects.iter().filter(|effect| effect.output == *output) {
+            match inputs.iter_mut().find(|(_, input)| **input == effect.input) {
+                Some((change, _)) => *change = change.max(effect.change()),
+                None => inputs.push((effect.change(), &effect.input)),
+            }
+        }
+        inputs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (_, input) in inputs.iter().take(most) {
+            let own = effects.iter().filter(|it| it.output == *output && it.input == **input);
+            chosen.extend(own.cloned());
+        }
+    }
+    chosen
 }
 
 /// The expected outcome of rows by their functions, in place: real outputs, or probabilities.
@@ -266,6 +294,25 @@ fn range(values: &[f64]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_strongest_inputs_of_all_models_are_kept_together() {
+        let effect = |model: &str, input: usize, change: f64| Effect {
+            model: model.into(),
+            input: format!("x{input}"),
+            output: "y".into(),
+            mean: vec![0.0, change],
+            ..Effect::default()
+        };
+        // One input is weak in one model and the strongest in the other.
+        let first = (0..9).map(|input| effect("a", input, 9.0 - input as f64));
+        let second = (0..9).map(|input| effect("b", input, if input == 8 { 20.0 } else { 0.0 }));
+        let found = strongest(first.chain(second).collect());
+        assert_eq!(found.len(), 2 * SHOWN);
+        let names: Vec<&str> = found.iter().map(|it| &it.input[..]).step_by(2).collect();
+        assert_eq!(names, ["x8", "x0", "x1", "x2", "x3", "x4"]);
+        assert!(strongest(Vec::new()).is_empty());
+    }
 
     #[test]
     fn functions_become_expected_outcomes() {

@@ -4,17 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::anyhow;
-use posteria::assess::{
-    Better, Bootstrap, PointwiseUtilities, TargetFacts, Terms, compare, parse_utility,
-};
-use posteria::random::Seed;
-use posteria_report::sections::{
-    Comparison, Evidence, PathPoint, Utilities, Utility, WeightReliability,
-};
+use posteria::assess::Better;
+use posteria_report::sections::{Evidence, PathPoint, Utilities, Utility, WeightReliability};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::failure::{Classify, Result};
-use crate::warning::Warning;
 
 /// What `posteria assess` kept.
 #[derive(Debug, Deserialize)]
@@ -56,7 +51,7 @@ struct KeptEvidence {
     mcse: Option<f64>,
     usable: bool,
     #[serde(default)]
-    warnings: Vec<Warning>,
+    warnings: Vec<Value>,
     #[serde(default)]
     curve: Vec<KeptRung>,
 }
@@ -94,27 +89,36 @@ pub fn number(value: Option<f64>) -> f64 {
     value.unwrap_or(f64::NAN)
 }
 
+/// Warnings as they are kept: texts, or objects with a message.
+pub fn texts(warnings: &[Value]) -> Vec<String> {
+    let text = |warning: &Value| match warning {
+        Value::String(text) => Some(text.clone()),
+        other => other["message"].as_str().map(String::from),
+    };
+    warnings.iter().filter_map(text).collect()
+}
+
 impl Assessment {
     /// That of the run in `folder`, if it has been assessed.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         read(folder, "assess.json", &format!("assess {}", folder.display()))
     }
 
-    /// Expected utilities with their distributions.
-    pub fn utilities(&self) -> Utilities {
-        let method = match (self.method.as_str(), self.folds) {
-            ("loo", _) => "Every row was predicted without itself, by weighting the draws.".into(),
-            ("kfold", Some(folds)) => format!(
-                "Every row was predicted by a fit without its fold, one of {folds}; corrected for the \
-                 smaller training sets."
-            ),
-            ("holdout", _) => "Rows that the fit has not seen were predicted.".into(),
-            ("prior", _) => "Every row was predicted by the prior alone.".into(),
-            _ => "Every row was predicted by a fit that knows it: too good.".to_string(),
-        };
+    /// How every row was predicted, as JSON has it.
+    pub fn method_name(&self) -> &str {
+        &self.method
+    }
+
+    /// How every row was predicted, in a sentence.
+    pub fn method(&self) -> String {
+        method_words(&self.method, self.folds)
+    }
+
+    /// Expected utilities with their distributions, of a model with this name.
+    pub fn utilities(&self, model: &str) -> Utilities {
         let utility = |kept: &KeptUtility| Utility {
             name: kept.name.clone(),
-            model: String::new(),
+            model: model.into(),
             mean: number(kept.mean),
             sd: number(kept.sd),
             interval: [number(kept.q05), number(kept.q95)],
@@ -122,7 +126,21 @@ impl Assessment {
             is_cost: kept.better == "lower",
         };
         let utilities = self.utilities.iter().map(utility).collect();
-        Utilities { method, utilities, comparisons: Vec::new() }
+        Utilities { method: self.method(), utilities, comparisons: Vec::new() }
+    }
+
+    /// Whether another run was assessed in the same way and of as many rows.
+    pub fn is_like(&self, other: &Assessment) -> bool {
+        (&other.method, other.folds, other.pointwise.len())
+            == (&self.method, self.folds, self.pointwise.len())
+    }
+
+    /// The utilities that were asked for, and what is better.
+    pub fn names(&self) -> impl Iterator<Item = (&str, Better)> {
+        self.utilities.iter().map(|utility| {
+            let is_cost = utility.better == "lower";
+            (&utility.name[..], if is_cost { Better::Lower } else { Better::Higher })
+        })
     }
 
     /// How far importance weights can be trusted, if there were any; of so many draws.
@@ -139,50 +157,32 @@ impl Assessment {
     }
 
     /// The utility with this name, row by row.
-    fn values(&self, name: &str) -> Option<Vec<f64>> {
+    pub fn values(&self, name: &str) -> Option<Vec<f64>> {
         let index = self.utilities.iter().position(|utility| utility.name == name)?;
         let value = |row: &KeptRow| number(row.values.get(index).copied().flatten());
         Some(self.pointwise.iter().map(value).collect())
     }
 }
 
-/// Compares runs that were assessed alike, by every utility that all of them have.
-pub fn comparisons(runs: &[(String, &Assessment)], targets: &TargetFacts, seed: Seed) -> Utilities {
-    let none = Utilities::default();
-    let [(_, first), others @ ..] = runs else { return none };
-    let alike = |other: &Assessment| {
-        (&other.method, other.folds, other.pointwise.len())
-            == (&first.method, first.folds, first.pointwise.len())
-    };
-    if others.is_empty() || !others.iter().all(|(_, other)| alike(other)) {
-        return none;
-    }
-    let mut found = Utilities {
-        method: "Paired comparisons: both models of a pair meet the same future rows.".into(),
-        ..none
-    };
-    for utility in &first.utilities {
-        let better = if utility.better == "lower" { Better::Lower } else { Better::Higher };
-        let Ok(parsed) = parse_utility(&utility.name, targets, better) else { continue };
-        let values = runs.iter().map(|(name, run)| Some((name, run.values(&utility.name)?)));
-        let Some(values) = values.collect::<Option<Vec<_>>>() else { continue };
-        let pointwise: Vec<(&str, PointwiseUtilities)> = values
-            .into_iter()
-            .map(|(name, values)| {
-                (name.as_str(), PointwiseUtilities::new(&*parsed, Terms::from(values)))
-            })
-            .collect();
-        let views: Vec<(&str, &PointwiseUtilities)> =
-            pointwise.iter().map(|(name, it)| (*name, it)).collect();
-        if let Ok(compared) = compare(&views, &Bootstrap::new(seed)) {
-            found.comparisons.push(Comparison {
-                utility: utility.name.clone(),
-                models: compared.models,
-                probability_better: compared.probability_better,
-            });
+/// How every row was predicted, in a sentence.
+pub fn method_words(method: &str, folds: Option<usize>) -> String {
+    match (method, folds) {
+        ("loo", _) => "Leave-one-out: every row is predicted without itself, by \
+                       importance weights."
+            .into(),
+        ("kfold", Some(folds)) => format!(
+            "{folds}-fold cross-validation: every row is predicted by a fit without its fold; corrected \
+             for the smaller training sets."
+        ),
+        ("kfold", None) => {
+            "Cross-validation: every row is predicted by a fit without its fold.".into()
         }
+        ("holdout", _) => "Hold-out: rows that the fit has not seen are predicted.".into(),
+        ("prior", _) => "Every row is predicted by prior draws alone.".into(),
+        _ => "Of the rows of the fit: every row is predicted by a fit that has seen it, which \
+              flatters."
+            .to_string(),
     }
-    found
 }
 
 /// The log evidence of the run in `folder`, if it has been found.
@@ -203,13 +203,8 @@ pub fn evidence(folder: &Path) -> Result<Option<Evidence>> {
         method: kept.method,
         log_evidence: number(kept.log_evidence),
         mcse: number(kept.mcse),
-        refusal: if kept.usable { String::new() } else { words(&kept.warnings) },
+        refusal: if kept.usable { String::new() } else { texts(&kept.warnings).join("; ") },
         path: kept.curve.iter().map(point).collect(),
         models: Vec::new(),
     }))
-}
-
-/// Warnings on one line.
-fn words(warnings: &[Warning]) -> String {
-    warnings.iter().map(Warning::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -2,17 +2,21 @@
 
 use std::path::Path;
 
-use posteria::assess::TargetFacts;
+use posteria::assess::{LeaveOneOutOptions, LogLikelihoods, TargetFacts, leave_one_out};
 use posteria::caution::Caution;
 use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
 use posteria::model::spec::{InferenceChoice, Spec};
-use posteria_report::sections::{Doubt, Evidence, Model, Selection, WeightReliability};
-use posteria_report::{Level, Part};
+use posteria_report::sections::{
+    Doubt, Evidence, Model, Predictions, Selection, Verdict, WeightReliability,
+};
+use posteria_report::{Level, Section};
 use posteria_store::Run;
 
 use super::super::{Context, foreign};
+use super::comparison::RowDensities;
 use super::kept::{self, Assessment};
+use super::rows::RowNote;
 use super::selection::selection;
 use super::{data, posterior, predictions, verdict};
 use crate::approximation;
@@ -24,20 +28,46 @@ use crate::sampling::{open, spec_of, store_failure};
 use crate::text;
 use crate::words::Words;
 
-/// An assessment, and what it was of.
-pub struct Assessed {
-    pub assessment: Assessment,
-    /// The targets of every row on the user's scale; classes as their indices.
+/// Most numbers of log likelihoods that are read: 400 MB.
+const MOST_LIKELIHOODS: usize = 50_000_000;
+
+/// Everything about one run.
+pub struct Gathered {
+    /// Its folder.
+    pub name: String,
+    pub verdict: Verdict,
+    pub predictions: Predictions,
+    /// How its rows were predicted.
+    pub row_note: Option<RowNote>,
+    /// What is known about which inputs it needs.
+    pub selection: Option<Selection>,
+    pub assessment: Option<Assessment>,
+    pub weights: Option<WeightReliability>,
+    pub evidence: Option<Evidence>,
+    pub posterior: Section,
+    pub convergence: Section,
+    pub model: Section,
+    /// Its targets, unless it has none or did not keep its data.
+    pub rows: Option<RowsOfData>,
+    /// What it predicts of rows left out, if it is one of several.
+    pub densities: Option<RowDensities>,
+}
+
+/// The targets of a run.
+pub struct RowsOfData {
+    /// Of every row on the user's scale; classes as their indices.
     pub observed: Vec<Vec<f64>>,
+    pub names: Vec<String>,
     pub targets: TargetFacts,
 }
 
-/// Everything about the run in `folder`, and its assessment, if it has one and can be compared.
+/// Gathers everything about the run in `folder`, which is one of several or not.
 pub fn gather(
     folder: &Path,
+    is_one_of_several: bool,
     context: &Context,
     interrupt: &Interrupt,
-) -> Result<(Part, Option<Assessed>)> {
+) -> Result<Gathered> {
     let run = open(folder)?;
     let spec = spec_of((folder, &run))?;
     let draws = foreign::draws_of(&run, context)?;
@@ -60,38 +90,62 @@ pub fn gather(
     let mut doubts = doubts(&run, &spec)?;
     doubts.extend(weights.iter().flat_map(WeightReliability::doubts));
     doubts.extend(evidence.iter().flat_map(Evidence::doubts));
-    let mut part = Part::new(folder.display().to_string());
-    part.push(verdict::verdict(&draws, &summary, inference, doubts).section());
-    let mut rows = None;
-    match run.training_data().map_err(store_failure)? {
-        Some(_) => {
-            let prepared = prepared(&run, spec, folder)?;
-            part.push(model(&prepared, &run).section());
-            part.push(convergence(&draws, &summary, inference).section());
-            let predictions = predictions::predictions(&prepared, &draws, context, interrupt)?;
-            part.push(predictions.section());
-            part.push(posterior::densities(&draws, &summary, &prepared.spec).section());
-            let Prepared { data, encoder, spec, .. } = &prepared;
-            if !spec.model.kind.is_unsupervised() {
-                rows = Some((observed(&data.targets, encoder), TargetFacts::of(data)));
-            }
+    let mut gathered = Gathered {
+        name: folder.display().to_string(),
+        verdict: verdict::verdict(&draws, &summary, inference, doubts),
+        predictions: Predictions::default(),
+        row_note: None,
+        selection,
+        assessment,
+        weights,
+        evidence,
+        posterior: posterior::densities(&draws, &summary, &spec).section(),
+        convergence: convergence(&draws, &summary, inference).section(),
+        model: Section::default(),
+        rows: None,
+        densities: None,
+    };
+    // A posteria of old did not keep the data.
+    if run.training_data().map_err(store_failure)?.is_some() {
+        let prepared = prepared(&run, spec, folder)?;
+        gathered.model = model(&prepared, &run).section();
+        let how = (context, interrupt);
+        (gathered.predictions, gathered.row_note) =
+            predictions::predictions(&prepared, &draws, is_one_of_several, how)?;
+        let Prepared { data, encoder, spec, .. } = &prepared;
+        if !spec.model.kind.is_unsupervised() {
+            gathered.rows = Some(RowsOfData {
+                observed: observed(&data.targets, encoder),
+                names: encoder.target_names(),
+                targets: TargetFacts::of(data),
+            });
         }
-        // A run of a posteria that did not keep the data.
-        None => {
-            part.push(convergence(&draws, &summary, inference).section());
-            part.push(posterior::densities(&draws, &summary, &spec).section());
+        if is_one_of_several && inference != InferenceChoice::Committee {
+            gathered.densities = densities(&run, &draws, data.rows(), context)?;
         }
     }
-    let sections = assessment.iter().map(|it| it.utilities().section());
-    let sections = sections.chain(weights.iter().map(WeightReliability::section));
-    let sections = sections.chain(selection.iter().map(Selection::section));
-    sections.chain(evidence.iter().map(Evidence::section)).for_each(|section| part.push(section));
-    let assessed = assessment.zip(rows).map(|(assessment, (observed, targets))| Assessed {
-        assessment,
-        observed,
-        targets,
-    });
-    Ok((part, assessed))
+    Ok(gathered)
+}
+
+/// The log predictive densities of rows left out, by the log likelihoods in the run folder; `None`
+/// where there are none, or too many to read for a page.
+fn densities(
+    run: &Run,
+    draws: &Draws,
+    rows: usize,
+    context: &Context,
+) -> Result<Option<RowDensities>> {
+    if draws.chains * draws.draws * rows > MOST_LIKELIHOODS {
+        return Ok(None);
+    }
+    let draws = run.draws().map_err(store_failure)?;
+    let Ok(likelihoods) = LogLikelihoods::of(&draws) else { return Ok(None) };
+    let options = LeaveOneOutOptions::default();
+    let Ok(loo) = leave_one_out(&likelihoods, &options, context.threads) else { return Ok(None) };
+    Ok(Some(RowDensities {
+        elpd: loo.pointwise.iter().map(|row| row.elpd).collect(),
+        unreliable: loo.shapes.bad,
+    }))
 }
 
 /// What was fitted, as it was before the fit.

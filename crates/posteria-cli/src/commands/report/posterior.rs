@@ -1,11 +1,13 @@
 //! Choose which draws of a run the page shows.
 
-use posteria::diagnose::{LOG_DENSITY, Summary, VariableSummary, divergences, energy_fractions};
+use posteria::diagnose::{
+    LOG_DENSITY, Summary, VariableSummary, divergences, energy_fractions, rank_correlation,
+};
 use posteria::draws::{Draws, Statistics, Variable};
 use posteria::model::spec::{ModelKind, Spec};
 use posteria_report::figure::Kind;
 use posteria_report::sections::{
-    ChainFacts, Convergence, Densities, DensityGroup, Sample, Trace, VariableFacts,
+    ChainFacts, Convergence, Densities, DensityGroup, Energy, Pair, Sample, Trace, VariableFacts,
 };
 
 use super::super::summary::sections::{Sections, Topic, unidentified};
@@ -13,6 +15,9 @@ use super::super::summary::sections::{Sections, Topic, unidentified};
 /// Variables with a trace, and how many of them are those that converge worst.
 const TRACES: usize = 8;
 const WORST: usize = 3;
+/// Hyperparameters that are looked at in pairs, and pairs that are shown.
+const HYPERPARAMETERS: usize = 8;
+const PAIRS: usize = 2;
 /// Effective draws that a chain should give [Vehtari et al. 2021].
 const NEEDED: f64 = 100.0;
 /// Parameters with a figure of their own.
@@ -34,6 +39,8 @@ pub fn convergence(draws: &Draws, summary: &Summary) -> Convergence {
     Convergence {
         variables,
         traces: traces(draws, summary),
+        pairs: pairs(draws, summary),
+        energy: energy(draws),
         chains: chains(draws),
         needed: NEEDED * draws.chains as f64,
         interval,
@@ -113,6 +120,53 @@ fn traces(draws: &Draws, summary: &Summary) -> Vec<Trace> {
     chosen.into_iter().filter_map(trace).collect()
 }
 
+/// The pairs of hyperparameters that go together most.
+fn pairs(draws: &Draws, summary: &Summary) -> Vec<Pair> {
+    let sections = Sections::new(summary, &draws.layout, false);
+    let scales = sections.sections.iter().filter(|(topic, _)| topic.is_of_scales());
+    let names = scales.flat_map(|(_, rows)| rows.iter().filter(|v| v.sd > 0.0).map(|v| &v.name));
+    let all: Vec<(&String, Vec<f64>, Kind)> = names
+        .take(HYPERPARAMETERS)
+        .filter_map(|name| {
+            let (chains, kind) = values(draws, summary, name)?;
+            Some((name, chains.concat(), kind))
+        })
+        .collect();
+    let diverging: Vec<bool> =
+        draws.statistics.iter().map(|statistics| statistics.diverging > 0.0).collect();
+    let mut pairs = Vec::new();
+    for (index, (name, first, kind)) in all.iter().enumerate() {
+        for (other, second, other_kind) in &all[index + 1..] {
+            pairs.push(Pair {
+                names: [name.to_string(), other.to_string()],
+                kinds: [*kind, *other_kind],
+                correlation: rank_correlation(first, second),
+                draws: [first.clone(), second.clone()],
+                diverging: diverging.clone(),
+            });
+        }
+    }
+    let strength = |pair: &Pair| if pair.correlation.is_nan() { 0.0 } else { pair.correlation.abs() };
+    pairs.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+    pairs.truncate(PAIRS);
+    pairs
+}
+
+/// How energies change, if the sampler has any.
+fn energy(draws: &Draws) -> Option<Energy> {
+    let fraction = energy_fractions(draws).into_iter().fold(f64::NAN, f64::min);
+    if !fraction.is_finite() {
+        return None;
+    }
+    let (mut marginal, mut transition) = (Vec::new(), Vec::new());
+    for chain in draws.statistics.chunks_exact(draws.draws.max(1)) {
+        let mean = chain.iter().map(|it| it.energy).sum::<f64>() / chain.len() as f64;
+        marginal.extend(chain.iter().map(|it| it.energy - mean));
+        transition.extend(chain.windows(2).map(|pair| pair[1].energy - pair[0].energy));
+    }
+    Some(Energy { marginal, transition, fraction })
+}
+
 /// The draws of a variable by its name, chain by chain, and how its axis runs.
 fn values(draws: &Draws, summary: &Summary, name: &str) -> Option<(Vec<Vec<f64>>, Kind)> {
     if name == LOG_DENSITY {
@@ -134,7 +188,17 @@ pub fn densities(draws: &Draws, summary: &Summary, spec: &Spec) -> Densities {
     let kind = spec.model.kind;
     let sections = Sections::new(summary, &draws.layout, false);
     let mut groups = Vec::new();
-    for (topic, rows) in &sections.sections {
+    // Coefficients are what a linear model is about; other parameters mean little by themselves.
+    let mut topics: Vec<_> = sections.sections.iter().collect();
+    if kind != ModelKind::Linear {
+        topics.sort_by_key(|(topic, _)| match topic {
+            Topic::Residual => 0,
+            Topic::Relevance => 1,
+            Topic::Scales => 2,
+            Topic::Parameters | Topic::Quality => 3,
+        });
+    }
+    for (topic, rows) in topics {
         let moving = rows.iter().filter(|v| v.sd > 0.0);
         let (dofs, others): (Vec<_>, Vec<_>) = moving.partition(|v| v.name.contains("_dof"));
         let samples = |rows: &[&&VariableSummary]| -> Vec<Sample> {
@@ -154,7 +218,8 @@ pub fn densities(draws: &Draws, summary: &Summary, spec: &Spec) -> Densities {
                 let shown = samples(&others).into_iter().filter(is_continuous);
                 for sample in shown.take(PARAMETERS) {
                     groups.push(DensityGroup {
-                        title: format!("{}: its posterior", sample.name),
+                        name: format!("posterior-{}", sample.name),
+                        title: format!("{}: posterior density", sample.name),
                         label: sample.name.clone(),
                         samples: vec![sample],
                         ..DensityGroup::default()
@@ -164,6 +229,7 @@ pub fn densities(draws: &Draws, summary: &Summary, spec: &Spec) -> Densities {
             _ => {
                 let (title, label) = words(*topic, kind);
                 groups.push(DensityGroup {
+                    name: format!("posterior-{}", stem(*topic)),
                     title: title.into(),
                     note,
                     label: label.into(),
@@ -173,6 +239,7 @@ pub fn densities(draws: &Draws, summary: &Summary, spec: &Spec) -> Densities {
             }
         }
         groups.push(DensityGroup {
+            name: format!("posterior-dof-{}", stem(*topic)),
             title: match topic {
                 Topic::Residual => "Degrees of freedom of the residuals: small is heavy-tailed",
                 _ => "Degrees of freedom of the priors",
@@ -187,21 +254,32 @@ pub fn densities(draws: &Draws, summary: &Summary, spec: &Spec) -> Densities {
     Densities { groups }
 }
 
+/// What the files of a topic are called.
+fn stem(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Parameters => "parameters",
+        Topic::Relevance => "relevance",
+        Topic::Scales => "scales",
+        Topic::Residual => "residual",
+        Topic::Quality => "quality",
+    }
+}
+
 fn words(topic: Topic, kind: ModelKind) -> (&'static str, &'static str) {
     match topic {
         Topic::Residual => (
-            "Noise: how far targets scatter about the function",
-            "scale, in the unit of the target",
+            "Noise: scale of the residuals",
+            "residual scale, in the unit of the target",
         ),
         Topic::Relevance if kind == ModelKind::Gp => (
-            "Relevance of inputs: the more, the faster the function changes",
-            "inverse length scale (inputs with deviation 1)",
+            "Relevance of inputs: the larger, the faster the function changes",
+            "inverse length scale (standardised inputs)",
         ),
         Topic::Relevance => (
-            "Relevance of inputs: the more, the stronger the function bends",
-            "prior scale of the weights (inputs with deviation 1)",
+            "Relevance of inputs: the larger, the more nonlinear the function",
+            "prior scale of the weights (standardised inputs)",
         ),
-        _ if kind == ModelKind::Gp => ("Hyperparameters of the process", "scale"),
+        _ if kind == ModelKind::Gp => ("Hyperparameters of the Gaussian process", "scale"),
         _ => ("Scales of the priors", "scale"),
     }
 }

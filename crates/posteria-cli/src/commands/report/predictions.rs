@@ -5,103 +5,110 @@ use std::num::NonZero;
 use posteria::approximate::Linearised;
 use posteria::data::{Dataset, Encoder, InputColumn, Targets};
 use posteria::draws::Draws;
-use posteria::model::spec::ModelKind;
+use posteria::model::spec::{InferenceChoice, ModelKind};
 use posteria::predict::{Family, Predictive};
 use posteria::random::Purpose;
 use posteria_linalg::Matrix;
-use posteria_report::sections::{
-    Band, ClassifiedRows, Curve, FittedRows, PointSet, Predictions, Surface,
-};
+use posteria_report::sections::{Band, Basis, Curve, PointSet, Predictions, Surface};
 
 use super::super::Context;
 use super::data::{input_values, target_values};
-use super::effects::{effects, evenly, expect, spread};
+use super::effects::{effects, expect, spread};
+use super::rows::RowNote;
 use crate::approximation;
 use crate::failure::Result;
 use crate::interrupt::Interrupt;
 use crate::prepare::Prepared;
-use crate::text;
 use crate::work::{Work, spread_evenly};
 
 /// Draws that predict, and where each is expensive.
 const DRAWS: usize = 400;
 const OPEN_DRAWS: usize = 200;
-/// Rows of the fit that are predicted.
-const ROWS: usize = 1000;
+/// Draws that predict rows which are left out: importance weights need more of them. Where each is
+/// expensive, as many of them as rows³ operations each leave time for.
+const LEFT_OUT_DRAWS: usize = 1000;
+const OPEN_OPERATIONS: usize = 10_000_000_000;
+/// Fewest draws with a tail that importance weights can be smoothed by.
+const FEWEST: usize = 25;
 /// Points of a curve, and of one side of a surface.
 const CURVE: usize = 121;
 const SIDE: usize = 45;
 /// Outputs with curves and surfaces.
-const OUTPUTS: usize = 4;
+pub const OUTPUTS: usize = 4;
 
-/// Everything about predictions; empty for models without targets.
+/// Everything about predictions; empty for models without targets. Effects of single inputs are
+/// there `always`, or only where neither curves nor surfaces show more.
 pub fn predictions(
     prepared: &Prepared,
     draws: &Draws,
-    context: &Context,
-    interrupt: &Interrupt,
-) -> Result<Predictions> {
+    always: bool,
+    (context, interrupt): (&Context, &Interrupt),
+) -> Result<(Predictions, Option<RowNote>)> {
     let Prepared { spec, data, encoder, posterior, .. } = prepared;
     let is_open = spec.model.kind == ModelKind::Gp;
-    let most = if is_open { OPEN_DRAWS } else { DRAWS };
-    let draws = spread_evenly(draws.clone(), NonZero::new(most));
-    let work = match Work::new(&**posterior, &draws, is_open, context, interrupt) {
-        Some(work) if !work.family.is_density() && data.rows() > 0 => work,
-        _ => return Ok(Predictions::default()),
+    let affordable = OPEN_OPERATIONS / data.rows().clamp(1, 2000).pow(3);
+    let [few, many] = match is_open {
+        true => [OPEN_DRAWS, affordable.clamp(OPEN_DRAWS, LEFT_OUT_DRAWS)],
+        false => [DRAWS, LEFT_OUT_DRAWS],
+    };
+    let [few, many] = [few, many].map(|most| spread_evenly(draws.clone(), NonZero::new(most)));
+    let work = |draws| Work::new(&**posterior, draws, is_open, context, interrupt);
+    let (work, row_work) = match (work(&few), work(&many)) {
+        (Some(work), Some(rows)) if !work.family.is_density() && data.rows() > 0 => (work, rows),
+        _ => return Ok((Predictions::default(), None)),
     };
     let linearised = approximation::linearised(posterior, spec, context)?;
     let is_linearised = linearised.is_some();
+    let is_posterior = matches!(
+        spec.sampling.inference(),
+        InferenceChoice::Mcmc | InferenceChoice::Laplace | InferenceChoice::Variational
+    );
+    let basis = match is_posterior && !is_linearised && row_work.total() >= FEWEST {
+        true => Basis::LeaveOneOut,
+        false => Basis::Fit,
+    };
     let source = Source { work: &work, linearised, data, encoder };
-    let mut predictions = source.predictions()?;
+    let rows = source.rows(&row_work, basis)?;
+    let mut predictions = rows.shown(&source);
+    source.grid(&mut predictions)?;
+    if !is_linearised {
+        predictions.replicated = source.replicated()?;
+    }
     let columns = encoder.input_columns().len();
     let is_drawn = !predictions.curves.is_empty() || !predictions.surfaces.is_empty();
-    if columns > 1 && !is_drawn && !is_linearised {
+    if columns > 1 && (always || !is_drawn) && !is_linearised {
         predictions.effects = effects(&work, data, encoder, &source.outputs())?;
     }
-    let by = match is_linearised {
-        true => "a network taken as linear about its approximation".to_string(),
-        false => format!("{} evenly chosen draws", work.total()),
-    };
-    let rows = match data.rows() {
-        count if count > ROWS => format!("{ROWS} of {count} rows of the fit are shown"),
-        count => format!("the {} of the fit", text::count(count, "row")),
-    };
-    predictions.note = format!(
-        "Predicted by {by}: {rows}. For what to expect of rows that the model has not seen, see \
-         posteria predict with other rows."
-    );
-    Ok(predictions)
+    let note = rows.note(data.rows(), row_work.total());
+    predictions.note = note.words();
+    if is_linearised {
+        predictions.note.push_str(" The network is taken as linear about its approximation.");
+    }
+    Ok((predictions, Some(note)))
 }
 
 /// What predicts.
-struct Source<'a> {
-    work: &'a Work<'a>,
-    linearised: Option<Linearised<'a>>,
-    data: &'a Dataset,
-    encoder: &'a Encoder,
+pub struct Source<'a> {
+    /// Its draws.
+    pub work: &'a Work<'a>,
+    /// What predicts in their place, if anything does.
+    pub linearised: Option<Linearised<'a>>,
+    /// What was fitted.
+    pub data: &'a Dataset,
+    /// How tables become numbers.
+    pub encoder: &'a Encoder,
 }
 
-/// The prediction of a row.
+/// The prediction of a place.
 struct Point {
-    /// Of every real target: the middle; 5, 25, 75 and 95 % quantiles; P(target ≤ observed).
-    outputs: Vec<[f64; 6]>,
+    /// Of every real target: the middle; 5, 25, 75 and 95 % quantiles.
+    outputs: Vec<[f64; 5]>,
     probabilities: Vec<f64>,
-}
-
-/// What has to be known of a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
-    /// 90 % and the level of the observed target.
-    Row,
-    /// All quantiles.
-    Curve,
-    /// The middle.
-    Surface,
 }
 
 impl Source<'_> {
     /// What is predicted: targets, the second of two classes, or every class.
-    fn outputs(&self) -> Vec<String> {
+    pub fn outputs(&self) -> Vec<String> {
         let labels = self.encoder.labels();
         let of = |label: &String| format!("P({label})");
         match self.work.family {
@@ -112,54 +119,37 @@ impl Source<'_> {
     }
 
     /// Whether the middle of a prediction is its median: a mean need not exist.
-    fn by_median(&self) -> bool {
+    pub fn by_median(&self) -> bool {
         matches!(self.work.family, Family::StudentT { .. } | Family::NormalPlusStudentT { .. })
     }
 
-    fn predictions(&self) -> Result<Predictions> {
-        let kept = evenly(self.data.rows(), ROWS);
+    /// Adds the curves of one input, or the surfaces of two.
+    fn grid(&self, predictions: &mut Predictions) -> Result<()> {
         let columns = self.encoder.input_columns();
-        let axes = match &columns[..] {
-            [x] if x.is_number => vec![self.axis(x, CURVE)],
-            [x, y] if x.is_number && y.is_number => vec![self.axis(x, SIDE), self.axis(y, SIDE)],
-            _ => Vec::new(),
+        let (axes, has_quantiles) = match &columns[..] {
+            [x] if x.is_number => (vec![self.axis(x, CURVE)], true),
+            [x, y] if x.is_number && y.is_number => {
+                (vec![self.axis(x, SIDE), self.axis(y, SIDE)], false)
+            }
+            _ => return Ok(()),
         };
-        let (first, extra, need) = match &axes[..] {
-            [x] => (kept.len(), x.len(), Need::Curve),
-            [x, y] => (kept.len(), x.len() * y.len(), Need::Surface),
-            _ => (kept.len(), 0, Need::Surface),
-        };
+        let count = axes.iter().map(Vec::len).product();
         let value = |point: usize, k: usize| match &axes[..] {
             [x, _] if k == 0 => x[point % x.len()],
             [x, y] => y[point / x.len()],
             [x] => x[point],
             _ => f64::NAN,
         };
-        // Rows of the fit and of the grid together: what is expensive per draw is done once.
-        let inputs = Matrix::from_fn(first + extra, self.data.inputs.columns(), |row, k| match row
-            .checked_sub(first)
-        {
-            None => self.data.inputs[(kept[row], k)],
-            Some(point) => columns[k].scaling[0].apply(value(point, k)),
+        let inputs = Matrix::from_fn(count, self.data.inputs.columns(), |point, k| {
+            columns[k].scaling[0].apply(value(point, k))
         });
-        let observed: Vec<Vec<f64>> =
-            (0..self.work.family.outputs()).map(|t| target_values(self.data, t)).collect();
-        let points = self.map(&inputs, |row, predictive| match row < first {
-            true => self.point(predictive, Need::Row, &|t| observed[t][kept[row]]),
-            false => self.point(predictive, need, &|_| f64::NAN),
-        })?;
-        let (rows, grid) = points.split_at(first);
-        let mut predictions = Predictions {
-            fitted: self.fitted(rows, &observed, &kept),
-            classified: self.classified(rows, &kept),
-            ..Predictions::default()
-        };
+        let grid = self.map(&inputs, |_, predictive| self.point(predictive, has_quantiles))?;
         match &axes[..] {
-            [x] => predictions.curves = self.curves(x, grid, &columns[0], &inputs, first)?,
-            [x, y] => predictions.surfaces = self.surfaces([x, y], grid, &columns),
+            [x] => predictions.curves = self.curves(x, &grid, &columns[0], &inputs)?,
+            [x, y] => predictions.surfaces = self.surfaces([x, y], &grid, &columns),
             _ => {}
         }
-        Ok(predictions)
+        Ok(())
     }
 
     /// Even steps a little beyond the data.
@@ -172,7 +162,8 @@ impl Source<'_> {
         (0..points).map(|i| low + (high - low) * i as f64 / (points - 1) as f64).collect()
     }
 
-    fn map<T: Send>(
+    /// What `each` makes of the predictive distribution of every row of `inputs`.
+    pub fn map<T: Send>(
         &self,
         inputs: &Matrix,
         each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
@@ -184,29 +175,23 @@ impl Source<'_> {
         Ok(rows.map(|(row, own)| each(row, &Predictive::new(family, own))).collect())
     }
 
-    fn point(
-        &self,
-        predictive: &Predictive<'_>,
-        need: Need,
-        observed: &dyn Fn(usize) -> f64,
-    ) -> Point {
+    /// The middle of a prediction, or where it has no mean its median.
+    pub fn centre(&self, predictive: &Predictive<'_>, target: usize) -> f64 {
+        match predictive.mean(target) {
+            Some(mean) if !self.by_median() => mean,
+            _ => predictive.quantile(target, 0.5),
+        }
+    }
+
+    fn point(&self, predictive: &Predictive<'_>, has_quantiles: bool) -> Point {
         let family = predictive.family();
         let output = |target: usize| {
-            let quantile = |p: f64| predictive.quantile(target, p);
-            let centre = match predictive.mean(target) {
-                Some(mean) if !self.by_median() => mean,
-                _ => quantile(0.5),
+            let quantile = |p: f64| match has_quantiles {
+                true => predictive.quantile(target, p),
+                false => f64::NAN,
             };
-            let [outer, inner] = [need != Need::Surface, need == Need::Curve];
-            let if_needed =
-                |is_needed: bool, p: f64| if is_needed { quantile(p) } else { f64::NAN };
-            let level = match need {
-                Need::Row => predictive.cdf(target, observed(target)),
-                _ => f64::NAN,
-            };
-            let [low, high] = [0.05, 0.95].map(|p| if_needed(outer, p));
-            let [lower, upper] = [0.25, 0.75].map(|p| if_needed(inner, p));
-            [centre, low, lower, upper, high, level]
+            let [low, lower, upper, high] = [0.05, 0.25, 0.75, 0.95].map(quantile);
+            [self.centre(predictive, target), low, lower, upper, high]
         };
         let mut probabilities = vec![0.0; family.classes()];
         if family.classes() > 0 {
@@ -215,40 +200,16 @@ impl Source<'_> {
         Point { outputs: (0..family.outputs()).map(output).collect(), probabilities }
     }
 
-    fn fitted(&self, rows: &[Point], observed: &[Vec<f64>], kept: &[usize]) -> Vec<FittedRows> {
-        let names = self.encoder.target_names();
-        let of = |target: usize, k: usize| rows.iter().map(|row| row.outputs[target][k]).collect();
-        let each = observed.iter().enumerate().take(OUTPUTS);
-        each.map(|(target, all)| FittedRows {
-            target: names[target].clone(),
-            observed: kept.iter().map(|row| all[*row]).collect(),
-            predicted: of(target, 0),
-            interval: [of(target, 1), of(target, 4)],
-            level: of(target, 5),
-        })
-        .collect()
-    }
-
-    fn classified(&self, rows: &[Point], kept: &[usize]) -> Option<ClassifiedRows> {
-        let Targets::Classes { name, labels, codes } = &self.data.targets else { return None };
-        Some(ClassifiedRows {
-            target: name.clone(),
-            labels: labels.clone(),
-            observed: kept.iter().map(|row| codes[*row]).collect(),
-            probabilities: rows.iter().map(|row| row.probabilities.clone()).collect(),
-        })
-    }
-
     fn curves(
         &self,
         x: &[f64],
         grid: &[Point],
         column: &InputColumn,
         inputs: &Matrix,
-        first: usize,
     ) -> Result<Vec<Curve>> {
         let across = input_values(self.data, column);
         let curve = |name: &String, centre, bands, up| Curve {
+            model: String::new(),
             input: column.name.clone(),
             output: name.clone(),
             x: x.to_vec(),
@@ -269,10 +230,9 @@ impl Source<'_> {
             };
             return Ok(names.iter().enumerate().take(OUTPUTS).map(real).collect());
         };
-        let grid_inputs = inputs.rows_in(first..inputs.rows());
         let intervals = match self.linearised {
             Some(_) => Vec::new(),
-            None => self.probability_intervals(&grid_inputs)?,
+            None => self.probability_intervals(inputs)?,
         };
         let functions = self.work.family.functions();
         let of_class = |(output, name): (usize, &String)| {
@@ -315,9 +275,11 @@ impl Source<'_> {
         let set = |name: String, is_in: &dyn Fn(usize) -> bool| {
             let rows: Vec<usize> = (0..self.data.rows()).filter(|row| is_in(*row)).collect();
             let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();
-            PointSet { name, x: of(&across), y: of(&up) }
+            let numbers = rows.iter().map(|row| row + 1).collect();
+            PointSet { name, rows: numbers, x: of(&across), y: of(&up) }
         };
         let surface = |name: &String, values, points, boundary: f64| Surface {
+            model: String::new(),
             inputs: [columns[0].name.clone(), columns[1].name.clone()],
             output: name.clone(),
             x: x.clone(),

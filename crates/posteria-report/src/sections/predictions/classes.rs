@@ -1,6 +1,7 @@
 //! Show probabilities of classes beside the classes themselves.
 
-use crate::figure::{Axis, Colours, Figure, Hover, Ink, Mark, Palette, Shape, Table};
+use super::Basis;
+use crate::figure::{Axis, Colours, Figure, Hover, Ink, Mark, Palette, Shape, Span, Table};
 use crate::number::{percent, short};
 
 /// Bins of probabilities.
@@ -12,8 +13,12 @@ const CLASSES: usize = 12;
 /// Probabilities of classes beside the classes themselves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassifiedRows {
+    /// The model; empty where there is one only.
+    pub model: String,
     /// The target.
     pub target: String,
+    /// How the rows were predicted.
+    pub basis: Basis,
     /// The names of the classes.
     pub labels: Vec<String>,
     /// The class of every row.
@@ -23,15 +28,32 @@ pub struct ClassifiedRows {
 }
 
 impl ClassifiedRows {
-    pub(super) fn figures(&self) -> Vec<Figure> {
-        if self.observed.is_empty() || self.labels.len() < 2 {
-            return Vec::new();
+    fn is_shown(&self) -> bool {
+        !self.observed.is_empty() && self.labels.len() > 1
+    }
+
+    /// The calibration of one model, or of several if there are two classes.
+    pub(super) fn calibration(all: &[&ClassifiedRows]) -> Option<Figure> {
+        match all {
+            [one] => one.is_shown().then(|| one.reliability_figure()),
+            [first, ..] if first.is_shown() && first.labels.len() == 2 => {
+                let lines = all.iter().map(|rows| (*rows, 1, rows.model.clone())).collect();
+                Some(first.reliability(lines))
+            }
+            _ => None,
         }
-        let mut figures = vec![self.reliability_figure()];
-        if self.labels.len() <= CLASSES {
-            figures.push(self.confusion_figure());
-        }
-        figures
+    }
+
+    /// The classes beside the most probable ones.
+    pub(super) fn confusion(&self) -> Option<Figure> {
+        (self.is_shown() && self.labels.len() <= CLASSES).then(|| self.confusion_figure())
+    }
+
+    /// The share of rows whose most probable class is their class.
+    pub fn accuracy(&self) -> f64 {
+        let right = self.observed.iter().zip(&self.probabilities);
+        let right = right.filter(|(observed, p)| most_probable(p) == **observed).count();
+        right as f64 / self.observed.len().max(1) as f64
     }
 
     /// Classes with a line: the second of two, else the first few.
@@ -57,11 +79,17 @@ impl ClassifiedRows {
     }
 
     fn reliability_figure(&self) -> Figure {
+        let lines = self.shown().into_iter().map(|class| (self, class, self.labels[class].clone()));
+        self.reliability(lines.collect())
+    }
+
+    /// Lines of rows, a class, and a name each.
+    fn reliability(&self, lines: Vec<(&ClassifiedRows, usize, String)>) -> Figure {
         let mut marks =
             vec![Mark::line(&[0.0, 1.0], &[0.0, 1.0]).ink(Ink::Muted).dash(1).size(1.0)];
         let (mut names, mut columns) = (Vec::new(), [const { Vec::new() }; 3]);
-        for (line, class) in self.shown().into_iter().enumerate() {
-            let bins = self.bins(class);
+        for (line, (rows, class, name)) in lines.into_iter().enumerate() {
+            let bins = rows.bins(class);
             let of = |k: usize| bins.iter().map(|bin| bin[k]).collect::<Vec<_>>();
             let (x, y) = (of(0), of(1));
             let end = |sign: f64| bins.iter().map(|bin| share_end(bin, sign)).collect();
@@ -75,18 +103,24 @@ impl ClassifiedRows {
                 format!("predicted {}, observed {} of {n} rows", short(*p), short(*share))
             });
             marks.push(Mark::new(shape).ink(Ink::Series(line)).opacity(0.6));
-            marks.push(Mark::line(&x, &y).called(&self.labels[class]).series(line));
+            marks.push(Mark::line(&x, &y).called(&name).series(line));
             let points = Mark::named_points(&x, &y, titles.collect());
             marks.push(points.ink(Ink::Series(line)).opacity(1.0));
-            names.extend(vec![self.labels[class].clone(); bins.len()]);
+            names.extend(vec![name; bins.len()]);
             (0..3).for_each(|k| columns[k].extend(of(k)));
         }
         Figure {
-            title: format!("{}: are probabilities as frequent as they say?", self.target),
-            caption:
-                "Rows with about the same predicted probability, and how many of them have the \
-                      class, with 95 % intervals. The model has seen these rows."
-                    .into(),
+            name: format!("calibration-{}", self.target),
+            title: format!(
+                "{}: are predicted probabilities right? ({})",
+                self.target,
+                self.basis.title()
+            ),
+            caption: format!(
+                "Calibration: rows with about the same predicted probability, and the share of them \
+                 that has the class, with 95 % intervals. {}",
+                self.basis.caption()
+            ),
             x: Axis::new("predicted probability").within(0.0, 1.0),
             y: Axis::new("share of rows with the class").within(-0.03, 1.03),
             marks,
@@ -94,9 +128,10 @@ impl ClassifiedRows {
                 .numbers("predicted", &columns[0])
                 .numbers("observed", &columns[1])
                 .numbers("rows", &columns[2])
-                .texts("class", &names),
+                .texts("line", &names),
             height: 340.0,
             hover: Hover::Point,
+            span: Span::Half,
             ..Figure::default()
         }
     }
@@ -104,15 +139,10 @@ impl ClassifiedRows {
     fn confusion_figure(&self) -> Figure {
         let classes = self.labels.len();
         let mut counts = vec![0.0; classes * classes];
-        let mut right = 0.0;
         for (observed, probabilities) in self.observed.iter().zip(&self.probabilities) {
-            let better = |best: usize, class: usize| {
-                if probabilities[class] > probabilities[best] { class } else { best }
-            };
-            let predicted = (0..probabilities.len().min(classes)).fold(0, better);
+            let predicted = most_probable(probabilities).min(classes - 1);
             if let Some(count) = counts.get_mut(observed * classes + predicted) {
                 *count += 1.0;
-                right += f64::from(u8::from(*observed == predicted));
             }
         }
         let total =
@@ -129,25 +159,39 @@ impl ClassifiedRows {
             let own: Vec<f64> = (0..classes).map(|row| counts[row * classes + column]).collect();
             table = table.numbers(format!("predicted {name}"), &own);
         }
-        let accuracy = right / self.observed.len().max(1) as f64;
+        let accuracy = percent(self.accuracy());
         Figure {
-            title: format!(
-                "{}: {} of the rows are classified right",
-                self.target,
-                percent(accuracy)
+            name: format!("confusion-{}", self.target),
+            title: match self.basis {
+                Basis::LeaveOneOut => {
+                    format!("{}: {accuracy} of the rows classified right, leave-one-out", self.target)
+                }
+                Basis::Fit => {
+                    format!("{}: {accuracy} of the rows of the fit classified right", self.target)
+                }
+            },
+            caption: format!(
+                "Confusion matrix: rows by their class and by their most probable class; the colour is \
+                 the share of the class. {}",
+                self.basis.caption()
             ),
-            caption:
-                "Rows by their class and by their most probable class; the colour is the share \
-                      of the row. The model has seen these rows."
-                    .into(),
             x: Axis::named("most probable class", self.labels.clone()),
             y: Axis::named("class", self.labels.clone()),
             marks: vec![Mark::new(tiles)],
             table,
             height: (100.0 + 60.0 * classes as f64).min(340.0),
+            span: Span::Half,
             ..Figure::default()
         }
     }
+}
+
+/// The class with the largest probability, the first of several.
+fn most_probable(probabilities: &[f64]) -> usize {
+    let better = |best: usize, class: usize| {
+        if probabilities[class] > probabilities[best] { class } else { best }
+    };
+    (0..probabilities.len()).fold(0, better)
 }
 
 /// An end of the 95 % score interval of a share, which is not empty where all or none of few rows
@@ -170,6 +214,7 @@ mod tests {
             labels: vec!["no".into(), "yes".into()],
             observed: vec![1, 1, 0, 0],
             probabilities: [0.92, 0.98, 0.97, 1.0].map(|p| vec![1.0 - p, p]).into(),
+            ..ClassifiedRows::default()
         };
         let bins = rows.bins(1);
         assert_eq!(bins.len(), 1);
@@ -177,7 +222,11 @@ mod tests {
         // Reference: 0 of 10 gives (0, 0.2775).
         assert!((share_end(&[0.1, 0.0, 10.0], 1.0) - 0.2775).abs() < 1e-3);
         assert!(share_end(&[0.1, 0.0, 10.0], -1.0).abs() < 1e-12);
-        assert!(rows.confusion_figure().title.contains("50 %"));
+        let title = rows.confusion_figure().title;
+        assert!(title.contains("50 % of the rows of the fit"), "{title}");
+        let left_out = ClassifiedRows { basis: Basis::LeaveOneOut, ..rows.clone() };
+        assert!(left_out.confusion_figure().title.contains("leave-one-out"));
+        assert!(left_out.reliability_figure().title.contains("leave-one-out"));
         assert!(rows.confusion_figure().table.csv().contains("no,0,2\nyes,0,2\n"));
     }
 }

@@ -1,15 +1,19 @@
 //! Show how the prediction runs along one input.
 
 use crate::figure::{Axis, Figure, Hover, Ink, Mark, Span, Table};
-use crate::number::percent;
+use crate::number::{percent, short};
 use crate::thin::evenly;
 
 /// Points of data that are drawn.
 const POINTS: usize = 3000;
+/// Opacity of the bands of several models.
+const FAINT: f64 = 0.1;
 
-/// The prediction along one input, with the data.
+/// The prediction of a model along one input, with the data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
+    /// The model; empty where there is one only.
+    pub model: String,
     /// The input.
     pub input: String,
     /// What is predicted.
@@ -40,59 +44,115 @@ pub struct Band {
 }
 
 impl Curve {
-    pub(super) fn figure(&self) -> Figure {
+    /// The curves of one or several models of the same data, at least one.
+    pub(super) fn figure(curves: &[&Curve]) -> Figure {
+        let first = curves[0];
         let mut marks = Vec::new();
-        let mut table =
-            Table::new().numbers(&self.input, &self.x).numbers(&self.centre_name, &self.centre);
-        for (index, band) in self.bands.iter().enumerate() {
-            let name = percent(band.probability);
-            let opacity = 0.16 + 0.18 * index as f64;
-            marks.push(
-                Mark::band(&self.x, &band.low, &band.high)
-                    .ink(Ink::Series(0))
-                    .opacity(opacity)
-                    .called(&name),
-            );
-            table = table.numbers(format!("{name} from"), &band.low);
-            table = table.numbers(format!("{name} to"), &band.high);
+        let mut table = Table::new().numbers(&first.input, &first.x);
+        for (index, curve) in curves.iter().enumerate() {
+            // All curves of a figure run along the same axis.
+            if curve.x.len() != first.x.len() {
+                continue;
+            }
+            let own = if curves.len() > 1 { curve.among(index) } else { curve.alone() };
+            marks.extend(own);
+            let name = |what: &str| match curves.len() {
+                1 => what.to_string(),
+                _ => format!("{}: {what}", curve.model),
+            };
+            table = table.numbers(name(&curve.centre_name), &curve.centre);
+            let shown = if curves.len() > 1 { &curve.bands[..curve.bands.len().min(1)] } else { &curve.bands };
+            for band in shown {
+                let percentage = percent(band.probability);
+                table = table.numbers(name(&format!("{percentage} from")), &band.low);
+                table = table.numbers(name(&format!("{percentage} to")), &band.high);
+            }
         }
-        marks.push(
-            Mark::line(&self.x, &self.centre)
-                .ink(Ink::Series(0))
-                .size(2.0)
-                .called(&self.centre_name),
-        );
-        let kept = evenly(self.observed[0].len().min(self.observed[1].len()), POINTS);
-        let [x, y] =
-            [0, 1].map(|k| kept.iter().map(|row| self.observed[k][*row]).collect::<Vec<_>>());
-        if !x.is_empty() {
-            let size = if x.len() > 500 { 3.0 } else { 4.5 };
-            marks.push(Mark::points(&x, &y).ink(Ink::Text).size(size).opacity(0.6).called("data"));
-        }
-        let axis = Axis::new(&self.output);
-        let (title, caption) = if self.is_probability {
-            (
-                format!("How {} depends on {}", self.output, self.input),
-                "The band is where the probability itself is, given the data. Points: rows of the \
-                 data, 1 if they have the class.",
-            )
-        } else {
-            (
-                format!("{} against {}: the data should fill the bands", self.output, self.input),
-                "Bands are for new rows, noise included: they should hold the stated share of points. \
-                 Axes are in the units of the data.",
-            )
-        };
+        marks.extend(first.data());
+        let (title, caption) = first.words(curves.len());
+        let axis = Axis::new(&first.output);
         Figure {
+            name: format!("curve-{}-{}", first.output, first.input),
             title,
-            caption: caption.into(),
-            x: Axis::new(&self.input),
-            y: if self.is_probability { axis.within(-0.04, 1.04) } else { axis },
+            caption,
+            x: Axis::new(&first.input),
+            y: if first.is_probability { axis.within(-0.04, 1.04) } else { axis },
             marks,
             table,
             hover: Hover::Row,
-            height: 300.0,
-            span: Span::Whole,
+            height: 320.0,
+            span: Span::Half,
+        }
+    }
+
+    /// The points of the data, each with its row.
+    fn data(&self) -> Vec<Mark> {
+        let kept = evenly(self.observed[0].len().min(self.observed[1].len()), POINTS);
+        let [x, y] =
+            [0, 1].map(|k| kept.iter().map(|row| self.observed[k][*row]).collect::<Vec<_>>());
+        if x.is_empty() {
+            return Vec::new();
+        }
+        let (input, output) = (&self.input, &self.output);
+        let names = kept.iter().zip(x.iter().zip(&y)).map(|(row, (x, y))| {
+            format!("row {}: {input} {}, {output} {}", row + 1, short(*x), short(*y))
+        });
+        let size = if x.len() > 500 { 3.0 } else { 4.5 };
+        let points = Mark::named_points(&x, &y, names.collect());
+        vec![points.ink(Ink::Text).size(size).opacity(0.6).called("data")]
+    }
+
+    fn alone(&self) -> Vec<Mark> {
+        let bands = self.bands.iter().enumerate().map(|(index, band)| {
+            let opacity = 0.16 + 0.18 * index as f64;
+            let mark = Mark::band(&self.x, &band.low, &band.high).ink(Ink::Series(0));
+            mark.opacity(opacity).called(percent(band.probability))
+        });
+        let line = Mark::line(&self.x, &self.centre).ink(Ink::Series(0)).size(2.0);
+        bands.chain([line.called(&self.centre_name)]).collect()
+    }
+
+    /// One of several: the widest band, faintly.
+    fn among(&self, index: usize) -> Vec<Mark> {
+        let band = self.bands.first().map(|band| {
+            let mark = Mark::band(&self.x, &band.low, &band.high).ink(Ink::Series(index));
+            mark.opacity(FAINT)
+        });
+        let line = Mark::line(&self.x, &self.centre).series(index).size(2.0);
+        band.into_iter().chain([line.called(&self.model)]).collect()
+    }
+
+    fn words(&self, models: usize) -> (String, String) {
+        let (input, output) = (&self.input, &self.output);
+        let widest = self.bands.first().map_or(String::new(), |band| percent(band.probability));
+        match (self.is_probability, models) {
+            (true, 1) => (
+                format!("How {output} depends on {input}"),
+                "The band is the posterior interval of the probability itself. Points: rows of the \
+                 data, 1 if they have the class."
+                    .into(),
+            ),
+            (true, _) => (
+                format!("How {output} depends on {input}, by model"),
+                format!(
+                    "Bands: {widest} posterior intervals of the probability itself. Points: rows of \
+                     the data, 1 if they have the class."
+                ),
+            ),
+            (false, 1) => (
+                format!("{output} against {input}: the data should fill the bands"),
+                "Predictive intervals for new rows, noise included: they should hold the stated \
+                 share of points. Axes are in the units of the data."
+                    .into(),
+            ),
+            (false, _) => (
+                format!("{output} against {input}, by model"),
+                format!(
+                    "Lines: the predicted {}. Bands: {widest} predictive intervals for new rows, noise \
+                     included. Points: the data.",
+                    self.centre_name
+                ),
+            ),
         }
     }
 }

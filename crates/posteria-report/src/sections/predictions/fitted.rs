@@ -1,7 +1,7 @@
 //! Show predictions of rows beside their real targets.
 
-use crate::figure::{Axis, Figure, Hover, Ink, Mark, Shape, Table};
-use crate::number::percent;
+use super::{Basis, named, of_model};
+use crate::figure::{Axis, Figure, Hover, Ink, Mark, Shape, Span, Table};
 use crate::thin::evenly;
 
 /// Rows that are drawn.
@@ -10,28 +10,29 @@ const ROWS: usize = 2000;
 /// Predictions of rows beside their targets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FittedRows {
+    /// The model; empty where there is one only.
+    pub model: String,
     /// The target.
     pub target: String,
+    /// How the rows were predicted.
+    pub basis: Basis,
+    /// The number of every row in the data, from 1.
+    pub rows: Vec<usize>,
     /// What was observed.
     pub observed: Vec<f64>,
     /// The middle of the prediction.
     pub predicted: Vec<f64>,
     /// Ends of the central 90 % of the prediction.
     pub interval: [Vec<f64>; 2],
-    /// P(target ≤ observed) by the prediction.
-    pub level: Vec<f64>,
 }
 
 impl FittedRows {
-    pub(super) fn figures(&self) -> Vec<Figure> {
-        if self.observed.is_empty() {
-            return Vec::new();
-        }
-        let mut figures = vec![self.observed_figure(), self.residual_figure()];
-        if self.level.iter().any(|level| level.is_finite()) {
-            figures.push(self.coverage_figure());
-        }
-        figures
+    pub(super) fn figure(&self) -> Option<Figure> {
+        (!self.observed.is_empty()).then(|| self.observed_figure())
+    }
+
+    pub(super) fn residuals(&self) -> Option<Figure> {
+        (!self.observed.is_empty()).then(|| self.residual_figure())
     }
 
     fn kept(&self, values: &[f64]) -> Vec<f64> {
@@ -39,12 +40,8 @@ impl FittedRows {
         rows.iter().map(|row| values.get(*row).copied().unwrap_or(f64::NAN)).collect()
     }
 
-    fn table(&self) -> Table {
-        Table::new()
-            .numbers("predicted", &self.predicted)
-            .numbers("observed", &self.observed)
-            .numbers("5 %", &self.interval[0])
-            .numbers("95 %", &self.interval[1])
+    fn row_numbers(&self) -> Vec<String> {
+        self.rows.iter().map(usize::to_string).collect()
     }
 
     fn size(&self) -> f64 {
@@ -57,19 +54,30 @@ impl FittedRows {
         let low = ends.clone().fold(f64::INFINITY, f64::min);
         let high = ends.fold(f64::NEG_INFINITY, f64::max);
         Figure {
-            title: format!("{}: observed against predicted, on the line if right", self.target),
-            caption: "One point per row of the data. The model has seen these rows: for new ones \
-                      expect more scatter."
-                .into(),
+            name: named("observed-predicted", &self.target, &self.model),
+            title: of_model(
+                format!("{}: observed against predicted ({})", self.target, self.basis.title()),
+                &self.model,
+            ),
+            caption: format!(
+                "One point per row of the data, on the line if predicted right. {}",
+                self.basis.caption()
+            ),
             x: Axis::new(format!("predicted {}", self.target)),
             y: Axis::new(format!("observed {}", self.target)),
             marks: vec![
                 Mark::line(&[low, high], &[low, high]).ink(Ink::Muted).dash(1).size(1.0),
                 Mark::points(&x, &y).ink(Ink::Series(0)).size(self.size()).opacity(0.55),
             ],
-            table: self.table(),
+            table: Table::new()
+                .numbers("predicted", &self.predicted)
+                .numbers("observed", &self.observed)
+                .texts("row", &self.row_numbers())
+                .numbers("5 %", &self.interval[0])
+                .numbers("95 %", &self.interval[1]),
             height: 320.0,
             hover: Hover::Point,
+            span: Span::Half,
             ..Figure::default()
         }
     }
@@ -90,11 +98,16 @@ impl FittedRows {
         };
         let opacity = (60.0 / x.len().max(1) as f64).clamp(0.06, 0.35);
         Figure {
-            title: format!("{}: residuals should show no pattern", self.target),
-            caption:
-                "Observed minus predicted. Bars: where 90 % of new rows are expected. A bend, a \
-                      funnel or points far out are signs of a wrong model or of outliers."
-                    .into(),
+            name: named("residuals", &self.target, &self.model),
+            title: of_model(
+                format!("{}: residuals, without pattern if right ({})", self.target, self.basis.title()),
+                &self.model,
+            ),
+            caption: format!(
+                "Observed minus predicted. Bars: 90 % predictive intervals. A bend, a funnel or points \
+                 far out are signs of a wrong model or of outliers. {}",
+                self.basis.caption()
+            ),
             x: Axis::new(format!("predicted {}", self.target)),
             y: Axis::new(format!("residual of {}", self.target)),
             marks: vec![
@@ -104,42 +117,11 @@ impl FittedRows {
             ],
             table: Table::new()
                 .numbers("predicted", &self.predicted)
-                .numbers("residual", &residual),
+                .numbers("residual", &residual)
+                .texts("row", &self.row_numbers()),
             height: 320.0,
             hover: Hover::Point,
-            ..Figure::default()
-        }
-    }
-
-    /// The share of rows inside central intervals of every probability.
-    fn coverage_figure(&self) -> Figure {
-        let levels: Vec<f64> =
-            self.level.iter().copied().filter(|level| level.is_finite()).collect();
-        let n = levels.len().max(1) as f64;
-        let share =
-            |p: f64| levels.iter().filter(|u| (2.0 * **u - 1.0).abs() <= p).count() as f64 / n;
-        let x: Vec<f64> = (0..=40).map(|step| f64::from(step) / 40.0).collect();
-        let y: Vec<f64> = x.iter().map(|p| share(*p)).collect();
-        // Where the share of independent rows is with 95 %.
-        let spread = |p: f64| 1.96 * (p * (1.0 - p) / n).sqrt();
-        let low: Vec<f64> = x.iter().map(|p| (p - spread(*p)).max(0.0)).collect();
-        let high: Vec<f64> = x.iter().map(|p| (p + spread(*p)).min(1.0)).collect();
-        Figure {
-            title: format!("{}: the 90 % intervals hold {} of the rows", self.target, percent(share(0.9))),
-            caption: "The share of rows inside intervals of every probability. Above the diagonal \
-                      intervals are too wide, below too narrow; grey: chance. Rows of the fit itself \
-                      lie rather above."
-                .into(),
-            x: Axis::new("probability of the interval").within(0.0, 1.0),
-            y: Axis::new("share of rows inside").within(0.0, 1.0),
-            marks: vec![
-                Mark::band(&x, &low, &high).ink(Ink::Muted),
-                Mark::line(&[0.0, 1.0], &[0.0, 1.0]).ink(Ink::Muted).dash(1).size(1.0),
-                Mark::line(&x, &y).ink(Ink::Series(0)).size(2.0),
-            ],
-            table: Table::new().numbers("probability", &x).numbers("share", &y),
-            height: 320.0,
-            hover: Hover::Row,
+            span: Span::Half,
             ..Figure::default()
         }
     }
@@ -150,15 +132,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coverage_counts_central_intervals() {
-        // Levels spread evenly: a share p of them is inside the central interval p.
-        let level: Vec<f64> = (0..1000).map(|i| (f64::from(i) + 0.5) / 1000.0).collect();
-        let rows = FittedRows { level, observed: vec![0.0; 1000], ..FittedRows::default() };
-        let csv = rows.coverage_figure().table.csv();
-        let shares = csv.lines().skip(1).map(|line| {
-            let (p, share) = line.split_once(',').expect("two columns");
-            (p.parse::<f64>().expect("a number"), share.parse::<f64>().expect("a number"))
-        });
-        assert!(shares.into_iter().all(|(p, share)| (p - share).abs() < 2e-3));
+    fn rows_are_named_and_training_rows_are_called_so() {
+        let rows = FittedRows {
+            target: "y".into(),
+            rows: vec![3, 7],
+            observed: vec![1.0, 2.0],
+            predicted: vec![1.5, 1.5],
+            ..FittedRows::default()
+        };
+        let figure = rows.observed_figure();
+        assert!(figure.table.csv().contains("1.5,2,7"), "{}", figure.table.csv());
+        assert!(figure.title.contains("rows of the fit") && figure.caption.contains("has seen"));
+        assert!(rows.residual_figure().table.csv().contains("1.5,-0.5,3"));
+        let left_out = FittedRows { basis: Basis::LeaveOneOut, ..rows };
+        let figure = left_out.observed_figure();
+        assert!(figure.title.contains("leave-one-out") && !figure.caption.contains("has seen"));
     }
 }

@@ -1,5 +1,6 @@
 //! Show the prediction over two inputs.
 
+use super::{named, of_model};
 use crate::contour::lines;
 use crate::figure::{Axis, Colours, Figure, Ink, Mark, Palette, Shape, Table};
 use crate::number::short;
@@ -11,6 +12,8 @@ const POINTS: usize = 1500;
 /// The prediction over two inputs, with the data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surface {
+    /// The model; empty where there is one only.
+    pub model: String,
     /// The inputs: across and up.
     pub inputs: [String; 2],
     /// What is predicted.
@@ -34,6 +37,8 @@ pub struct Surface {
 pub struct PointSet {
     /// Their name.
     pub name: String,
+    /// The number of every row in the data, from 1; may be empty.
+    pub rows: Vec<usize>,
     /// Across.
     pub x: Vec<f64>,
     /// Up.
@@ -64,7 +69,10 @@ impl Surface {
             // A rim of the ground keeps points apart from the surface.
             marks.push(Mark::points(&x, &y).ink(Ink::Ground).size(6.5).opacity(0.9));
             let ink = Ink::Series(inks[index % inks.len()]);
-            marks.push(Mark::points(&x, &y).ink(ink).size(4.5).opacity(1.0).called(&set.name));
+            let told = |row: &usize| set.rows.get(*row).map(|row| format!("row {row}: {}", set.name));
+            let names = kept.iter().filter_map(told).collect();
+            let points = Mark::named_points(&x, &y, names);
+            marks.push(points.ink(ink).size(4.5).opacity(1.0).called(&set.name));
         }
         let places = || self.y.iter().flat_map(|y| self.x.iter().map(move |x| [*x, *y]));
         let [across, up] =
@@ -89,7 +97,8 @@ impl Surface {
             }
         };
         Figure {
-            title,
+            name: named("surface", &self.output, &self.model),
+            title: of_model(title, &self.model),
             caption: caption.into(),
             x: Axis::new(&self.inputs[0]),
             y: Axis::new(&self.inputs[1]),

@@ -1,6 +1,7 @@
 //! Where targets fall in their predictive distributions.
 
 use serde::Serialize;
+use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::Proportion;
 use crate::diagnose::asymptotic_p_value;
@@ -60,7 +61,7 @@ pub struct Coverage {
 
 impl ProbabilityIntegralTransform {
     /// From the transform of every row. One that is not a number makes the test NaN.
-    pub(super) fn new(target: String, values: Vec<f64>) -> Self {
+    pub fn new(target: String, values: Vec<f64>) -> Self {
         let rows = values.len();
         let count = rows as f64;
         let mut sorted = values.clone();
@@ -98,5 +99,29 @@ impl ProbabilityIntegralTransform {
             coverage: MASSES.map(coverage).to_vec(),
             values,
         }
+    }
+
+    /// How many transforms fall into each of `bins` parts of (0, 1) of equal length, over what is
+    /// expected of calibrated predictions: 1 is as many as there should be. What is no number is in
+    /// none of them.
+    pub fn histogram(&self, bins: usize) -> Vec<f64> {
+        let mut heights = vec![0.0; bins];
+        let expected = self.values.len() as f64 / bins as f64;
+        for value in self.values.iter().filter(|value| !value.is_nan()) {
+            let bin = ((value * bins as f64) as usize).min(bins.saturating_sub(1));
+            heights[bin] += 1.0 / expected;
+        }
+        heights
+    }
+
+    /// Where each height of [`ProbabilityIntegralTransform::histogram`] is with probability 0.95 if
+    /// predictions are calibrated and rows independent: quantiles of the binomial distribution over
+    /// what is expected.
+    pub fn histogram_band(&self, bins: usize) -> [f64; 2] {
+        let (rows, share) = (self.values.len() as u64, 1.0 / bins.max(1) as f64);
+        let expected = rows as f64 * share;
+        let Ok(binomial) = Binomial::new(share, rows) else { return [f64::NAN; 2] };
+        let tail = 0.5 * (1.0 - CONFIDENCE);
+        [tail, 1.0 - tail].map(|p| binomial.inverse_cdf(p) as f64 / expected)
     }
 }

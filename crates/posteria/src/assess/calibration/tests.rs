@@ -74,6 +74,21 @@ fn the_distance_is_found_on_both_sides_of_a_step() {
 }
 
 #[test]
+fn transforms_are_counted_beside_what_chance_allows() {
+    let values = vec![0.0, 0.1, 0.25, 0.6, 1.0, f64::NAN, 0.9, 0.95];
+    let pit = ProbabilityIntegralTransform::new("t".into(), values);
+    // Two are expected in each of four bins; the end belongs to the last.
+    assert_eq!(pit.histogram(4), [1.0, 0.5, 0.5, 1.5]);
+    let even: Vec<f64> = (0..100).map(|row| (f64::from(row) + 0.5) / 100.0).collect();
+    let pit = ProbabilityIntegralTransform::new("t".into(), even);
+    assert!(pit.histogram(10).iter().all(|height| (height - 1.0).abs() < 1e-12));
+    // Quantiles of the binomial distribution of 100 rows with probability 0.1: 5 and 16.
+    let [low, high] = pit.histogram_band(10);
+    assert_relative(low, 0.5, 1e-12);
+    assert_relative(high, 1.6, 1e-12);
+}
+
+#[test]
 fn proportions_have_wilsons_interval() {
     // z = 1.6449: centre (0.5 + z²/20) / (1 + z²/10) = 0.5, half = 0.2311.
     let half = Proportion::new(5, 10);

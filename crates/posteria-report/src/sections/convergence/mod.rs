@@ -1,22 +1,22 @@
 //! Show whether the chains agree.
 
+mod energy;
+mod pair;
+mod trace;
+
+pub use energy::Energy;
+pub use pair::Pair;
+pub use trace::Trace;
+
 use super::{count, precise};
-use crate::density::ranks;
-use crate::figure::{Axis, Figure, Hover, Ink, Kind, Mark, Span, Table};
+use crate::figure::{Axis, Figure, Ink, Mark, Table};
 use crate::number::{fixed, short};
 use crate::page::{Section, TextTable};
-use crate::thin::extremes;
 
-/// Points per chain of a trace.
-const POINTS: usize = 500;
-/// Bins of a rank plot.
-const BINS: usize = 20;
-/// Rows of the table that is not folded.
-const WORST: usize = 8;
-/// Rows of the full table.
+/// Variables whose draws are shown without being asked for.
+const OPEN: usize = 2;
+/// Rows of the table.
 const ROWS: usize = 2000;
-/// Diverging draws that are marked in a trace.
-const DIVERGING: usize = 200;
 /// R-hat above which chains disagree [Vehtari et al. 2021].
 const R_HAT: f64 = 1.01;
 
@@ -27,6 +27,10 @@ pub struct Convergence {
     pub variables: Vec<VariableFacts>,
     /// Variables whose draws are shown, the most telling first.
     pub traces: Vec<Trace>,
+    /// Hyperparameters against each other.
+    pub pairs: Vec<Pair>,
+    /// The energies of the chains, if the sampler has any.
+    pub energy: Option<Energy>,
     /// How the sampler fared, chain by chain.
     pub chains: Vec<ChainFacts>,
     /// Effective draws that are needed; NaN if unknown.
@@ -52,25 +56,10 @@ pub struct VariableFacts {
     pub interval: [f64; 2],
     /// Monte Carlo standard error of the mean.
     pub mcse_mean: f64,
-    /// Effective draws for its middle.
+    /// Effective draws for the bulk.
     pub ess_bulk: f64,
-    /// Effective draws for its tails.
+    /// Effective draws for the tails.
     pub ess_tail: f64,
-    /// Rank-normalised split R-hat.
-    pub r_hat: f64,
-}
-
-/// The draws of one variable.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trace {
-    /// Its name.
-    pub name: String,
-    /// How its axis runs.
-    pub kind: Kind,
-    /// The draws of every chain.
-    pub chains: Vec<Vec<f64>>,
-    /// Chain and number of draws whose trajectory diverged.
-    pub diverging: Vec<[usize; 2]>,
     /// Rank-normalised split R-hat.
     pub r_hat: f64,
 }
@@ -91,12 +80,43 @@ pub struct ChainFacts {
 }
 
 impl Convergence {
-    /// Traces, ranks, and the table of diagnostics.
+    /// R-hat and effective draws, the traces of the worst variables, and the rest folded away.
     pub fn section(&self) -> Section {
         let mut section = Section::new("Convergence");
         if self.variables.is_empty() && self.traces.is_empty() {
             return section;
         }
+        self.overview().into_iter().for_each(|figure| section.figure(figure));
+        self.effective().into_iter().for_each(|figure| section.figure(figure));
+        let (open, rest) = self.traces.split_at(self.traces.len().min(OPEN));
+        for trace in open {
+            section.figure(trace.figure());
+            section.figure(trace.rank_figure());
+        }
+        let mut more = Section::new(format!("Traces and ranks of {}", count(rest.len(), "more variable")));
+        for trace in rest {
+            more.figure(trace.figure());
+            more.figure(trace.rank_figure());
+        }
+        section.folded(more);
+        let mut geometry = Section::new("Pairs of hyperparameters and energy");
+        self.pairs.iter().for_each(|pair| geometry.figure(pair.figure()));
+        self.energy.iter().for_each(|energy| geometry.figure(energy.figure()));
+        // Where trajectories diverge, the pairs are what to look at.
+        match self.pairs.iter().any(Pair::has_divergences) {
+            true => section.extend(geometry),
+            false => section.folded(geometry),
+        }
+        if !self.chains.is_empty() {
+            section.table(self.chain_table());
+        }
+        section.table(self.variable_table());
+        self.notes.iter().for_each(|note| section.text(note));
+        section
+    }
+
+    /// All variables, the worst first.
+    fn variable_table(&self) -> TextTable {
         let mut worst: Vec<&VariableFacts> = self.variables.iter().collect();
         // NaN first: what cannot be judged is looked at, unless it stands still.
         let badness = |v: &VariableFacts| match v.r_hat.is_nan() {
@@ -105,34 +125,12 @@ impl Convergence {
             false => v.r_hat,
         };
         worst.sort_by(|a, b| badness(b).total_cmp(&badness(a)));
-        if let Some(figure) = self.overview() {
-            section.figure(figure);
-        }
-        if let Some(figure) = self.effective() {
-            section.figure(figure);
-        }
-        for trace in &self.traces {
-            section.figure(trace.figure());
-            section.figure(trace.rank_figure());
-        }
-        let title =
-            format!("The {} that converge worst", count(worst.len().min(WORST), "variable"));
-        section.table(self.table(title, &worst[..worst.len().min(WORST)], false));
-        if worst.len() > WORST {
-            let kept = worst.len().min(ROWS);
-            let title = match worst.len() - kept {
-                0 => format!("All {}, worst first", count(kept, "variable")),
-                rest => {
-                    format!("{kept} variables, worst first ({rest} more are in the run folder)")
-                }
-            };
-            section.table(self.table(title, &worst[..kept], true));
-        }
-        if !self.chains.is_empty() {
-            section.table(self.chain_table());
-        }
-        self.notes.iter().for_each(|note| section.text(note));
-        section
+        let kept = worst.len().min(ROWS);
+        let title = match worst.len() - kept {
+            0 => format!("Posterior and diagnostics of {}, worst first", count(kept, "variable")),
+            rest => format!("{kept} variables, worst first ({rest} more are in the run folder)"),
+        };
+        self.table(title, &worst[..kept])
     }
 
     fn blocks(&self) -> Vec<String> {
@@ -170,6 +168,7 @@ impl Convergence {
             _ => format!("R-hat: {} above 1.01, where chains disagree", count(above, "variable")),
         };
         Some(Figure {
+            name: "r-hat".into(),
             title,
             caption: "One point per variable. R-hat compares the spread between chains with that \
                       within them: 1 is agreement."
@@ -203,9 +202,10 @@ impl Convergence {
         let mut marks = vec![mark];
         marks.extend(self.needed.is_finite().then(|| Mark::upright(self.needed).ink(Ink::Bad)));
         Some(Figure {
+            name: "effective-draws".into(),
             title,
             caption: "One point per variable: how many independent draws its draws are worth, for \
-                      its middle or its tails, whichever is fewer."
+                      the bulk or the tails, whichever is fewer."
                 .into(),
             x: Axis::log("effective draws").including([self.needed]),
             y: Axis::named("", blocks),
@@ -224,7 +224,7 @@ impl Convergence {
         Table::new().texts("variable", &names)
     }
 
-    fn table(&self, title: String, variables: &[&VariableFacts], is_folded: bool) -> TextTable {
+    fn table(&self, title: String, variables: &[&VariableFacts]) -> TextTable {
         let [low, high] = self.interval.clone();
         let fixed_names = ["mcse_mean", "ess_bulk", "ess_tail", "r_hat"];
         let header = ["variable", "mean", "sd"].into_iter().map(String::from);
@@ -243,7 +243,7 @@ impl Convergence {
             header: header.collect(),
             rows: variables.iter().map(row).collect(),
             noticed: noticed.map(|(index, _)| index).collect(),
-            is_folded,
+            is_folded: true,
         }
     }
 
@@ -251,7 +251,7 @@ impl Convergence {
         let names = ["chain", "divergences", "E-BFMI", "acceptance", "step size", "steps"];
         let row = |(index, chain): (usize, &ChainFacts)| {
             vec![
-                index.to_string(),
+                (index + 1).to_string(),
                 chain.divergences.to_string(),
                 fixed(chain.energy_fraction, 2),
                 fixed(chain.acceptance, 3),
@@ -263,94 +263,13 @@ impl Convergence {
             chain.divergences > 0 || chain.energy_fraction < 0.3
         };
         let numbered = || self.chains.iter().enumerate();
+        let noticed: Vec<usize> = numbered().filter(noticed).map(|(index, _)| index).collect();
         TextTable {
             title: "The sampler, chain by chain".into(),
             header: names.map(String::from).into(),
             rows: numbered().map(row).collect(),
-            noticed: numbered().filter(noticed).map(|(index, _)| index).collect(),
-            is_folded: false,
-        }
-    }
-}
-
-impl Trace {
-    fn figure(&self) -> Figure {
-        let thinned = extremes(&self.chains, POINTS);
-        let mut marks = Vec::new();
-        let mut table = Table::new().numbers("draw", &thinned.x);
-        for (chain, y) in thinned.y.iter().enumerate() {
-            let label = format!("chain {chain}");
-            table = table.numbers(&label, y);
-            // Dashes of many short lines are noise.
-            let mark = Mark::line(&thinned.x, y).called(label).series(chain).dash(0);
-            marks.push(mark.size(0.9).opacity(0.75));
-        }
-        let value = |[chain, draw]: &[usize; 2]| {
-            Some((*draw as f64, *self.chains.get(*chain)?.get(*draw)?))
-        };
-        let (x, y): (Vec<f64>, Vec<f64>) =
-            self.diverging.iter().take(DIVERGING).filter_map(value).unzip();
-        if !x.is_empty() {
-            let mark = Mark::points(&x, &y).ink(Ink::Bad).size(3.5).opacity(1.0);
-            marks.push(mark.called("trajectory diverged"));
-        }
-        let judged = match self.r_hat {
-            r_hat if r_hat > R_HAT => format!("R-hat {r_hat:.3}, the chains disagree"),
-            r_hat if r_hat.is_nan() => "R-hat is not defined".into(),
-            r_hat => format!("R-hat {r_hat:.3}, the chains agree"),
-        };
-        let thinning = match thinned.every {
-            1 => String::new(),
-            every => format!(" Every {every} draws are shown by their smallest and largest value."),
-        };
-        Figure {
-            title: format!("{}: {judged}", self.name),
-            caption: format!(
-                "The draws in their order: chains should cover the same range and show no trend.{thinning}"
-            ),
-            x: Axis::new("draw"),
-            y: Axis::of(self.kind, &self.name),
-            marks,
-            table,
-            hover: Hover::Row,
-            span: Span::Half,
-            ..Figure::default()
-        }
-    }
-
-    fn rank_figure(&self) -> Figure {
-        let all: Vec<f64> = self.chains.concat();
-        let ranks = ranks(&all);
-        let total = ranks.len().max(1) as f64;
-        let edges: Vec<f64> = (0..=BINS).map(|edge| edge as f64 / BINS as f64).collect();
-        let mut table = Table::new().numbers("rank from", &edges[..BINS]);
-        let mut marks = vec![Mark::level(1.0).called("equal")];
-        let mut first = 0;
-        for (chain, draws) in self.chains.iter().enumerate() {
-            let mut heights = vec![0.0; BINS];
-            for rank in &ranks[first..first + draws.len()] {
-                let bin = ((rank - 0.5) / total * BINS as f64) as usize;
-                // A share of 1 where the ranks of a chain are spread as those of all.
-                heights[bin.min(BINS - 1)] += BINS as f64 / draws.len() as f64;
-            }
-            first += draws.len();
-            let label = format!("chain {chain}");
-            table = table.numbers(&label, &heights);
-            marks.push(Mark::steps(&edges, &heights).called(label).series(chain));
-        }
-        Figure {
-            title: format!("{}: ranks of each chain, flat if they agree", self.name),
-            caption: "How often the draws of a chain have low, middle and high ranks among all \
-                      draws, relative to an equal share. A slope is a shift, a hump or a trough \
-                      another spread."
-                .into(),
-            x: Axis::new("rank among all draws (fraction)").within(0.0, 1.0),
-            y: Axis::new("share of draws (1: equal)").including([0.0, 2.0]),
-            marks,
-            table,
-            hover: Hover::Row,
-            span: Span::Half,
-            ..Figure::default()
+            is_folded: noticed.is_empty(),
+            noticed,
         }
     }
 }

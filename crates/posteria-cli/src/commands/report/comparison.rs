@@ -1,0 +1,236 @@
+//! Put runs of the same rows side by side: by what `compare` kept, by their assessments, or by
+//! leave-one-out of what their folders hold.
+
+use std::path::PathBuf;
+
+use posteria::assess::{
+    Bootstrap, PointwiseUtilities, TargetFacts, Terms, Weighting, compare, compare_elpds,
+    parse_utility,
+};
+use posteria::random::Seed;
+use posteria_report::Level;
+use posteria_report::sections::{
+    Comparison, Doubt, ElpdForest, ElpdOfModel, Utilities, Utility,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::kept::{Assessment, method_words, number, read, texts};
+use crate::failure::Result;
+use crate::text;
+
+/// Runs beside each other.
+#[derive(Default)]
+pub struct Compared {
+    /// How rows were predicted, as JSON has it.
+    pub method: String,
+    /// By their log predictive densities.
+    pub forest: ElpdForest,
+    /// By utilities.
+    pub utilities: Utilities,
+}
+
+/// Log predictive densities of all rows of a run, each left out.
+pub struct RowDensities {
+    /// Row by row.
+    pub elpd: Vec<f64>,
+    /// Rows whose importance weights cannot be trusted.
+    pub unreliable: usize,
+}
+
+/// What `posteria compare` kept in each of the folders it compared.
+#[derive(Debug, Deserialize, PartialEq)]
+struct Kept {
+    /// Which of the models the folder holds.
+    run: usize,
+    models: Vec<String>,
+    method: String,
+    table: Vec<KeptModel>,
+    utilities: Vec<KeptUtility>,
+    #[serde(default)]
+    warnings: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct KeptModel {
+    model: String,
+    elpd: Option<f64>,
+    se: Option<f64>,
+    elpd_diff: Option<f64>,
+    dse: Option<f64>,
+    weight: Option<f64>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct KeptUtility {
+    name: String,
+    expected: Vec<KeptExpected>,
+    #[serde(default)]
+    p_better: Vec<Vec<Option<f64>>>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct KeptExpected {
+    model: String,
+    mean: Option<f64>,
+    sd: Option<f64>,
+    q05: Option<f64>,
+    q95: Option<f64>,
+}
+
+/// What `posteria compare` kept about exactly these runs, under these names; `None` where it has not
+/// compared them, or something else since.
+pub fn kept(folders: &[PathBuf], names: &[String]) -> Result<Option<Compared>> {
+    let mut all: Vec<Kept> = Vec::new();
+    for folder in folders {
+        let command = format!("compare {} …", folder.display());
+        match read::<Kept>(folder, "compare.json", &command)? {
+            Some(kept) => all.push(kept),
+            None => return Ok(None),
+        }
+    }
+    let order: Vec<usize> = all.iter().map(|kept| kept.run).collect();
+    let is_one = all.iter().all(|kept| {
+        kept.models == all[0].models && kept.table == all[0].table && kept.method == all[0].method
+    });
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    let is_whole = sorted.iter().copied().eq(0..all[0].models.len());
+    Ok((is_one && is_whole).then(|| all.remove(0).shown(&order, names)))
+}
+
+impl Kept {
+    /// With the names of this report; folder i holds model `order[i]`.
+    fn shown(self, order: &[usize], names: &[String]) -> Compared {
+        let renamed = |model: &String| {
+            let index = self.models.iter().position(|own| own == model);
+            let folder = index.and_then(|index| order.iter().position(|own| *own == index));
+            folder.map_or_else(|| model.clone(), |folder| names[folder].clone())
+        };
+        let method = method_words(&self.method, None);
+        let models = self.table.iter().map(|it| ElpdOfModel {
+            name: renamed(&it.model),
+            elpd: number(it.elpd),
+            se: number(it.se),
+            difference: -number(it.elpd_diff),
+            difference_se: number(it.dse),
+            weight: number(it.weight),
+        });
+        let doubts = texts(&self.warnings)
+            .into_iter()
+            .map(|text| Doubt { level: Level::Doubtful, text })
+            .collect();
+        let utilities = self.utilities.iter().flat_map(|utility| {
+            utility.expected.iter().map(|it| Utility {
+                name: utility.name.clone(),
+                model: renamed(&it.model),
+                mean: number(it.mean),
+                sd: number(it.sd),
+                interval: [number(it.q05), number(it.q95)],
+                ..Utility::default()
+            })
+        });
+        let comparisons = self.utilities.iter().map(|utility| Comparison {
+            utility: utility.name.clone(),
+            models: self.models.iter().map(renamed).collect(),
+            probability_better: utility
+                .p_better
+                .iter()
+                .map(|row| row.iter().map(|it| number(*it)).collect())
+                .collect(),
+        });
+        Compared {
+            method: self.method.clone(),
+            forest: ElpdForest { method: method.clone(), models: models.collect(), doubts },
+            utilities: Utilities {
+                utilities: utilities.collect(),
+                comparisons: comparisons.filter(|it| !it.probability_better.is_empty()).collect(),
+                method,
+            },
+        }
+    }
+}
+
+/// Compares runs that were assessed alike, by every utility that all of them have.
+pub fn of_assessments(
+    runs: &[(String, &Assessment)],
+    targets: &TargetFacts,
+    seed: Seed,
+) -> Option<Compared> {
+    let [(_, first), others @ ..] = runs else { return None };
+    if others.is_empty() || !others.iter().all(|(_, other)| first.is_like(other)) {
+        return None;
+    }
+    let mut utilities = Utilities { method: first.method(), ..Utilities::default() };
+    for (name, run) in runs {
+        utilities.utilities.extend(run.utilities(name).utilities);
+    }
+    for (utility, better) in first.names() {
+        let Ok(parsed) = parse_utility(utility, targets, better) else { continue };
+        let values = runs.iter().map(|(name, run)| Some((name, run.values(utility)?)));
+        let Some(values) = values.collect::<Option<Vec<_>>>() else { continue };
+        let pointwise: Vec<(&str, PointwiseUtilities)> = values
+            .into_iter()
+            .map(|(name, values)| {
+                (name.as_str(), PointwiseUtilities::new(&*parsed, Terms::from(values)))
+            })
+            .collect();
+        let views: Vec<(&str, &PointwiseUtilities)> =
+            pointwise.iter().map(|(name, it)| (*name, it)).collect();
+        if let Ok(compared) = compare(&views, &Bootstrap::new(seed)) {
+            utilities.comparisons.push(Comparison {
+                utility: utility.into(),
+                models: compared.models,
+                probability_better: compared.probability_better,
+            });
+        }
+    }
+    let elpds = runs.iter().map(|(name, run)| Some((name.clone(), run.values("elpd")?)));
+    let forest = match elpds.collect::<Option<Vec<_>>>() {
+        Some(elpds) => forest(&elpds, first.method()),
+        None => None,
+    };
+    let method = first.method_name().to_string();
+    Some(Compared { method, forest: forest.unwrap_or_default(), utilities })
+}
+
+/// Compares runs by leave-one-out of the log likelihoods that their folders hold.
+pub fn of_densities(runs: &[(String, &RowDensities)]) -> Option<Compared> {
+    let elpds: Vec<(String, Vec<f64>)> =
+        runs.iter().map(|(name, it)| (name.clone(), it.elpd.clone())).collect();
+    let mut forest = forest(&elpds, method_words("loo", None))?;
+    for (name, found) in runs.iter().filter(|(_, found)| found.unreliable > 0) {
+        forest.doubts.push(Doubt {
+            level: Level::Doubtful,
+            text: format!(
+                "{name}: the importance weights of {} of {} cannot be trusted (Pareto k too high), so \
+                 its elpd is too high; posteria compare repairs such rows",
+                found.unreliable,
+                text::count(found.elpd.len(), "row")
+            ),
+        });
+    }
+    Some(Compared { method: "loo".into(), forest, utilities: Utilities::default() })
+}
+
+fn forest(elpds: &[(String, Vec<f64>)], method: String) -> Option<ElpdForest> {
+    let views: Vec<&[f64]> = elpds.iter().map(|(_, values)| &values[..]).collect();
+    let found = compare_elpds(&views, Weighting::Stacking).ok()?;
+    let model = |it: &posteria::assess::ComparedModel| ElpdOfModel {
+        name: elpds[it.model].0.clone(),
+        elpd: it.elpd,
+        se: it.se,
+        difference: -it.elpd_difference,
+        difference_se: it.difference_se,
+        weight: it.weight,
+    };
+    let doubts = found.cautions.iter().map(|caution| Doubt {
+        level: Level::Doubtful,
+        text: caution.to_string(),
+    });
+    Some(ElpdForest {
+        method,
+        models: found.models.iter().map(model).collect(),
+        doubts: doubts.collect(),
+    })
+}

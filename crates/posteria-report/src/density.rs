@@ -73,22 +73,18 @@ pub fn quantile(values: &[f64], p: f64) -> f64 {
     sorted[below] + rest * (sorted[(below + 1).min(last)] - sorted[below])
 }
 
-/// The average rank of every number among all of them, from 1; NaN ranks last.
-pub fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-    let mut ranks = vec![0.0; values.len()];
-    let mut first = 0;
-    while first < order.len() {
-        let value = values[order[first]];
-        let same = order[first..].iter().take_while(|i| values[**i].total_cmp(&value).is_eq());
-        let end = first + same.count();
-        for index in &order[first..end] {
-            ranks[*index] = (first + 1 + end) as f64 / 2.0;
-        }
-        first = end;
-    }
-    ranks
+/// The ranks that every number takes up among all of them, as fractions from 0 to 1: equal numbers
+/// share a range, so that values on a grid are spread as evenly as others. NaN ranks last.
+pub fn rank_ranges(values: &[f64]) -> Vec<[f64; 2]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = values.len() as f64;
+    let range = |value: &f64| {
+        let below = sorted.partition_point(|other| other.total_cmp(value).is_lt());
+        let up_to = sorted.partition_point(|other| other.total_cmp(value).is_le());
+        [below as f64 / count, up_to as f64 / count]
+    };
+    values.iter().map(range).collect()
 }
 
 #[cfg(test)]
@@ -130,9 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn ties_share_their_rank() {
-        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
-        assert!(ranks(&[]).is_empty());
+    fn ties_share_their_ranks() {
+        let ranges = rank_ranges(&[3.0, 1.0, 3.0, 2.0]);
+        assert_eq!(ranges, [[0.5, 1.0], [0.0, 0.25], [0.5, 1.0], [0.25, 0.5]]);
+        assert!(rank_ranges(&[]).is_empty());
         assert!((quantile(&[4.0, 1.0, f64::NAN, 2.0], 0.5) - 2.0).abs() < 1e-12);
         assert!(quantile(&[], 0.5).is_nan());
     }

@@ -195,6 +195,7 @@ fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
                     weight: *v,
                 })
                 .collect(),
+            is_rough: false,
             doubts: vec![Doubt { level: Level::Doubtful, text: text() }],
         }
         .section(),

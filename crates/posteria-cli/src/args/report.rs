@@ -4,16 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Write one page about runs: verdict, model, convergence, predictions.
+/// Write one page about runs: verdict, predictions, posterior, convergence.
 ///
 /// The page opens offline in any browser, on a phone and on paper, in light and dark. What is
-/// wrong with a run comes first. Works while a run goes on, and without the table of data.
+/// wrong with a run comes first. Models of several runs share figures; a comparison by posteria
+/// compare is shown. Works while a run goes on, and without the table of data.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  posteria report runs/houses -o houses.html\n  \
     posteria report runs/linear runs/network -o both.html\n  \
     posteria report runs/houses -o houses.html --figures figures")]
 pub struct Report {
-    /// The run folders; the page has a part for each
+    /// Run folders; several are compared, and each has a part of the page
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 

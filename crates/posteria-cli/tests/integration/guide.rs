@@ -163,6 +163,11 @@ fn the_chapter_about_demonstrations_runs() {
 }
 
 #[test]
+fn the_chapter_about_the_report_runs() {
+    run("docs/guide/report.md", &table());
+}
+
+#[test]
 fn the_session_of_the_readme_runs() {
     run("README.md", &[]);
 }

@@ -12,6 +12,8 @@ pub struct ElpdForest {
     pub method: String,
     /// The models, the best first.
     pub models: Vec<ElpdOfModel>,
+    /// Whether rows have importance weights that cannot be trusted, which no error tells of.
+    pub is_rough: bool,
     /// Reasons for doubt.
     pub doubts: Vec<Doubt>,
 }
@@ -40,9 +42,9 @@ impl ElpdForest {
         if self.models.len() < 2 {
             return section;
         }
-        for Doubt { level, text } in &self.doubts {
+        if let Some(level) = self.doubts.iter().map(|doubt| doubt.level).max() {
+            let lines = self.doubts.iter().map(|doubt| doubt.text.clone()).collect();
             let title = "About this comparison".into();
-            let (level, lines) = (*level, vec![text.clone()]);
             section.blocks.push(Block::Alert(Alert { level, title, lines }));
         }
         section.figure(self.figure());
@@ -58,6 +60,9 @@ impl ElpdForest {
             precise(second.difference_se, second.difference_se)
         );
         match -second.difference > 2.0 * second.difference_se {
+            _ if self.is_rough => {
+                format!("A rough comparison: {} is ahead of {} by {by}", best.name, second.name)
+            }
             true => format!("{} predicts best, ahead of {} by {by}", best.name, second.name),
             false => {
                 format!("No clear winner: {} is ahead of {} by {by}", best.name, second.name)
@@ -155,6 +160,8 @@ mod tests {
         };
         assert_eq!(forest(-3.9).title(), "No clear winner: a is ahead of b by 3.90 ± 2.00");
         assert_eq!(forest(-4.1).title(), "a predicts best, ahead of b by 4.10 ± 2.00");
+        let rough = ElpdForest { is_rough: true, ..forest(-40.0) };
+        assert!(rough.title().starts_with("A rough comparison"), "{}", rough.title());
         let csv = forest(-4.1).figure().table.csv();
         assert_eq!(csv, "model,elpd_diff,dse,elpd,se\na,0,0,-50,3\nb,-4.1,2,-54.1,3\n");
         assert!(ElpdForest::default().section().blocks.is_empty());

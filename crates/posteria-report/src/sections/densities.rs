@@ -69,7 +69,7 @@ impl DensityGroup {
         let shown = &self.samples[..self.samples.len().min(ROWS)];
         let mut caption = match shown {
             [_] => String::new(),
-            _ => "Each curve has the same height. ".to_string(),
+            _ => "Curves are scaled to the same height. ".to_string(),
         };
         caption.push_str("Dot: median; bar: from the 5 % to the 95 % quantile.");
         if shown.len() < self.samples.len() {

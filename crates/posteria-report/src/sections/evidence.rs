@@ -62,7 +62,7 @@ impl Evidence {
             return section;
         }
         for Doubt { level, text } in self.doubts() {
-            let title = "No evidence".into();
+            let title = "This log evidence cannot be used".into();
             section.blocks.push(Block::Alert(Alert { level, title, lines: vec![text] }));
         }
         let number = precise(self.log_evidence, self.mcse);

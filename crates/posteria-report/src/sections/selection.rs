@@ -102,9 +102,9 @@ impl Selection {
         }
         if let Some(NestedFacts { folds, utility, optimism }) = self.nested {
             section.text(format!(
-                "Search and choice, repeated without each of {folds} folds, are worth {} ± {} ({}) for the \
-                 rows left out: the chosen set looks better than that by {} ± {}, since the same rows \
-                 chose it.",
+                "Nested cross-validation: search and choice, repeated without each of {folds} folds, give \
+                 {} ± {} ({}) for held-out rows. The chosen set looks better than that by {} ± {} \
+                 (selection bias), since the same rows chose it.",
                 short(utility[0]),
                 short(utility[1]),
                 self.utility_name,
@@ -176,7 +176,7 @@ impl Selection {
         Figure {
             name: "inputs".into(),
             title: "Which inputs are in the model".into(),
-            caption: "Posterior probability of every input, ± 2 Monte Carlo deviations. Relevance, where \
+            caption: "Posterior probability of every input, ± 2 Monte Carlo standard errors. Relevance, where \
                       the table has it, measures how much the function bends along an input, not how much \
                       the input matters."
                 .into(),
@@ -206,7 +206,7 @@ impl Selection {
         Figure {
             name: "input-counts".into(),
             title: "How many inputs, against the prior".into(),
-            caption: "Where bars and line differ, the data have spoken.".into(),
+            caption: "Where bars and line differ, the data are informative.".into(),
             x: Axis::new("number of inputs"),
             y: Axis::new("probability").including([0.0]),
             marks: vec![

@@ -30,9 +30,10 @@ impl WeightReliability {
         let doubt = Doubt {
             level: Level::Bad,
             text: format!(
-                "Pareto k is above {GREATEST} for {} of {} (largest {largest:.2}): without such a row \
-                 the posterior is another, and leave-one-out by importance weights is wrong there; \
-                 fit again without these rows, or use k-fold cross-validation",
+                "Pareto k is above {GREATEST} for {} of {} (largest {largest:.2}): the posterior \
+                 without such a row differs too much for importance weights, and leave-one-out is \
+                 optimistic there; refit without these rows (posteria assess --refit N), or use k-fold \
+                 cross-validation",
                 bad,
                 count(self.pareto_shapes.len(), "row")
             ),

@@ -141,7 +141,12 @@ impl Kept {
         });
         Compared {
             method: self.method.clone(),
-            forest: ElpdForest { method: method.clone(), models: models.collect(), doubts },
+            forest: ElpdForest {
+                method: method.clone(),
+                models: models.collect(),
+                is_rough: false,
+                doubts,
+            },
             utilities: Utilities {
                 utilities: utilities.collect(),
                 comparisons: comparisons.filter(|it| !it.probability_better.is_empty()).collect(),
@@ -199,6 +204,7 @@ pub fn of_densities(runs: &[(String, &RowDensities)]) -> Option<Compared> {
     let elpds: Vec<(String, Vec<f64>)> =
         runs.iter().map(|(name, it)| (name.clone(), it.elpd.clone())).collect();
     let mut forest = forest(&elpds, method_words("loo", None))?;
+    forest.is_rough = runs.iter().any(|(_, found)| found.unreliable > 0);
     for (name, found) in runs.iter().filter(|(_, found)| found.unreliable > 0) {
         forest.doubts.push(Doubt {
             level: Level::Doubtful,
@@ -231,6 +237,7 @@ fn forest(elpds: &[(String, Vec<f64>)], method: String) -> Option<ElpdForest> {
     Some(ElpdForest {
         method,
         models: found.models.iter().map(model).collect(),
+        is_rough: false,
         doubts: doubts.collect(),
     })
 }

@@ -1,7 +1,7 @@
 //! Show the draws of one variable, in their order and by rank.
 
 use super::R_HAT;
-use crate::density::ranks;
+use crate::density::rank_ranges;
 use crate::figure::{Axis, Figure, Hover, Ink, Kind, Mark, Table};
 use crate::thin::extremes;
 
@@ -74,18 +74,22 @@ impl Trace {
 
     pub(super) fn rank_figure(&self) -> Figure {
         let all: Vec<f64> = self.chains.concat();
-        let ranks = ranks(&all);
-        let total = ranks.len().max(1) as f64;
+        let ranges = rank_ranges(&all);
         let edges: Vec<f64> = (0..=BINS).map(|edge| edge as f64 / BINS as f64).collect();
         let mut table = Table::new().numbers("rank from", &edges[..BINS]);
         let mut marks = vec![Mark::level(1.0).called("equal")];
         let mut first = 0;
         for (chain, draws) in self.chains.iter().enumerate() {
             let mut heights = vec![0.0; BINS];
-            for rank in &ranks[first..first + draws.len()] {
-                let bin = ((rank - 0.5) / total * BINS as f64) as usize;
-                // A share of 1 where the ranks of a chain are spread as those of all.
-                heights[bin.min(BINS - 1)] += BINS as f64 / draws.len() as f64;
+            for [low, high] in &ranges[first..first + draws.len()] {
+                let [from, to] = [low, high].map(|end| end * BINS as f64);
+                for (bin, height) in heights.iter_mut().enumerate() {
+                    let inside = to.min(bin as f64 + 1.0) - from.max(bin as f64);
+                    // A share of 1 where the ranks of a chain are spread as those of all.
+                    if inside > 0.0 {
+                        *height += BINS as f64 / draws.len() as f64 * inside / (to - from);
+                    }
+                }
             }
             first += draws.len();
             let label = format!("chain {}", chain + 1);
@@ -96,8 +100,8 @@ impl Trace {
             name: format!("ranks-{}", self.name),
             title: format!("{}: ranks of each chain, flat if they agree", self.name),
             caption: "How often the draws of a chain have low, middle and high ranks among all \
-                      draws, relative to an equal share. A slope is a shift, a hump or a trough \
-                      another spread."
+                      draws, relative to an equal share. A slope is a shift in location, a \
+                      hump or a trough a different spread."
                 .into(),
             x: Axis::new("rank among all draws (fraction)").within(0.0, 1.0),
             y: Axis::new("share of draws (1: equal)").including([0.0, 2.0]),
@@ -106,5 +110,19 @@ impl Trace {
             hover: Hover::Row,
             ..Figure::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_on_a_grid_have_flat_ranks_where_chains_agree() {
+        let chain: Vec<f64> = (0..300).map(|draw| f64::from(draw % 3)).collect();
+        let trace = Trace { name: "dof".into(), chains: vec![chain; 2], ..Trace::default() };
+        let csv = trace.rank_figure().table.csv();
+        assert!(csv.lines().next().is_some_and(|header| header.ends_with("chain 1,chain 2")));
+        assert_eq!(csv.lines().skip(1).filter(|line| line.ends_with(",1,1")).count(), BINS, "{csv}");
     }
 }

@@ -56,7 +56,11 @@ impl Predictions {
             section.figure(Curve::figure(&group));
         }
         self.surfaces.iter().for_each(|surface| section.figure(surface.figure()));
-        self.fitted.iter().filter_map(FittedRows::figure).for_each(|it| section.figure(it));
+        // Where curves or surfaces show predictions beside the data, rows need not.
+        let is_drawn = !self.curves.is_empty() || !self.surfaces.is_empty();
+        let rows: Vec<_> = self.fitted.iter().filter_map(FittedRows::figure).collect();
+        let (open, later) = if is_drawn { (Vec::new(), rows) } else { (rows, Vec::new()) };
+        open.into_iter().for_each(|figure| section.figure(figure));
         for group in grouped(&self.pits, |it| it.target.clone()) {
             section.figure(Pit::figure(&group));
         }
@@ -68,6 +72,7 @@ impl Predictions {
             ClassifiedRows::calibration(&group).into_iter().for_each(|it| section.figure(it));
         }
         let mut more = Section::new("More about these predictions");
+        later.into_iter().for_each(|figure| more.figure(figure));
         self.fitted.iter().filter_map(FittedRows::residuals).for_each(|it| more.figure(it));
         for group in grouped(&self.pits, |it| it.target.clone()) {
             if let [one] = group[..] {

@@ -76,7 +76,8 @@ fn write(
         check_folder(folder)?;
     }
     let interrupt = Interrupt::listen().running()?;
-    let gathered = runs.iter().map(|folder| part::gather(folder, runs.len() > 1, context, &interrupt));
+    let gathered =
+        runs.iter().map(|folder| part::gather(folder, runs.len() > 1, context, &interrupt));
     let gathered = gathered.collect::<Result<Vec<_>>>()?;
     let doubts = gathered.iter().filter(|run| run.verdict.section().level() == Level::Bad).count();
     let parts = page::parts(runs, gathered, context.seed())?;

@@ -42,7 +42,9 @@ fn a_comparison_is_in_the_report_that_follows() {
     // Without a comparison the page makes its own, by leave-one-out.
     assert_eq!(place.call("report one two -o first.html -q").code, 0);
     let first = page(&place, "first.html");
-    assert!(first.contains("elpd difference to the best model") && !first.contains("than the column"));
+    assert!(
+        first.contains("elpd difference to the best model") && !first.contains("than the column")
+    );
     let compared = place.call("compare one two --utility elpd mae --json -q").json();
     assert_eq!(place.call("report one two -o both.html --figures pictures -q").code, 0);
     let both = page(&place, "both.html");

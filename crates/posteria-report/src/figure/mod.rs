@@ -9,8 +9,8 @@ pub use ink::{Colours, Ink, Palette};
 pub use mark::{Mark, Shape};
 pub use table::Table;
 
-pub use crate::scale::Kind;
 use crate::escape::slug;
+pub use crate::scale::Kind;
 use crate::{png, svg};
 
 /// A figure.

@@ -92,9 +92,8 @@ mod tests {
     #[test]
     fn weights_are_those_of_kept_log_likelihoods() {
         let (drawn, table) = table(300);
-        let log_density = |mean: f64, y: f64| {
-            -0.5 * (y - mean).powi(2) - 0.5 * (2.0 * std::f64::consts::PI).ln()
-        };
+        let log_density =
+            |mean: f64, y: f64| -0.5 * (y - mean).powi(2) - 0.5 * (2.0 * std::f64::consts::PI).ln();
         let kept: Vec<f64> = drawn
             .values
             .iter()

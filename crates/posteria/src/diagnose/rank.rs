@@ -95,7 +95,9 @@ mod tests {
         assert!((rank_correlation(&x, &squares) - 1.0).abs() < 1e-12);
         assert!((rank_correlation(&x, &x.map(|x| -x)) + 1.0).abs() < 1e-12);
         // Ranks 1, 2, 3, 4 and 2, 1, 4, 3: 1 - 6 · 4 / (4 · 15).
-        assert!((rank_correlation(&[1.0, 2.0, 3.0, 4.0], &[2.0, 1.0, 4.0, 3.0]) - 0.6).abs() < 1e-12);
+        assert!(
+            (rank_correlation(&[1.0, 2.0, 3.0, 4.0], &[2.0, 1.0, 4.0, 3.0]) - 0.6).abs() < 1e-12
+        );
         // Ranks 1.5, 1.5, 3 and 1, 2, 3.
         let tied = rank_correlation(&[1.0, 1.0, 2.0], &[1.0, 2.0, 3.0]);
         assert!((tied - 0.75_f64.sqrt()).abs() < 1e-12);

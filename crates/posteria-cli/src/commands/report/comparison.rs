@@ -9,9 +9,7 @@ use posteria::assess::{
 };
 use posteria::random::Seed;
 use posteria_report::Level;
-use posteria_report::sections::{
-    Comparison, Doubt, ElpdForest, ElpdOfModel, Utilities, Utility,
-};
+use posteria_report::sections::{Comparison, Doubt, ElpdForest, ElpdOfModel, Utilities, Utility};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -230,10 +228,10 @@ fn forest(elpds: &[(String, Vec<f64>)], method: String) -> Option<ElpdForest> {
         difference_se: it.difference_se,
         weight: it.weight,
     };
-    let doubts = found.cautions.iter().map(|caution| Doubt {
-        level: Level::Doubtful,
-        text: caution.to_string(),
-    });
+    let doubts = found
+        .cautions
+        .iter()
+        .map(|caution| Doubt { level: Level::Doubtful, text: caution.to_string() });
     Some(ElpdForest {
         method,
         models: found.models.iter().map(model).collect(),

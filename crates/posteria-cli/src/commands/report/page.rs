@@ -125,9 +125,8 @@ fn short_names(runs: &[Gathered]) -> Vec<String> {
     let folder = |name: &str| name.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
     let first = runs.first().map_or("", |run| &run.name[..]);
     let common = &first[..folder(first)];
-    let is_common = runs.iter().all(|run| {
-        run.name.starts_with(common) && folder(&run.name) == common.len()
-    });
+    let is_common =
+        runs.iter().all(|run| run.name.starts_with(common) && folder(&run.name) == common.len());
     let skipped = if is_common { common.len() } else { 0 };
     runs.iter().map(|run| run.name[skipped..].trim_end_matches('/').to_string()).collect()
 }
@@ -135,10 +134,10 @@ fn short_names(runs: &[Gathered]) -> Vec<String> {
 /// What is wrong with any of the runs.
 fn verdicts(runs: &[Gathered], names: &[String]) -> Verdict {
     let doubts = runs.iter().zip(names).flat_map(|(run, name)| {
-        run.verdict.doubts.iter().map(move |doubt| Doubt {
-            level: doubt.level,
-            text: format!("{name}: {}", doubt.text),
-        })
+        run.verdict
+            .doubts
+            .iter()
+            .map(move |doubt| Doubt { level: doubt.level, text: format!("{name}: {}", doubt.text) })
     });
     let doubts: Vec<Doubt> = doubts.collect();
     let reassurance = format!("No warnings in any of the {}", text::count(runs.len(), "run"));
@@ -227,11 +226,8 @@ fn share(runs: &mut [Gathered], names: &[String]) -> Predictions {
             shared.calibrated = common(runs, |it| &mut it.calibrated, |it| it.target.clone());
         }
     }
-    let effects = common(
-        runs,
-        |it| &mut it.effects,
-        |it| (it.input.clone(), it.output.clone(), it.x.len()),
-    );
+    let effects =
+        common(runs, |it| &mut it.effects, |it| (it.input.clone(), it.output.clone(), it.x.len()));
     shared.effects = strongest(effects);
     let notes: Vec<(&str, RowNote)> =
         names.iter().zip(runs).filter_map(|(name, run)| Some((&name[..], run.row_note?))).collect();

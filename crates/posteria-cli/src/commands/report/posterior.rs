@@ -146,7 +146,8 @@ fn pairs(draws: &Draws, summary: &Summary) -> Vec<Pair> {
             });
         }
     }
-    let strength = |pair: &Pair| if pair.correlation.is_nan() { 0.0 } else { pair.correlation.abs() };
+    let strength =
+        |pair: &Pair| if pair.correlation.is_nan() { 0.0 } else { pair.correlation.abs() };
     pairs.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
     pairs.truncate(PAIRS);
     pairs
@@ -267,10 +268,9 @@ fn stem(topic: Topic) -> &'static str {
 
 fn words(topic: Topic, kind: ModelKind) -> (&'static str, &'static str) {
     match topic {
-        Topic::Residual => (
-            "Noise: scale of the residuals",
-            "residual scale, in the unit of the target",
-        ),
+        Topic::Residual => {
+            ("Noise: scale of the residuals", "residual scale, in the unit of the target")
+        }
         Topic::Relevance if kind == ModelKind::Gp => (
             "Relevance of inputs: the larger, the faster the function changes",
             "inverse length scale (standardised inputs)",

@@ -61,9 +61,11 @@ impl RowNote {
     /// In words, of the only run.
     pub fn words(&self) -> String {
         let mut words = match (self.basis, self.unreliable) {
-            (Basis::Fit, _) => "Rows are those of the fit, which the model has seen; posteria predict \
+            (Basis::Fit, _) => {
+                "Rows are those of the fit, which the model has seen; posteria predict \
                                 and posteria assess --method kfold tell what to expect of new rows."
-                .to_string(),
+                    .to_string()
+            }
             (Basis::LeaveOneOut, 0) => format!(
                 "Rows are predicted leave-one-out, by Pareto-smoothed importance weights of {} draws.",
                 self.draws
@@ -127,9 +129,9 @@ impl Source<'_> {
         let inputs =
             Matrix::from_fn(kept.len(), columns, |row, k| self.data.inputs[(kept[row], k)]);
         let found = match basis {
-            Basis::Fit => self.map(&inputs, |row, predictive| {
-                self.found(predictive, &observed[row], true)
-            })?,
+            Basis::Fit => {
+                self.map(&inputs, |row, predictive| self.found(predictive, &observed[row], true))?
+            }
             Basis::LeaveOneOut => {
                 // Rows of a process depend on each other given a draw, those of others do not.
                 let source = match work.is_open {
@@ -335,7 +337,10 @@ mod tests {
         assert!(fit.words().contains("has seen") && !good.words().contains("has seen"));
         assert!(poor.words().contains("2 rows") && poor.words().contains("Pareto k too high"));
         let all = RowNote::of_several(&[("a", good), ("b", poor), ("c", fit)]);
-        assert!(all.contains("2 rows of b") && all.contains("Rows of c are those of the fit"), "{all}");
+        assert!(
+            all.contains("2 rows of b") && all.contains("Rows of c are those of the fit"),
+            "{all}"
+        );
         assert_eq!(RowNote::of_several(&[]), "");
     }
 }

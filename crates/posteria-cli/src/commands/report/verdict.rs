@@ -46,7 +46,10 @@ pub fn verdict(
         }
         _ => {
             let words = draws_words(inference, total).unwrap_or_default();
-            (vec![fact("draws", words)], "No warnings, but an approximation cannot tell how far it is from the posterior")
+            (
+                vec![fact("draws", words)],
+                "No warnings, but an approximation cannot tell how far it is from the posterior",
+            )
         }
     };
     Verdict { doubts, facts, reassurance: reassurance.into() }

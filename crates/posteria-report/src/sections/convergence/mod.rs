@@ -93,7 +93,8 @@ impl Convergence {
             section.figure(trace.figure());
             section.figure(trace.rank_figure());
         }
-        let mut more = Section::new(format!("Traces and ranks of {}", count(rest.len(), "more variable")));
+        let mut more =
+            Section::new(format!("Traces and ranks of {}", count(rest.len(), "more variable")));
         for trace in rest {
             more.figure(trace.figure());
             more.figure(trace.rank_figure());

@@ -123,6 +123,10 @@ mod tests {
         let trace = Trace { name: "dof".into(), chains: vec![chain; 2], ..Trace::default() };
         let csv = trace.rank_figure().table.csv();
         assert!(csv.lines().next().is_some_and(|header| header.ends_with("chain 1,chain 2")));
-        assert_eq!(csv.lines().skip(1).filter(|line| line.ends_with(",1,1")).count(), BINS, "{csv}");
+        assert_eq!(
+            csv.lines().skip(1).filter(|line| line.ends_with(",1,1")).count(),
+            BINS,
+            "{csv}"
+        );
     }
 }

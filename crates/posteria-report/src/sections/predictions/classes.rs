@@ -132,7 +132,6 @@ impl ClassifiedRows {
             height: 340.0,
             hover: Hover::Point,
             span: Span::Half,
-            ..Figure::default()
         }
     }
 
@@ -164,7 +163,10 @@ impl ClassifiedRows {
             name: format!("confusion-{}", self.target),
             title: match self.basis {
                 Basis::LeaveOneOut => {
-                    format!("{}: {accuracy} of the rows classified right, leave-one-out", self.target)
+                    format!(
+                        "{}: {accuracy} of the rows classified right, leave-one-out",
+                        self.target
+                    )
                 }
                 Basis::Fit => {
                     format!("{}: {accuracy} of the rows of the fit classified right", self.target)

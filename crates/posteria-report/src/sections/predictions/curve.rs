@@ -61,7 +61,11 @@ impl Curve {
                 _ => format!("{}: {what}", curve.model),
             };
             table = table.numbers(name(&curve.centre_name), &curve.centre);
-            let shown = if curves.len() > 1 { &curve.bands[..curve.bands.len().min(1)] } else { &curve.bands };
+            let shown = if curves.len() > 1 {
+                &curve.bands[..curve.bands.len().min(1)]
+            } else {
+                &curve.bands
+            };
             for band in shown {
                 let percentage = percent(band.probability);
                 table = table.numbers(name(&format!("{percentage} from")), &band.low);

@@ -60,8 +60,9 @@ impl RankedRows {
 
 fn roc(all: &[&RankedRows]) -> Figure {
     let first = all[0];
-    let mut marks =
-        vec![Mark::line(&[0.0, 1.0], &[0.0, 1.0]).ink(Ink::Muted).dash(1).size(1.0).called("chance")];
+    let mut marks = vec![
+        Mark::line(&[0.0, 1.0], &[0.0, 1.0]).ink(Ink::Muted).dash(1).size(1.0).called("chance"),
+    ];
     for (index, one) in all.iter().enumerate() {
         let (x, y) = (one.thinned(|it| it.false_positive), one.thinned(|it| it.true_positive));
         marks.push(line(one, all.len(), (&x, &y), index));
@@ -93,7 +94,6 @@ fn roc(all: &[&RankedRows]) -> Figure {
         height: 340.0,
         hover: Hover::Point,
         span: Span::Half,
-        ..Figure::default()
     }
 }
 
@@ -129,7 +129,6 @@ fn precision_recall(all: &[&RankedRows]) -> Figure {
         height: 340.0,
         hover: Hover::Point,
         span: Span::Half,
-        ..Figure::default()
     }
 }
 
@@ -139,14 +138,9 @@ fn line(one: &RankedRows, models: usize, (x, y): (&[f64], &[f64]), index: usize)
 }
 
 /// The points of all curves, one below the other.
-fn table(
-    all: &[&RankedRows],
-    [across, up]: [&str; 2],
-    of: impl Fn(&Rates) -> [f64; 2],
-) -> Table {
-    let gather = |k: usize| -> Vec<f64> {
-        all.iter().flat_map(|one| one.thinned(|it| of(it)[k])).collect()
-    };
+fn table(all: &[&RankedRows], [across, up]: [&str; 2], of: impl Fn(&Rates) -> [f64; 2]) -> Table {
+    let gather =
+        |k: usize| -> Vec<f64> { all.iter().flat_map(|one| one.thinned(|it| of(it)[k])).collect() };
     let thresholds: Vec<f64> = all.iter().flat_map(|one| one.thinned(|it| it.threshold)).collect();
     let table = Table::new().numbers(across, &gather(0)).numbers(up, &gather(1));
     let table = table.numbers("threshold", &thresholds);

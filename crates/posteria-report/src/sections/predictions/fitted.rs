@@ -78,7 +78,6 @@ impl FittedRows {
             height: 320.0,
             hover: Hover::Point,
             span: Span::Half,
-            ..Figure::default()
         }
     }
 
@@ -100,7 +99,11 @@ impl FittedRows {
         Figure {
             name: named("residuals", &self.target, &self.model),
             title: of_model(
-                format!("{}: residuals, without pattern if right ({})", self.target, self.basis.title()),
+                format!(
+                    "{}: residuals, without pattern if right ({})",
+                    self.target,
+                    self.basis.title()
+                ),
                 &self.model,
             ),
             caption: format!(
@@ -122,7 +125,6 @@ impl FittedRows {
             height: 320.0,
             hover: Hover::Point,
             span: Span::Half,
-            ..Figure::default()
         }
     }
 }

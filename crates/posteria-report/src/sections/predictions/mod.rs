@@ -67,7 +67,10 @@ impl Predictions {
         for group in grouped(&self.ranked, |it| (it.target.clone(), it.class.clone())) {
             RankedRows::figures(&group).into_iter().for_each(|figure| section.figure(figure));
         }
-        self.classified.iter().filter_map(ClassifiedRows::confusion).for_each(|it| section.figure(it));
+        self.classified
+            .iter()
+            .filter_map(ClassifiedRows::confusion)
+            .for_each(|it| section.figure(it));
         for group in grouped(&self.calibrated, |it| it.target.clone()) {
             ClassifiedRows::calibration(&group).into_iter().for_each(|it| section.figure(it));
         }

@@ -75,7 +75,6 @@ impl Pit {
             height: 320.0,
             hover: Hover::Row,
             span: Span::Half,
-            ..Figure::default()
         }
     }
 
@@ -110,7 +109,6 @@ impl Pit {
             height: 320.0,
             hover: Hover::Row,
             span: Span::Half,
-            ..Figure::default()
         }
     }
 }

@@ -82,7 +82,10 @@ impl Replicated {
             Shape::Intervals { at, low: low.clone(), high: high.clone(), is_horizontal: false };
         Figure {
             name: format!("predictive-counts-{}", self.target),
-            title: format!("{}: rows of each class, in the data and drawn from the model", self.target),
+            title: format!(
+                "{}: rows of each class, in the data and drawn from the model",
+                self.target
+            ),
             caption: format!(
                 "Posterior predictive check: bars count the data, lines are the 5 % to 95 % quantiles of \
                  {} tables drawn from the posterior predictive distribution.",

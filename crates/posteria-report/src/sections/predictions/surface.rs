@@ -69,7 +69,8 @@ impl Surface {
             // A rim of the ground keeps points apart from the surface.
             marks.push(Mark::points(&x, &y).ink(Ink::Ground).size(6.5).opacity(0.9));
             let ink = Ink::Series(inks[index % inks.len()]);
-            let told = |row: &usize| set.rows.get(*row).map(|row| format!("row {row}: {}", set.name));
+            let told =
+                |row: &usize| set.rows.get(*row).map(|row| format!("row {row}: {}", set.name));
             let names = kept.iter().filter_map(told).collect();
             let points = Mark::named_points(&x, &y, names);
             marks.push(points.ink(ink).size(4.5).opacity(1.0).called(&set.name));

@@ -51,7 +51,7 @@ fn a_comparison_is_in_the_report_that_follows() {
     assert_order(
         &both,
         &[
-            "Which model predicts better</h3>",
+            "Which model predicts better?</h3>",
             "elpd difference to the best model",
             "mae: probability that the row is better than the column",
             "Predictions and data</h3>",
@@ -126,6 +126,13 @@ fn rows_that_cannot_be_left_out_are_called_rows_of_the_fit() {
     let page = page(&place, "report.html");
     assert!(page.contains("(rows of the fit)") && page.contains("which the model has seen"));
     assert!(!page.contains("leave-one-out)") && !page.contains("Leave-one-out:"));
+    // Nor is such a run compared with another by weights of its draws.
+    let other = format!("fit data.csv --target y --inputs a b {QUICK} --out other");
+    assert_eq!(place.call(&other).code, 0);
+    assert_eq!(place.call("report run other -o both.html -q").code, 0);
+    let both = fs::read_to_string(place.path("both.html")).expect("a page");
+    assert!(both.contains("Not known yet: run posteria compare run other"));
+    assert!(!both.contains("elpd difference"));
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     assert_eq!(page.code, 0, "{}", page.stderr);
     let page = fs::read_to_string(place.path("page.html")).expect("there");
     for words in
-        ["Selection of inputs", "Inputs that suffice: a, colour", "How many inputs suffice"]
+        ["Which inputs matter", "Inputs that suffice: a, colour", "How many inputs suffice"]
     {
         assert!(page.contains(words), "{words}");
     }

@@ -38,7 +38,7 @@ pub struct ElpdOfModel {
 impl ElpdForest {
     /// Differences to the best model, and a table.
     pub fn section(&self) -> Section {
-        let mut section = Section::new("Which model predicts better");
+        let mut section = Section::new("Which model predicts better?");
         if self.models.len() < 2 {
             return section;
         }
@@ -94,8 +94,8 @@ impl ElpdForest {
         );
         let table = Table::new()
             .texts("model", &names)
-            .numbers("elpd_diff", &of(|it| it.difference))
-            .numbers("dse", &of(|it| it.difference_se));
+            .numbers("difference", &of(|it| it.difference))
+            .numbers("difference_se", &of(|it| it.difference_se));
         Figure {
             name: "elpd-differences".into(),
             title: self.title(),
@@ -125,7 +125,8 @@ impl ElpdForest {
                 it.name.clone(),
                 precise(it.elpd, it.se),
                 precise(it.se, it.se),
-                precise(it.difference, it.difference_se),
+                // As `posteria compare` and ArviZ print it: how far behind.
+                precise(0.0 - it.difference, it.difference_se),
                 precise(it.difference_se, it.difference_se),
                 fixed(it.weight, 2),
             ]
@@ -163,7 +164,7 @@ mod tests {
         let rough = ElpdForest { is_rough: true, ..forest(-40.0) };
         assert!(rough.title().starts_with("A rough comparison"), "{}", rough.title());
         let csv = forest(-4.1).figure().table.csv();
-        assert_eq!(csv, "model,elpd_diff,dse,elpd,se\na,0,0,-50,3\nb,-4.1,2,-54.1,3\n");
+        assert_eq!(csv, "model,difference,difference_se,elpd,se\na,0,0,-50,3\nb,-4.1,2,-54.1,3\n");
         assert!(ElpdForest::default().section().blocks.is_empty());
     }
 }

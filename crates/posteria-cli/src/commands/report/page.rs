@@ -27,8 +27,17 @@ pub fn parts(folders: &[PathBuf], mut runs: Vec<Gathered>, seed: Seed) -> Result
     let are_alike = are_of_the_same_rows(&runs);
     let mut has_utilities = false;
     if are_alike {
-        let Compared { forest, utilities, .. } =
-            compared(folders, &runs, &names, seed)?.unwrap_or_default();
+        let found = compared(folders, &runs, &names, seed)?;
+        if found.is_none() {
+            let mut section = Section::new("Which model predicts better?");
+            let all: Vec<&str> = runs.iter().map(|run| &run.name[..]).collect();
+            section.text(format!(
+                "Not known yet: run posteria compare {}, then report again.",
+                all.join(" ")
+            ));
+            answer.push(section);
+        }
+        let Compared { forest, utilities, .. } = found.unwrap_or_default();
         let Utilities { method, utilities, comparisons } = utilities;
         let better = Utilities { comparisons, ..Utilities::default() };
         let mut section = forest.section();
@@ -40,7 +49,7 @@ pub fn parts(folders: &[PathBuf], mut runs: Vec<Gathered>, seed: Seed) -> Result
         has_utilities = !utilities.is_empty();
         answer.push(Utilities { method, utilities, comparisons: Vec::new() }.section());
     } else {
-        let mut section = Section::new("Which model predicts better");
+        let mut section = Section::new("Which model predicts better?");
         section.text(
             "These runs are of different rows or targets, so they are not compared; each has a part \
              of its own below.",

@@ -120,7 +120,8 @@ pub fn gather(
                 targets: TargetFacts::of(data),
             });
         }
-        if is_one_of_several && inference != InferenceChoice::Committee {
+        // Where rows of the page are those of the fit, importance weights would mislead too.
+        if is_one_of_several && gathered.row_note.is_some_and(|note| note.is_left_out()) {
             gathered.densities = densities(&run, &draws, data.rows(), context)?;
         }
     }

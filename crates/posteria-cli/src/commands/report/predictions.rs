@@ -63,7 +63,11 @@ pub fn predictions(
         spec.sampling.inference(),
         InferenceChoice::Mcmc | InferenceChoice::Laplace | InferenceChoice::Variational
     );
-    let basis = match is_posterior && !is_linearised && row_work.total() >= FEWEST {
+    // Draws of a tempered posterior need other weights.
+    let is_tempered =
+        spec.sampling.inverse_temperature.is_some_and(|beta| (beta - 1.0).abs() > 0.0);
+    let is_weighted = is_posterior && !is_linearised && !is_tempered;
+    let basis = match is_weighted && row_work.total() >= FEWEST {
         true => Basis::LeaveOneOut,
         false => Basis::Fit,
     };

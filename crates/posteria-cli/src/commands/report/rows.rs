@@ -58,6 +58,11 @@ pub struct RowNote {
 }
 
 impl RowNote {
+    /// Whether each row was predicted without itself.
+    pub fn is_left_out(&self) -> bool {
+        self.basis == Basis::LeaveOneOut
+    }
+
     /// In words, of the only run.
     pub fn words(&self) -> String {
         let mut words = match (self.basis, self.unreliable) {

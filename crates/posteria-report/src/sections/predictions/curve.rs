@@ -73,7 +73,7 @@ impl Curve {
             }
         }
         marks.extend(first.data());
-        let (title, caption) = first.words(curves.len());
+        let (title, caption) = first.words(curves);
         let axis = Axis::new(&first.output);
         Figure {
             name: format!("curve-{}-{}", first.output, first.input),
@@ -126,10 +126,15 @@ impl Curve {
         band.into_iter().chain([line.called(&self.model)]).collect()
     }
 
-    fn words(&self, models: usize) -> (String, String) {
+    fn words(&self, curves: &[&Curve]) -> (String, String) {
+        let centre = match curves.iter().all(|curve| curve.centre_name == self.centre_name) {
+            true => &self.centre_name,
+            // Heavy tails need not have a mean.
+            false => "mean, or the median where residuals have heavy tails",
+        };
         let (input, output) = (&self.input, &self.output);
         let widest = self.bands.first().map_or(String::new(), |band| percent(band.probability));
-        match (self.is_probability, models) {
+        match (self.is_probability, curves.len()) {
             (true, 1) => (
                 format!("How {output} depends on {input}"),
                 "The band is the posterior interval of the probability itself. Points: rows of the \
@@ -152,9 +157,8 @@ impl Curve {
             (false, _) => (
                 format!("{output} against {input}, by model"),
                 format!(
-                    "Lines: the predicted {}. Bands: {widest} predictive intervals for new rows, noise \
-                     included. Points: the data.",
-                    self.centre_name
+                    "Lines: the predicted {centre}. Bands: {widest} predictive intervals for new rows, \
+                     noise included. Points: the data."
                 ),
             ),
         }

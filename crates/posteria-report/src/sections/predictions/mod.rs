@@ -92,7 +92,7 @@ impl Predictions {
 
     /// What single inputs do to the prediction.
     pub fn inputs_section(&self) -> Section {
-        let mut section = Section::new("Which inputs matter");
+        let mut section = Section::new("Which inputs matter?");
         if self.effects.is_empty() {
             return section;
         }

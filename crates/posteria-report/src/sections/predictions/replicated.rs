@@ -30,7 +30,7 @@ impl Replicated {
         let mut marks: Vec<Mark> = Vec::new();
         for curve in self.tables.iter().filter_map(|table| estimate(table, Kind::Linear)) {
             let line = Mark::line(&curve.x, &curve.y).ink(Ink::Series(0)).size(0.8).opacity(0.35);
-            marks.push(if marks.is_empty() { line.called("drawn from the model") } else { line });
+            marks.push(if marks.is_empty() { line.called("replicated") } else { line });
         }
         let line = Mark::line(&observed.x, &observed.y).ink(Ink::Text).size(2.2);
         marks.push(line.called("data"));
@@ -39,9 +39,9 @@ impl Replicated {
         let margin = 0.25 * (high - low);
         Some(Figure {
             name: format!("predictive-density-{}", self.target),
-            title: format!("{}: do tables drawn from the model look like the data?", self.target),
+            title: format!("{}: do replicated data look like the data?", self.target),
             caption: format!(
-                "Posterior predictive check: kernel densities of {} tables drawn from the posterior \
+                "Posterior predictive check: kernel densities of {} data sets drawn from the posterior \
                  predictive distribution at the rows of the fit, and of the data.",
                 self.tables.len()
             ),
@@ -82,20 +82,17 @@ impl Replicated {
             Shape::Intervals { at, low: low.clone(), high: high.clone(), is_horizontal: false };
         Figure {
             name: format!("predictive-counts-{}", self.target),
-            title: format!(
-                "{}: rows of each class, in the data and drawn from the model",
-                self.target
-            ),
+            title: format!("{}: rows of each class, in the data and replicated", self.target),
             caption: format!(
                 "Posterior predictive check: bars count the data, lines are the 5 % to 95 % quantiles of \
-                 {} tables drawn from the posterior predictive distribution.",
+                 {} data sets drawn from the posterior predictive distribution.",
                 self.tables.len()
             ),
             x: Axis::named(&self.target, self.labels.clone()),
             y: Axis::new("rows").including([0.0]),
             marks: vec![
                 Mark::new(bars).ink(Ink::Series(0)).opacity(0.6).called("data"),
-                Mark::new(spread).ink(Ink::Text).size(2.5).called("drawn from the model"),
+                Mark::new(spread).ink(Ink::Text).size(2.5).called("replicated"),
             ],
             table: Table::new()
                 .texts("class", &self.labels)

@@ -80,6 +80,11 @@ fn a_comparison_is_in_the_report_that_follows() {
     assert!(page(&place, "moved.html").contains("mae: probability that the row is better"));
     assert_eq!(place.call("report moved/one -o alone.html -q").code, 0);
     assert!(!page(&place, "alone.html").contains("better than the column"));
+    // A run that has gone on since is compared anew.
+    assert_eq!(place.call("resume moved/one --draws 250 -q").code, 0);
+    assert_eq!(place.call("report moved/two moved/one -o later.html -q").code, 0);
+    let later = page(&place, "later.html");
+    assert!(later.contains("elpd difference") && !later.contains("better than the column"));
 }
 
 #[test]

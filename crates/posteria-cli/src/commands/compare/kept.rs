@@ -9,9 +9,12 @@ use crate::file::write_json;
 const FILE: &str = "compare.json";
 
 /// Keeps what is printed in the folder of every run, with the number of the run among the models:
-/// folders that are moved or renamed together still belong together.
+/// folders that are moved or renamed together still belong together. The number of draws of every run
+/// tells whether it has gone on since.
 pub fn keep(report: &Report, subjects: &[Subject]) -> Result<()> {
     let mut value = serde_json::to_value(report).running()?;
+    let draws = |subject: &Subject| subject.draws.chains * subject.draws.draws;
+    value["run_draws"] = subjects.iter().map(draws).collect::<Vec<usize>>().into();
     for (index, subject) in subjects.iter().enumerate() {
         value["run"] = index.into();
         write_json(&subject.path.join(FILE), &value)?;

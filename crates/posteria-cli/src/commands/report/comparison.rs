@@ -41,6 +41,8 @@ pub struct RowDensities {
 struct Kept {
     /// Which of the models the folder holds.
     run: usize,
+    /// Draws that every model had.
+    run_draws: Vec<usize>,
     models: Vec<String>,
     method: String,
     table: Vec<KeptModel>,
@@ -76,15 +78,16 @@ struct KeptExpected {
     q95: Option<f64>,
 }
 
-/// What `posteria compare` kept about exactly these runs, under these names; `None` where it has not
-/// compared them, or something else since.
-pub fn kept(folders: &[PathBuf], names: &[String]) -> Result<Option<Compared>> {
+/// What `posteria compare` kept about exactly these runs, which have these names and so many draws;
+/// `None` where it has not compared them, or where it has compared something else or a run has gone
+/// on since.
+pub fn kept(folders: &[PathBuf], names: &[String], draws: &[usize]) -> Result<Option<Compared>> {
     let mut all: Vec<Kept> = Vec::new();
-    for folder in folders {
+    for (folder, draws) in folders.iter().zip(draws) {
         let command = format!("compare {} …", folder.display());
         match read::<Kept>(folder, "compare.json", &command)? {
-            Some(kept) => all.push(kept),
-            None => return Ok(None),
+            Some(kept) if kept.run_draws.get(kept.run) == Some(draws) => all.push(kept),
+            _ => return Ok(None),
         }
     }
     let order: Vec<usize> = all.iter().map(|kept| kept.run).collect();

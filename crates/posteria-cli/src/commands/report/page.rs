@@ -56,7 +56,8 @@ pub fn parts(folders: &[PathBuf], mut runs: Vec<Gathered>, seed: Seed) -> Result
         );
         answer.push(section);
     }
-    let own = runs.iter_mut().map(|run| one_of_several(run, has_utilities));
+    let own = runs.iter_mut().zip(&names);
+    let own = own.map(|(run, name)| one_of_several(run, name, has_utilities));
     Ok([answer].into_iter().chain(own).collect())
 }
 
@@ -76,8 +77,9 @@ fn alone(run: &mut Gathered) -> Part {
 }
 
 /// The part about one of several runs: what they share is told already.
-fn one_of_several(run: &mut Gathered, has_utilities: bool) -> Part {
-    let mut part = Part::new(run.name.clone());
+fn one_of_several(run: &mut Gathered, name: &str, has_utilities: bool) -> Part {
+    // Files of figures are named after the folder alone, wherever it is.
+    let mut part = Part { name: run.name.clone(), ..Part::new(name) };
     part.push(run.verdict.section());
     run.predictions.effects = strongest(std::mem::take(&mut run.predictions.effects));
     let mut predictions = Section::new("Predictions");
@@ -182,7 +184,8 @@ fn compared(
         (Some(assessed), Some(targets)) => comparison::of_assessments(&assessed, targets, seed),
         _ => None,
     };
-    match (comparison::kept(folders, names)?, assessed) {
+    let draws: Vec<usize> = runs.iter().map(|run| run.draws).collect();
+    match (comparison::kept(folders, names, &draws)?, assessed) {
         // An assessment keeps whole distributions, a comparison only their quantiles.
         (Some(kept), Some(assessed)) if kept.method == assessed.method => {
             let utilities = assessed.utilities.utilities;

@@ -35,6 +35,8 @@ const MOST_LIKELIHOODS: usize = 50_000_000;
 pub struct Gathered {
     /// Its folder.
     pub name: String,
+    /// Its draws, of all chains.
+    pub draws: usize,
     pub verdict: Verdict,
     pub predictions: Predictions,
     /// How its rows were predicted.
@@ -92,6 +94,7 @@ pub fn gather(
     doubts.extend(evidence.iter().flat_map(Evidence::doubts));
     let mut gathered = Gathered {
         name: folder.display().to_string(),
+        draws: draws.chains * draws.draws,
         verdict: verdict::verdict(&draws, &summary, inference, doubts),
         predictions: Predictions::default(),
         row_note: None,

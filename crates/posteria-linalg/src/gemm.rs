@@ -4,13 +4,15 @@
 //! (Goto and van de Geijn 2008): columns of B in slivers of `U`, rows of A in slivers of `B` blocks
 //! of lanes, so that a tile of C stays in registers over a whole slice of the sums.
 
+mod tile;
+
 use std::cell::RefCell;
 use std::ops::Range;
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
-use crate::panel::{fma, load, map, store, zip};
+use self::tile::{tile, whole_tile, write};
 use crate::view::{View, ViewMut};
 
 const LANES: usize = 8;
@@ -244,61 +246,6 @@ fn tiles<const R: usize, const B: usize, const U: usize>(
     }
 }
 
-/// A tile of C, whose columns are `stride` apart, ← Σ_k a_k b_kᵀ, or that added to it, or taken off.
-#[inline(always)]
-fn whole_tile<const B: usize, const U: usize, const OFF: bool>(
-    ((a, a_stride), (b, b_stride)): (Sliver<'_>, Sliver<'_>),
-    terms: usize,
-    (tile, stride): (&mut [f64], usize),
-    add: bool,
-) {
-    let mut sums = [[[0.0; LANES]; B]; U];
-    if add {
-        for u in 0..U {
-            sums[u] = load(tile, u * stride);
-        }
-    }
-    for (a, b) in a.chunks(a_stride).zip(b.chunks(b_stride)).take(terms) {
-        let a = a.as_chunks::<LANES>().0.first_chunk::<B>();
-        let (Some(a), Some(b)) = (a, b.first_chunk::<U>()) else { break };
-        for u in 0..U {
-            for block in 0..B {
-                let a = if OFF { map(a[block], |entry| -entry) } else { a[block] };
-                sums[u][block] = fma(a, [b[u]; LANES], sums[u][block]);
-            }
-        }
-    }
-    for u in 0..U {
-        store(tile, u * stride, sums[u]);
-    }
-}
-
-/// `tile` ← Σ_k a_k b_kᵀ, of the first `H` blocks of lanes and `V` columns. The sums are copied as a
-/// whole at the end: only so does the compiler keep them in registers.
-#[inline(always)]
-fn tile<const B: usize, const U: usize, const H: usize, const V: usize>(
-    (a, a_stride): Sliver<'_>,
-    (b, b_stride): Sliver<'_>,
-    terms: usize,
-    tile: &mut [[[f64; LANES]; B]; U],
-) {
-    let mut sums = [[[0.0; LANES]; H]; V];
-    for (a, b) in a.chunks(a_stride).zip(b.chunks(b_stride)).take(terms) {
-        let a = a.as_chunks::<LANES>().0.first_chunk::<H>();
-        let (Some(a), Some(b)) = (a, b.first_chunk::<V>()) else { break };
-        for u in 0..V {
-            for block in 0..H {
-                sums[u][block] = fma(a[block], [b[u]; LANES], sums[u][block]);
-            }
-        }
-    }
-    for u in 0..V {
-        for block in 0..H {
-            tile[u][block] = sums[u][block];
-        }
-    }
-}
-
 /// A sliver from its first number on, and the distance of its columns.
 type Sliver<'a> = (&'a [f64], usize);
 
@@ -337,34 +284,6 @@ impl<'a, const W: usize> Slivers<'a, W> {
             Some((values, stride)) if index < self.first => (&values[index * W..], stride),
             _ => (&self.copied[(index - self.first) * terms * W..], W),
         }
-    }
-}
-
-#[inline(always)]
-fn write<const B: usize>(column: &mut [f64], sums: &[[f64; LANES]; B], into: Into) {
-    let (blocks, rest) = column.as_chunks_mut::<LANES>();
-    if blocks.len() == B {
-        for block in 0..B {
-            blocks[block] = combined(blocks[block], sums[block], into);
-        }
-        return;
-    }
-    for (block, sums) in blocks.iter_mut().zip(sums) {
-        *block = combined(*block, *sums, into);
-    }
-    let done = blocks.len();
-    for (entry, sum) in rest.iter_mut().zip(sums[done]) {
-        *entry = combined([*entry], [sum], into)[0];
-    }
-}
-
-/// What entries of C become.
-#[inline(always)]
-fn combined<const N: usize>(old: [f64; N], sums: [f64; N], into: Into) -> [f64; N] {
-    match into {
-        Into::Replace => sums,
-        Into::Add => zip(old, sums, |old, sum| old + sum),
-        Into::TakeOff => zip(old, sums, |old, sum| old - sum),
     }
 }
 
@@ -410,68 +329,4 @@ fn pack<const W: usize>(matrix: View<'_>, packed: &mut Vec<f64>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Matrix;
-    use crate::matrix::tests::random;
-
-    const SHAPES: [Shape; 4] =
-        [Shape::Full, Shape::LowerProduct, Shape::LowerLeft, Shape::UpperRight];
-
-    #[test]
-    fn every_way_to_store_every_shape_agrees_with_plain_loops() {
-        let sizes = [(1, 1, 1), (5, 3, 2), (17, 13, 40), (193, 25, 300), (30, 1540, 3), (9, 4, 7)];
-        for (rows, columns, depth) in sizes.into_iter().chain([(200, 200, 257), (40, 24, 0)]) {
-            let old = random(rows, columns, 3);
-            for shape in SHAPES {
-                let a = Matrix::from_fn(rows, depth, |i, k| match shape {
-                    Shape::LowerLeft if k > i => 0.0,
-                    _ => random(1, 1, (1 + i * 1000 + k) as u64)[(0, 0)],
-                });
-                let b = Matrix::from_fn(depth, columns, |k, j| match shape {
-                    Shape::UpperRight if k > j => 0.0,
-                    _ => random(1, 1, (7 + j * 1000 + k) as u64)[(0, 0)],
-                });
-                let [at, bt] =
-                    [&a, &b].map(|m| Matrix::from_fn(m.columns(), m.rows(), |i, j| m[(j, i)]));
-                let expected = Matrix::from_fn(rows, columns, |i, j| {
-                    (0..depth).map(|k| a[(i, k)] * b[(k, j)]).sum()
-                });
-                for into in [Into::Replace, Into::Add, Into::TakeOff] {
-                    for (a, b) in
-                        [(a.view(), b.view()), (at.view().transposed(), bt.view().transposed())]
-                    {
-                        let mut c = old.clone();
-                        gemm(c.view_mut(), into, a, b, shape);
-                        for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
-                            let wanted = match into {
-                                Into::Replace => expected[(i, j)],
-                                Into::Add => old[(i, j)] + expected[(i, j)],
-                                Into::TakeOff => old[(i, j)] - expected[(i, j)],
-                            };
-                            let close = (c[(i, j)] - wanted).abs() < 1e-12;
-                            let open = shape == Shape::LowerProduct && j > i;
-                            assert!(close || open, "{into:?} {shape:?} {i} {j}");
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_product_in_place_reads_before_it_writes() {
-        for (rows, columns) in [(1, 1), (7, 3), (400, 32), (200, 128)] {
-            let c = random(rows, columns, 4);
-            let full = random(columns, columns, 5);
-            let upper =
-                Matrix::from_fn(columns, columns, |i, j| if i > j { 0.0 } else { full[(i, j)] });
-            for (b, shape) in [(full, Shape::Full), (upper, Shape::UpperRight)] {
-                let (mut own, mut other) = (c.clone(), c.clone());
-                multiply_right(own.view_mut(), b.view(), shape);
-                gemm(other.view_mut(), Into::Replace, c.view(), b.view(), shape);
-                assert_eq!(own, other);
-            }
-        }
-    }
-}
+mod tests;

@@ -83,7 +83,7 @@ pub fn effective_parameters(
         let value = rows.iter().sum();
         let pointwise = PointwiseUtilities::new(&Elpd, Terms::from(rows));
         let per_row = bayesian_bootstrap(&pointwise, &bootstrap).ok()?;
-        let counts = match (information.integrated, method) {
+        let counts = match (information.is_some_and(|it| it.integrated), method) {
             (false, _) => ALL,
             // Densities of rows that were known, less those of rows that were left out.
             (true, "kfold") => "function and hyperparameters",

@@ -161,7 +161,7 @@ impl<'p> Chain<'p> {
                 index,
                 draw: &self.draw,
                 statistics,
-                log_likelihood: &self.log_likelihood,
+                log_likelihood: if self.plan.pointwise { &self.log_likelihood } else { &[] },
             }),
         }
     }
@@ -177,8 +177,11 @@ impl<'p> Chain<'p> {
     }
 
     fn evaluate(&mut self) -> Result<Terms, Infeasible> {
-        let terms =
-            self.evaluator.evaluate(&self.state, &mut self.draw, &mut self.log_likelihood)?;
+        let (evaluator, rows) = (&mut self.evaluator, &mut self.log_likelihood);
+        let terms = match self.plan.pointwise {
+            true => evaluator.evaluate(&self.state, &mut self.draw, rows)?,
+            false => evaluator.evaluate_sum(&self.state, &mut self.draw, rows)?,
+        };
         if terms.at(1.0).is_finite() { Ok(terms) } else { Err(Infeasible::NotFinite) }
     }
 

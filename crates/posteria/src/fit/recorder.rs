@@ -30,7 +30,7 @@ pub struct Kept<'a> {
     pub draw: &'a [f64],
     /// Its statistics.
     pub statistics: Statistics,
-    /// The log likelihood of every row.
+    /// The log likelihood of every row; empty if the plan does not keep them.
     pub log_likelihood: &'a [f64],
 }
 
@@ -52,8 +52,9 @@ pub struct InMemory {
 impl InMemory {
     /// Room for the draws of `plan`.
     pub fn new(posterior: &dyn Posterior, plan: &Plan) -> Self {
-        let empty = Draws::empty(posterior.layout().clone(), plan.chains, posterior.rows());
-        let one = Draws::empty(posterior.layout().clone(), 1, posterior.rows());
+        let rows = if plan.pointwise { posterior.rows() } else { 0 };
+        let empty = Draws::empty(posterior.layout().clone(), plan.chains, rows);
+        let one = Draws::empty(posterior.layout().clone(), 1, rows);
         InMemory { empty, chains: (0..plan.chains).map(|_| Mutex::new(one.clone())).collect() }
     }
 

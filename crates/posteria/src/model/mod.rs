@@ -147,4 +147,19 @@ pub trait Evaluator: Send {
     fn complete(&mut self, draw: &mut [f64], stream: &mut Stream) {
         let _ = (draw, stream);
     }
+
+    /// As [`Evaluator::evaluate`], where the log likelihoods of single rows are not wanted: `rows` is
+    /// room for them, with anything in it afterwards. Where their sum is known without them, the
+    /// effort does not grow with the number of rows.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the state has no usable density.
+    fn evaluate_sum(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        rows: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        self.evaluate(state, draw, rows)
+    }
 }

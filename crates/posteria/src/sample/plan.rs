@@ -58,6 +58,14 @@ pub struct Plan {
     pub draws: usize,
     /// Sweeps per kept draw.
     pub thin: usize,
+    /// Whether the log likelihood of every row is kept with every draw. What is not kept can be
+    /// computed again from draws and data.
+    #[serde(default = "always")]
+    pub pointwise: bool,
+}
+
+fn always() -> bool {
+    true
 }
 
 impl Plan {
@@ -95,6 +103,7 @@ impl Plan {
             sampling: Stage::default(),
             draws,
             thin: 1,
+            pointwise: true,
         }
     }
 

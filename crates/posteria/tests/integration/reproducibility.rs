@@ -136,6 +136,20 @@ fn an_interrupted_network_continues_bit_for_bit() {
     }
 }
 
+#[test]
+fn log_likelihoods_that_are_not_kept_change_no_draw() {
+    let plan = Plan::new(2, 40, 10);
+    let without = Plan { pointwise: false, ..plan.clone() };
+    for (name, posterior) in posteriors() {
+        let kept = fit(posterior.as_ref(), &plan, Seed(6), threads(2)).expect("a fit");
+        let left_out = fit(posterior.as_ref(), &without, Seed(6), threads(2)).expect("a fit");
+        assert_eq!(kept.rows, posterior.rows(), "{name}");
+        assert!(left_out.rows == 0 && left_out.log_likelihood.is_empty(), "{name}");
+        assert_eq!((kept.values, kept.draws), (left_out.values, left_out.draws), "{name}");
+        assert_continues(&name, posterior.as_ref(), &without, &[20, 45]);
+    }
+}
+
 fn assert_continues(name: &str, posterior: &dyn Posterior, plan: &Plan, stops: &[usize]) {
     let whole = fit(posterior, plan, Seed(6), threads(2)).expect("a fit");
     for &iteration in stops {

@@ -4,7 +4,7 @@ use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::coefficients::{GroupScale, log_normal};
 use super::posterior::{Likelihood, LinearPosterior};
-use crate::density::special::{log_sum_exp, log1p_exp};
+use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp};
 use crate::model::Evaluator;
 use crate::model::prior::Squares;
 use crate::model::residual::ResidualLikelihood;
@@ -21,6 +21,7 @@ pub(super) struct LinearEvaluator<'p> {
     row: Vec<f64>,
     /// Coefficients as the likelihood sees them.
     seen: Vec<f64>,
+    room: Vec<f64>,
 }
 
 impl<'p> LinearEvaluator<'p> {
@@ -34,7 +35,26 @@ impl<'p> LinearEvaluator<'p> {
             weights: Matrix::zeros(outputs, columns),
             row: vec![0.0; outputs],
             seen: vec![0.0; posterior.coefficients.count],
+            room: vec![0.0; posterior.coefficients.count],
         }
+    }
+
+    /// The log prior of everything in `state`.
+    fn log_prior(&self, state: &[f64]) -> f64 {
+        let LinearPosterior { coefficients, likelihood, .. } = self.posterior;
+        let mut log_prior = coefficients.log_prior(state);
+        if let Likelihood::Real(regression) = likelihood {
+            let residual = &regression.residual;
+            log_prior += residual.log_prior(state);
+            if let Some(conjugate) = &regression.conjugate {
+                let log_scale = residual.log_scale(state, 0);
+                let included =
+                    (0..coefficients.count).filter(|at| !coefficients.excludes(state, *at));
+                let squares = Squares::of(included.map(|at| state[at]));
+                log_prior += log_normal(squares, log_scale - 0.5 * conjugate.rho.ln());
+            }
+        }
+        log_prior
     }
 
     /// Writes the draw that `state` stands for, whatever its density.
@@ -71,7 +91,7 @@ impl Evaluator for LinearEvaluator<'_> {
         let LinearPosterior { x, coefficients, likelihood, user, .. } = self.posterior;
         self.write(state, draw);
         let values = &self.seen[..];
-        let mut log_prior = coefficients.log_prior(state);
+        let log_prior = self.log_prior(state);
         if coefficients.outputs == 1 {
             matrix_vector(x, values, self.outputs.column_mut(0));
         } else {
@@ -81,14 +101,6 @@ impl Evaluator for LinearEvaluator<'_> {
         match likelihood {
             Likelihood::Real(regression) => {
                 let residual = &regression.residual;
-                log_prior += residual.log_prior(state);
-                if let Some(conjugate) = &regression.conjugate {
-                    let log_scale = residual.log_scale(state, 0);
-                    let included =
-                        (0..coefficients.count).filter(|at| !coefficients.excludes(state, *at));
-                    let squares = Squares::of(included.map(|at| state[at]));
-                    log_prior += log_normal(squares, log_scale - 0.5 * conjugate.rho.ln());
-                }
                 // In the user's unit: one factor dy'/dy = 1/scale.
                 let jacobian = -user.target.scale.ln();
                 let outputs = self.outputs.values();
@@ -110,5 +122,25 @@ impl Evaluator for LinearEvaluator<'_> {
             }
         }
         Terms { log_prior, log_likelihood: log_likelihood.iter().sum() }.with_finite(draw)
+    }
+    fn evaluate_sum(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        rows: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        let LinearPosterior { x, likelihood, user, .. } = self.posterior;
+        let Likelihood::Real(regression) = likelihood else {
+            return self.evaluate(state, draw, rows);
+        };
+        let Some(squares) = &regression.squares else {
+            return self.evaluate(state, draw, rows);
+        };
+        self.write(state, draw);
+        let log_scale = regression.residual.log_scale(state, 0);
+        let sum = squares.at(&regression.gram, &self.seen, &mut self.room);
+        let constant = LOG_SQRT_2PI + log_scale + user.target.scale.ln();
+        let log_likelihood = -(x.rows() as f64) * constant - 0.5 * sum * (-2.0 * log_scale).exp();
+        Terms { log_prior: self.log_prior(state), log_likelihood }.with_finite(draw)
     }
 }

@@ -38,6 +38,7 @@ mod regularised;
 mod scale;
 mod softmax;
 mod spec;
+mod squares;
 mod updates;
 mod user_scale;
 

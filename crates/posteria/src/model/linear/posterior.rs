@@ -15,6 +15,7 @@ use super::logistic::Logistic;
 use super::predictor::LinearPredictor;
 use super::softmax::Softmax;
 use super::spec::{Linear, WeightPrior};
+use super::squares::{MANY_ROWS, Squares};
 use super::updates::{ConjugateUpdate, ResidualUpdate, ScalesUpdate, WeightsUpdate};
 use super::user_scale::UserScale;
 use crate::data::{Dataset, Standardization, Targets, Task};
@@ -73,6 +74,8 @@ pub(super) struct Regression {
     pub(super) gram: Matrix,
     /// Xᵀy.
     pub(super) moment: Vec<f64>,
+    /// Of many rows with one residual scale.
+    pub(super) squares: Option<Squares>,
     pub(super) conjugate: Option<Conjugate>,
 }
 
@@ -163,12 +166,16 @@ impl Regression {
             }
             WeightPrior::Normal { .. } => None,
         };
-        Ok(Regression { residual, gram, moment, conjugate })
+        let moments = (&gram, &moment[..]);
+        let squares = (residual.is_normal_with_one_scale() && x.rows() > MANY_ROWS)
+            .then(|| Squares::new(x, &residual.targets, moments))
+            .flatten();
+        Ok(Regression { residual, gram, moment, squares, conjugate })
     }
 
     /// Whether all residuals are normal with one scale.
     pub(super) fn is_homogeneous(&self) -> bool {
-        self.residual.is_normal_with_scales() && self.residual.by.is_none()
+        self.residual.is_normal_with_one_scale()
     }
 }
 

@@ -206,20 +206,23 @@ impl Update for ScalesUpdate<'_> {
 /// The residual model given the coefficients: degrees of freedom, κ of every row, scales.
 pub(super) struct ResidualUpdate<'p> {
     x: &'p Matrix,
+    regression: &'p Regression,
     conditional: ResidualConditional,
     coefficients: &'p Coefficients,
     seen: Vec<f64>,
+    room: Vec<f64>,
 }
 
 impl<'p> ResidualUpdate<'p> {
     pub(super) fn new(
         x: &'p Matrix,
-        regression: &Regression,
+        regression: &'p Regression,
         coefficients: &'p Coefficients,
         inverse_temperature: f64,
     ) -> Self {
         let conditional = ResidualConditional::new(&regression.residual, inverse_temperature);
-        ResidualUpdate { x, conditional, coefficients, seen: vec![0.0; coefficients.count] }
+        let [seen, room] = [(); 2].map(|()| vec![0.0; coefficients.count]);
+        ResidualUpdate { x, regression, conditional, coefficients, seen, room }
     }
 }
 
@@ -230,6 +233,14 @@ impl Update for ResidualUpdate<'_> {
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
         let (x, coefficients, seen) = (self.x, self.coefficients, &mut self.seen);
+        if let Some(squares) = &self.regression.squares {
+            coefficients.write_seen(state, seen);
+            let sum = squares.at(&self.regression.gram, seen, &mut self.room);
+            return match self.conditional.draw_given_squares(state, sum, stream) {
+                true => Step::default(),
+                false => Step::stayed(Infeasible::NotFinite),
+            };
+        }
         let outputs = |state: &[f64], outputs: &mut [f64]| {
             coefficients.write_seen(state, seen);
             matrix_vector(x, seen, outputs);

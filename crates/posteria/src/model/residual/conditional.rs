@@ -160,6 +160,25 @@ impl ResidualConditional {
         levels.gibbs(state, |_, k| squares[k], 1.0, stream)
     }
 
+    /// Draws the scale of normal residuals that have but one, given the sum of their squares.
+    /// `false` if something was not finite and stays.
+    pub(in crate::model) fn draw_given_squares(
+        &mut self,
+        state: &mut [f64],
+        sum: f64,
+        stream: &mut Stream,
+    ) -> bool {
+        let Noise::Scales { levels, counts, .. } = &mut self.residual.noise else { return false };
+        if self.residual.known_scales.is_some() {
+            return true;
+        }
+        let beta = self.inverse_temperature;
+        // At β = 0 the data do not count, even where they are infinitely far off.
+        let sum = if beta > 0.0 { beta * sum } else { 0.0 };
+        let squares = Squares { count: beta * counts[0], sum };
+        levels.gibbs(state, |_, _| squares, 1.0, stream)
+    }
+
     fn draw_covariance(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
         let Noise::Covariance { slots, .. } = &self.residual.noise else { return false };
         let Some(room) = &mut self.covariance else { return false };

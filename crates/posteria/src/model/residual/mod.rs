@@ -176,6 +176,11 @@ impl Residual {
         self.cases.is_none() && matches!(self.noise, Noise::Scales { .. })
     }
 
+    /// Whether the residuals of a target are normal, all with the same scale.
+    pub(in crate::model) fn is_normal_with_one_scale(&self) -> bool {
+        self.is_normal_with_scales() && self.by.is_none()
+    }
+
     /// log σ of the residual at o·n + i.
     pub(in crate::model) fn log_scale(&self, state: &[f64], residual: usize) -> f64 {
         match &self.noise {

@@ -7,6 +7,7 @@ mod input_sets;
 mod joint_distribution;
 mod least_squares;
 mod logistic;
+mod many_rows;
 mod prediction;
 mod prior;
 mod quadrature;

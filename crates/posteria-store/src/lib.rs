@@ -37,6 +37,7 @@ mod facts;
 mod lock;
 mod metadata;
 mod names;
+mod pointwise;
 mod publish;
 mod replace;
 mod resume;

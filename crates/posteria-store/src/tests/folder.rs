@@ -189,6 +189,29 @@ fn one_process_writes_and_others_read() {
 }
 
 #[test]
+fn log_likelihoods_of_some_rows_are_those_of_all() {
+    let folder = scratch();
+    let [stopped, whole] = ["stopped", "whole"].map(|name| folder.path().join(name));
+    whole_run(&whole, 37, 1);
+    let writer = create(&stopped, 30, options()).unwrap();
+    let stop = super::Halt::after(&writer, 200, true);
+    sample(&writer, &stop, 30, 2).unwrap();
+    writer.finish().unwrap();
+    for path in [whole, stopped] {
+        let run = Run::open(&path).unwrap();
+        let draws = run.draws().unwrap();
+        assert!(draws.rows > 1);
+        let rows = [draws.rows - 1, 0];
+        let found = run.log_likelihoods_of(&rows).unwrap();
+        let expected = rows.iter().flat_map(|row| {
+            draws.log_likelihood.iter().skip(*row).step_by(draws.rows).map(|it| it.to_bits())
+        });
+        assert!(found.iter().map(|it| it.to_bits()).eq(expected));
+        assert!(run.log_likelihoods_of(&[]).unwrap().is_empty());
+    }
+}
+
+#[test]
 fn a_stopped_run_keeps_its_draws_and_goes_on() {
     let folder = scratch();
     let [stopped, whole] = ["stopped", "whole"].map(|name| folder.path().join(name));

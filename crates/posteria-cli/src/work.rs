@@ -30,8 +30,8 @@ pub enum Source<'a> {
     New(&'a Matrix),
     /// The rows of the fit, of which there are so many, as if they were new.
     Training(usize),
-    /// Each row of the fit, of which there are so many, given the others and a draw.
-    LeaveOneOut(usize),
+    /// Each of these rows of the fit, of which there are so many, given the others and a draw.
+    LeaveOneOut(usize, &'a [usize]),
 }
 
 /// A posterior, its draws, and who works on them.
@@ -128,13 +128,18 @@ impl<'a> Work<'a> {
     ) -> Result<Vec<T>> {
         let count = match source {
             Source::New(inputs) => inputs.rows(),
-            Source::Training(rows) | Source::LeaveOneOut(rows) => rows,
+            Source::Training(rows) => rows,
+            Source::LeaveOneOut(_, rows) => rows.len(),
         };
         if let Some(linearised) = &self.linearised {
             let parameters = match source {
                 Source::New(inputs) => linearised.parameters(inputs),
                 Source::Training(_) => linearised.at_training_rows(),
-                Source::LeaveOneOut(_) => linearised.leave_one_out().map_err(undetermined)?,
+                Source::LeaveOneOut(_, rows) => {
+                    let all = linearised.leave_one_out().map_err(undetermined)?;
+                    let width = self.family.width();
+                    rows.iter().flat_map(|row| &all[row * width..][..width]).copied().collect()
+                }
             };
             let table = PredictiveTable::known(self.family, parameters);
             return self.each_row(what, (0, count), &table, &job);
@@ -152,9 +157,9 @@ impl<'a> Work<'a> {
                 let draws = part * DRAWS..total.min((part + 1) * DRAWS);
                 let predictor = &mut *self.predictor();
                 match (source, &inputs) {
-                    (Source::LeaveOneOut(all), _) => {
-                        let rows = (all, block.clone());
-                        PredictiveTable::leave_one_out(predictor, (self.draws, draws), rows)
+                    (Source::LeaveOneOut(all, rows), _) => {
+                        let rows = (all, &rows[block.clone()]);
+                        PredictiveTable::leave_one_out_of(predictor, (self.draws, draws), rows)
                     }
                     (Source::Training(all), _) => {
                         let rows = (all, block.clone());

@@ -45,6 +45,8 @@ pub enum Purpose {
     /// Draws from the prior, and new targets that follow from them; indices: number of the draw,
     /// what (0: parameters, 1: targets).
     Prior = 10,
+    /// Random sample of the rows that are left out one at a time; indices: number of rows, 0.
+    RowSample = 11,
     /// Estimates of the log evidence; indices: ladder or particle, phase.
     Evidence = 16,
 }

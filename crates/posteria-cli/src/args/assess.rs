@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Choosing;
+use crate::assessment::Subsample;
 
 const FOLDS: &str = "K-fold cross-validation";
 
@@ -134,6 +135,13 @@ pub struct How {
     #[arg(long, value_enum, value_name = "HOW")]
     pub smoothing: Option<Smoothed>,
 
+    /// Leave out N rows chosen at random, or all [default: all of up to 10000 rows, 2000 of more]
+    ///
+    /// What the sample says about all rows has a standard error of its own, which is told; models
+    /// that are compared are judged by the same rows.
+    #[arg(long, value_name = "N|all")]
+    pub subsample: Option<Subsample>,
+
     /// With holdout: table of held-out rows, with targets
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,
@@ -197,6 +205,7 @@ impl How {
             ("--smoothing", self.smoothing.is_some()),
             ("--no-matching", self.no_matching),
             ("--refit", self.refit.is_some()),
+            ("--subsample", self.subsample.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }

@@ -1,16 +1,21 @@
 //! Information criteria: what the draws themselves say about predictions.
 
-use posteria::assess::{Dic, LogLikelihoods, Waic, waic};
+use posteria::assess::{Dic, PointwiseWaic, RowSample, SampledTotal, Waic};
 use posteria::model::spec::ModelKind;
-use posteria::predict::{Family, Predictive};
+use posteria::predict::{Family, Predictive, PredictiveTable};
 
-use super::Subject;
-use crate::failure::{Classify, Result};
+use super::left_out::LeftOut;
+use super::{Assessed, Assessing, Subject, Subsample};
+use crate::failure::Result;
 
 /// Information criteria of a run.
 pub struct Information {
-    /// That of Watanabe.
-    pub waic: Waic,
+    /// That of Watanabe, of all rows.
+    pub waic: SampledTotal,
+    /// Its number of parameters.
+    pub p_waic: SampledTotal,
+    /// What every row that was looked at adds to that number.
+    pub waic_parameters: Vec<f64>,
     /// That of deviance.
     pub dic: Dic,
     /// What is averaged for it.
@@ -18,38 +23,119 @@ pub struct Information {
     /// Whether log likelihoods of rows have a function integrated out, so that what is counted by
     /// them are hyperparameters alone.
     pub integrated: bool,
-    /// What every row adds to the number of parameters of the latter, 2(L_i(θ̄) - E L_i(θ)); none
-    /// where it is counted for all rows together.
+    /// What every row that was looked at adds to the number of parameters of the latter,
+    /// 2(L_i(θ̄) - E L_i(θ)); none where it is counted for all rows together.
     pub row_parameters: Option<Vec<f64>>,
 }
 
-/// The criteria of a run, from its draws.
-pub fn information(subject: &Subject) -> Result<Information> {
-    let likelihoods = LogLikelihoods::of(&subject.draws).bad_input()?;
-    let waic = waic(&likelihoods);
-    // Targets of a Gaussian process are not independent given its hyperparameters: the likelihood
-    // is that of all targets together, and no draw holds a point to evaluate it at.
-    let integrated = subject.spec.model.kind == ModelKind::Gp
-        && subject.draws.layout.variable("latents").is_none();
-    let (dic, focus, row_parameters) = if integrated {
-        let totals: Vec<f64> =
-            subject.draws.statistics.iter().map(|statistic| statistic.log_likelihood).collect();
-        (Dic::by_variance(&totals), "hyperparameters, by the variance of the deviance", None)
-    } else {
-        let at_mean = at_mean(subject);
-        let dic = Dic::new(&likelihoods.totals(), at_mean.iter().sum());
-        let of_row = |(row, at_mean): (usize, &f64)| {
-            let values = likelihoods.row(row);
-            2.0 * (at_mean - values.iter().sum::<f64>() / values.len() as f64)
+impl Assessing<'_> {
+    /// The criteria of a run, from its draws: by the rows of the sample if it was assessed by one,
+    /// else by as many as are usual.
+    pub fn information(&self, subject: &Subject, assessed: &Assessed) -> Result<Information> {
+        let usual = || match assessed.loo {
+            Some(_) => Subsample::All.of(subject.rows(), self.context.seed()),
+            None => Subsample::Usual.of(subject.rows(), self.context.seed()),
         };
-        let of_rows = at_mean.iter().enumerate().map(of_row).collect();
-        (dic, "outputs and residual model", Some(of_rows))
-    };
-    Ok(Information { waic, dic, focus, integrated, row_parameters })
+        let sample = assessed.sample.clone().unwrap_or_else(usual);
+        let work = self.work(subject, &subject.fitted.posterior, &subject.draws)?;
+        // Whether the parameters that predict a row left out are those of its own target, too.
+        let own = !work.is_open;
+        let rows = ("criteria", sample.rows());
+        let found = self.for_left_out(subject, &work, rows, |row: &LeftOut<'_>| {
+            let observed = &subject.observed[sample.rows()[row.position]];
+            let count = row.log_likelihoods.len() as f64;
+            let mean = row.log_likelihoods.iter().sum::<f64>() / count;
+            let at_mean = own.then(|| at_mean_of(row.predictive, observed));
+            (PointwiseWaic::of_row(row.log_likelihoods), mean, at_mean)
+        })?;
+        let waic = Waic::of_rows(found.iter().map(|(waic, ..)| *waic).collect());
+        let [elpds, parameters]: [Vec<f64>; 2] = [
+            waic.pointwise.iter().map(|row| row.elpd).collect(),
+            waic.pointwise.iter().map(|row| row.p_waic).collect(),
+        ];
+        let total = self.total(subject, assessed, (&sample, &elpds))?;
+        let (dic, focus, row_parameters) = dic(subject, &sample, |position| {
+            let (_, mean, at_mean) = &found[position];
+            (*mean, *at_mean)
+        });
+        Ok(Information {
+            waic: total,
+            p_waic: sample.total(&parameters),
+            waic_parameters: parameters,
+            dic,
+            focus,
+            integrated: is_integrated(subject),
+            row_parameters,
+        })
+    }
+
+    /// The sum of log predictive densities over all rows.
+    fn total(
+        &self,
+        subject: &Subject,
+        assessed: &Assessed,
+        (sample, elpds): (&RowSample, &[f64]),
+    ) -> Result<SampledTotal> {
+        if sample.is_complete() {
+            return Ok(sample.total(elpds));
+        }
+        // The first utility is the log predictive density.
+        Ok(match assessed.utilities[0].sampled() {
+            Some(sampled) => sample.difference_total(&sampled.approximations, elpds),
+            None => sample.difference_total(&self.approximations(subject)?[0], elpds),
+        })
+    }
 }
 
-/// The log likelihood of every row at the posterior mean of the parameters of what its target
-/// follows: location or log odds, and scale.
+/// Whether targets are not independent given a draw, those of a Gaussian process given its
+/// hyperparameters: the likelihood is that of all of them together, and no draw holds a point to
+/// evaluate it at.
+fn is_integrated(subject: &Subject) -> bool {
+    subject.spec.model.kind == ModelKind::Gp && subject.draws.layout.variable("latents").is_none()
+}
+
+/// The criterion by the deviance, what is averaged for it, and what every row of the sample adds to
+/// its number of parameters. `of_row` has the mean log likelihood, and that at the mean.
+fn dic(
+    subject: &Subject,
+    sample: &RowSample,
+    of_row: impl Fn(usize) -> (f64, Option<f64>),
+) -> (Dic, &'static str, Option<Vec<f64>>) {
+    let totals: Vec<f64> =
+        subject.draws.statistics.iter().map(|statistic| statistic.log_likelihood).collect();
+    if is_integrated(subject) {
+        let focus = "hyperparameters, by the variance of the deviance";
+        return (Dic::by_variance(&totals), focus, None);
+    }
+    let mut all: Option<Vec<f64>> = None;
+    let parameters: Vec<f64> = (0..sample.rows().len())
+        .map(|position| {
+            let (mean, known) = of_row(position);
+            let at_mean = known.unwrap_or_else(|| {
+                all.get_or_insert_with(|| at_mean(subject))[sample.rows()[position]]
+            });
+            2.0 * (at_mean - mean)
+        })
+        .collect();
+    // L(θ̄) = E L(θ) + p/2, so that rows outside the sample need not be looked at.
+    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
+    let at_point = mean + 0.5 * sample.total(&parameters).total;
+    (Dic::new(&totals, at_point), "outputs and residual model", Some(parameters))
+}
+
+/// The log likelihood of a row at the posterior mean of the parameters of what its target follows:
+/// location or log odds, and scale.
+fn at_mean_of((table, index): (&PredictiveTable, usize), observed: &[f64]) -> f64 {
+    let family = table.family();
+    let mut mean = vec![0.0; family.width()];
+    let total = table.draws() as f64;
+    for one in table.parameters(index).chunks_exact(family.width()) {
+        mean.iter_mut().zip(one).for_each(|(mean, one)| *mean += one / total);
+    }
+    Predictive::new(family, &mean).log_density(observed)
+}
+
+/// The same of every row, where a row left out is predicted by other parameters.
 fn at_mean(subject: &Subject) -> Vec<f64> {
     let Some(mut predictor) = subject.fitted.posterior.predictor() else {
         return vec![f64::NAN; subject.rows()];

@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use posteria::assess::{
-    DrawMatching, LogLikelihoods, Matched, MatchedDraws, MomentMatching, RowUtilities,
-    UtilityEvaluator, pareto_shape_limit,
+    DrawMatching, Matched, MatchedDraws, MomentMatching, RowUtilities, UtilityEvaluator,
+    pareto_shape_limit,
 };
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::model::spec::InferenceChoice;
@@ -21,10 +21,8 @@ use crate::work::{Source, Work};
 pub struct Failing<'a> {
     /// Their numbers, from 0.
     pub rows: &'a [usize],
-    /// The log likelihoods of all rows.
-    pub likelihoods: &'a LogLikelihoods<'a>,
-    /// The relative efficiency of the draws, of every row.
-    pub efficiencies: &'a [f64],
+    /// The relative efficiency of the draws.
+    pub relative_efficiency: f64,
 }
 
 /// A row by draws that were moved for it.
@@ -65,7 +63,7 @@ impl Assessing<'_> {
                 return Ok(Vec::new());
             }
         };
-        let limit = pareto_shape_limit(failing.likelihoods.size());
+        let limit = pareto_shape_limit(work.total());
         // A state per chain has been evaluated to check it.
         let one = begin.elapsed().as_secs_f64() / work.draws.chains.max(1) as f64;
         output.message(&format!(
@@ -78,7 +76,7 @@ impl Assessing<'_> {
         ));
         let found = work.run("matched rows", failing.rows.len(), |job| {
             let row = failing.rows[job];
-            let relative_efficiency = failing.efficiencies[row];
+            let relative_efficiency = failing.relative_efficiency;
             let options = MomentMatching { relative_efficiency, ..MomentMatching::new(limit) };
             // A row whose moments cannot be matched is left to a fit of its own.
             let MatchedDraws { matched, draws } = matching.without(row, &options).ok()?;

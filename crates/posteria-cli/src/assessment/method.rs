@@ -2,9 +2,8 @@
 
 use posteria::assess::utility::Utility;
 use posteria::assess::{
-    KFoldUtilities, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
-    RelativeEfficiency, RowUtilities, Smoothing, UtilityEvaluator, leave_one_out,
-    pointwise_utilities,
+    KFoldUtilities, LeaveOneOut, PointwiseUtilities, RowSample, RowUtilities, Smoothing,
+    UtilityEvaluator, pointwise_utilities,
 };
 use posteria::caution::Caution;
 use posteria::data::{Dataset, FoldScheme, Folds, Targets};
@@ -13,9 +12,7 @@ use posteria::model::spec::ModelKind;
 use posteria::random::Purpose;
 use posteria_linalg::Matrix;
 
-use super::Subject;
-
-use super::matching::{Failing, Mended};
+use super::{Subject, Subsample};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
@@ -32,6 +29,8 @@ pub enum Method {
         smoothing: Smoothing,
         /// What happens to rows whose weights cannot be trusted.
         repair: Repair,
+        /// How many of the rows are left out.
+        subsample: Subsample,
     },
     /// By fits without the fold that the row is in.
     KFold {
@@ -78,6 +77,8 @@ pub struct Assessed {
     pub evaluated: Vec<RowUtilities>,
     /// What importance sampling says about itself, if that was done.
     pub loo: Option<LeaveOneOut>,
+    /// The rows that everything here is about, if they are a sample.
+    pub sample: Option<RowSample>,
     /// Rows that were left out by moment-matched draws.
     pub matched: Vec<usize>,
     /// Rows that were left out by a new fit.
@@ -93,6 +94,23 @@ pub struct Assessed {
     pub failing: usize,
     /// What to be careful about.
     pub cautions: Vec<Caution>,
+}
+
+impl Assessed {
+    /// The number, from 0, of the row at a position among those that everything here is about.
+    pub fn row(&self, position: usize) -> usize {
+        self.sample.as_ref().map_or(position, |sample| sample.rows()[position])
+    }
+
+    /// The positions of those of these rows that are there, which must be in order.
+    pub fn positions(&self, rows: &[usize]) -> Vec<usize> {
+        match &self.sample {
+            None => rows.to_vec(),
+            Some(sample) => {
+                rows.iter().filter_map(|row| sample.rows().binary_search(row).ok()).collect()
+            }
+        }
+    }
 }
 
 /// What a run is assessed with.
@@ -116,8 +134,8 @@ impl Assessing<'_> {
             Method::LeaveOneOut { .. } if work.is_linearised() => {
                 self.leave_one_out_linearised(subject, &work)?
             }
-            Method::LeaveOneOut { smoothing, repair } => {
-                self.leave_one_out(subject, &work, (*smoothing, *repair))?
+            Method::LeaveOneOut { smoothing, repair, subsample } => {
+                self.leave_one_out(subject, &work, (*smoothing, *repair, *subsample))?
             }
             Method::KFold { schemes, draws } => {
                 let training = self.training(subject, &work)?;
@@ -227,68 +245,6 @@ impl Assessing<'_> {
         })
     }
 
-    fn leave_one_out(
-        &self,
-        subject: &Subject,
-        work: &Work<'_>,
-        (smoothing, repair): (Smoothing, Repair),
-    ) -> Result<Assessed> {
-        let likelihoods = LogLikelihoods::of(&subject.draws).bad_input()?;
-        let relative_efficiency = RelativeEfficiency::Given(subject.relative_efficiency());
-        let options = LeaveOneOutOptions { smoothing, relative_efficiency };
-        let threads = self.context.threads;
-        let mut loo = leave_one_out(&likelihoods, &options, threads).running()?;
-        let efficiencies = likelihoods.efficiencies(options.relative_efficiency, threads);
-        let evaluator = self.evaluator(&subject.observed, work, 0);
-        let source = Source::LeaveOneOut(subject.rows());
-        let mut evaluated = work
-            .for_rows("utilities", source, |row, table, index| {
-                let weights = likelihoods.weights_without(row, smoothing, efficiencies[row])?;
-                let logs = Some(&weights.log_weights[..]);
-                Ok(evaluator.evaluate(row, (table, index), logs))
-            })?
-            .into_iter()
-            .collect::<std::result::Result<Vec<RowUtilities>, posteria::assess::ImportanceError>>()
-            .running()?;
-        let bad = |loo: &LeaveOneOut| -> Vec<usize> {
-            let rows = loo.pointwise.iter().enumerate();
-            let bad = rows.filter(|(_, one)| one.pareto_shape > loo.shapes.limit);
-            bad.map(|(row, _)| row).collect()
-        };
-        let mut failing = bad(&loo);
-        let mut matched = Vec::new();
-        if repair.matching && smoothing == Smoothing::Pareto && !failing.is_empty() {
-            let (rows, efficiencies) = (&failing[..], &efficiencies[..]);
-            let those = Failing { rows, likelihoods: &likelihoods, efficiencies };
-            let found = self.matched(subject, (work, &evaluator), &those)?;
-            let mut mended = Vec::with_capacity(found.len());
-            for Mended { row, matched: own, evaluated: one } in found {
-                evaluated[row] = one;
-                matched.push(row);
-                mended.push((row, own));
-            }
-            loo.mend(&mended, &likelihoods);
-            failing = bad(&loo);
-        }
-        let mut refitted = Vec::new();
-        if !failing.is_empty() && failing.len() <= repair.refits && subject.rows() > 1 {
-            let found = self.refitted(subject, &failing)?;
-            // The first utility is the log predictive density.
-            let exact: Vec<(usize, f64)> =
-                found.iter().map(|(row, one)| (*row, one.values[0])).collect();
-            loo.replace(&exact);
-            for (row, one) in found {
-                evaluated[row] = one;
-                refitted.push(row);
-            }
-            matched.retain(|row| !refitted.contains(row));
-        }
-        let cautions = loo.cautions.clone();
-        let failing = bad(&loo).iter().filter(|row| !refitted.contains(row)).count();
-        let assessed = self.assessed(evaluated, cautions);
-        Ok(Assessed { loo: Some(loo), matched, refitted, failing, ..assessed })
-    }
-
     /// Every row by the linearised network without it, which needs no importance weights.
     fn leave_one_out_linearised(&self, subject: &Subject, work: &Work<'_>) -> Result<Assessed> {
         let evaluator = self.evaluator(&subject.observed, work, 0);
@@ -299,7 +255,8 @@ impl Assessing<'_> {
             })
         };
         let training = of(Source::Training(rows))?.iter().map(|row| row.values[0]).collect();
-        let assessed = self.assessed(of(Source::LeaveOneOut(rows))?, Vec::new());
+        let all: Vec<usize> = (0..rows).collect();
+        let assessed = self.assessed(of(Source::LeaveOneOut(rows, &all))?, Vec::new());
         Ok(Assessed { training: Some(training), ..assessed })
     }
 
@@ -363,6 +320,7 @@ impl Assessing<'_> {
             utilities: divided.utilities,
             evaluated: divided.rows,
             loo: None,
+            sample: None,
             matched: Vec::new(),
             refitted: Vec::new(),
             folds: Some(divided.fold_of),
@@ -374,12 +332,17 @@ impl Assessing<'_> {
     }
 
     /// The utilities of evaluated that need no correction.
-    fn assessed(&self, evaluated: Vec<RowUtilities>, cautions: Vec<Caution>) -> Assessed {
+    pub(super) fn assessed(
+        &self,
+        evaluated: Vec<RowUtilities>,
+        cautions: Vec<Caution>,
+    ) -> Assessed {
         let utilities = pointwise_utilities(self.utilities, &evaluated, |_, _| None);
         Assessed {
             utilities,
             evaluated,
             loo: None,
+            sample: None,
             matched: Vec::new(),
             refitted: Vec::new(),
             folds: None,

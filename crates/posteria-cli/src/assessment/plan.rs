@@ -125,6 +125,7 @@ fn method(how: &How, context: &Context) -> Result<Method> {
                 Smoothed::None => Smoothing::Plain,
             },
             repair: Repair { matching: !how.no_matching, refits: how.refit.unwrap_or(REFITS) },
+            subsample: how.subsample.unwrap_or_default(),
         },
         AssessMethod::Kfold => {
             let count = how.folds.map_or(FOLDS, |it| it.get());

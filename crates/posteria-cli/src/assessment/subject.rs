@@ -27,13 +27,13 @@ pub struct Subject {
     pub spec: Spec,
     /// Its data and its model.
     pub fitted: Fitted,
-    /// Its draws, with the log likelihood of every row.
+    /// Its draws, without log likelihoods.
     pub draws: Draws,
+    /// Its folder as it was opened.
+    pub run: Run,
     /// The targets of every row on the user's scale; classes as their indices.
     pub observed: Vec<Vec<f64>>,
     memories: Vec<ChainMemory>,
-    /// What its approximation found besides draws, if it has one.
-    approximation: Option<String>,
     /// Rows that it has not seen, if it is judged by them.
     test: Option<Test>,
     /// The table of the rows that it is judged by, and the row of it behind each of them; read when
@@ -74,7 +74,7 @@ impl Subject {
             )));
         }
         let fitted = fitted((path, &run), &spec, None)?;
-        let draws = run.draws().map_err(store_failure)?;
+        let draws = run.draws_of_variables().map_err(store_failure)?;
         let draws = draws.laid_out_as(fitted.posterior.layout());
         if draws.draws == 0 {
             return Err(Failure::bad_input(format!(
@@ -84,15 +84,13 @@ impl Subject {
         let observed = observed(&fitted.dataset.targets, &fitted.encoder);
         let memories = run.memories().into_iter().flatten().collect();
         let (path, table) = (path.to_path_buf(), OnceLock::new());
-        let approximation = run.approximation().map(String::from);
-        let test = None;
-        Ok(Subject { path, spec, fitted, draws, observed, memories, approximation, test, table })
+        Ok(Subject { path, spec, fitted, draws, run, observed, memories, test: None, table })
     }
 
     /// Repeats what is to be said about the draws of the run.
     pub fn repeat_verdict(&self, context: &Context) {
         let inference = self.spec.sampling.inference();
-        let found = self.approximation.as_deref();
+        let found = self.run.approximation();
         verdict::repeat(&self.path, &self.draws, inference, found, context);
     }
 

@@ -4,18 +4,17 @@ mod log_lik;
 mod parameters;
 mod report;
 mod rows;
+mod sampled;
 
 use std::path::Path;
 
-use posteria::assess::{
-    Bootstrap, LeaveOneOut, PointwiseUtilities, ShapeCounts, bayesian_bootstrap,
-};
+use posteria::assess::{Bootstrap, LeaveOneOut, ShapeCounts, bayesian_bootstrap};
 use serde::Serialize;
 
 pub use self::report::Report;
 use super::Context;
 use crate::args;
-use crate::assessment::{Assessing, Plan, Subject};
+use crate::assessment::{Assessed, Assessing, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 
@@ -50,16 +49,25 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
     };
     let assessing = Assessing { utilities: &plan.utilities, interrupt: &interrupt, context };
     let assessed = assessing.assess(&subject, &plan.method)?;
-    let expected = assessed.utilities.iter().map(|it| bayesian_bootstrap(it, &plan.bootstrap));
+    let bootstrap = match &assessed.sample {
+        Some(sample) => plan.bootstrap.select(sample.rows()),
+        None => plan.bootstrap.clone(),
+    };
+    let expected = assessed.utilities.iter().map(|it| bayesian_bootstrap(it, &bootstrap));
     let expected = expected.collect::<std::result::Result<Vec<_>, _>>().bad_input()?;
     let subgroups = match &groups {
-        Some(groups) => groups.expected(&assessed.utilities, &plan.bootstrap)?,
+        Some(groups) => groups.expected(&assessed, &bootstrap)?,
         None => Vec::new(),
     };
     if let Some(file) = &arguments.pointwise {
         rows::write(file, &plan, &assessed)?;
     }
-    let report = Report::new(&subject, &plan, (&assessed, &expected), subgroups)?;
+    // Where a linearised network predicts, criteria of its draws are about something else.
+    let information = match assessed.linearised {
+        true => None,
+        false => Some(assessing.information(&subject, &assessed)?),
+    };
+    let report = Report::new(&subject, &plan, (&assessed, &expected), information, subgroups);
     report.keep(&subject)?;
     Ok(report)
 }
@@ -134,14 +142,13 @@ impl Groups {
         Ok(Groups { column: column.into(), members })
     }
 
-    fn expected(
-        &self,
-        utilities: &[PointwiseUtilities],
-        bootstrap: &Bootstrap,
-    ) -> Result<Vec<Subgroup>> {
+    /// What predictions are worth in every group; of a sample of the rows those groups that have
+    /// some in it.
+    fn expected(&self, assessed: &Assessed, bootstrap: &Bootstrap) -> Result<Vec<Subgroup>> {
         let of = |(value, rows): &(String, Vec<usize>)| {
-            let each = utilities.iter().map(|pointwise| {
-                let found = bayesian_bootstrap(&pointwise.select(rows), &bootstrap.select(rows))?;
+            let rows = assessed.positions(rows);
+            let each = assessed.utilities.iter().map(|pointwise| {
+                let found = bayesian_bootstrap(&pointwise.select(&rows), &bootstrap.select(&rows))?;
                 Ok((found.name.clone(), found.estimate, found.sd()))
             });
             let utilities = each.collect::<std::result::Result<Vec<_>, _>>();
@@ -149,6 +156,7 @@ impl Groups {
                 utilities.map_err(|error: posteria::assess::BootstrapError| error).bad_input()?;
             Ok(Subgroup { name: format!("{} = {value}", self.column), rows: rows.len(), utilities })
         };
-        self.members.iter().map(of).collect()
+        let members = self.members.iter();
+        members.filter(|(_, rows)| !assessed.positions(rows).is_empty()).map(of).collect()
     }
 }

@@ -3,7 +3,8 @@
 mod kept;
 
 use posteria::assess::{
-    Comparison, Difference, PointwiseUtilities, Weighting, compare, compare_elpds,
+    Comparison, Difference, ElpdComparison, PointwiseUtilities, RowSample, Weighting, compare,
+    compare_elpds, compare_sampled_elpds,
 };
 use posteria::caution::Caution;
 use serde::Serialize;
@@ -49,6 +50,7 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     let mut cautions: Vec<(usize, Caution)> = Vec::new();
     let mut folds: Option<Vec<usize>> = None;
     let mut failing = Vec::with_capacity(subjects.len());
+    let mut sample: Option<RowSample> = None;
     for (index, (subject, plan)) in subjects.iter().zip(&plans).enumerate() {
         context.output.message(&names[index]);
         subject.repeat_verdict(context);
@@ -64,11 +66,14 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
             )));
         }
         folds = folds.or(assessed.folds);
+        // Of the same number of rows and the same seed: the same for all runs.
+        sample = sample.or(assessed.sample);
         cautions.extend(assessed.cautions.into_iter().map(|caution| (index, caution)));
         failing.push(assessed.failing);
         found.push(assessed.utilities);
     }
-    let report = Report::new((arguments, &plans[0]), &names, (&found, &failing), cautions)?;
+    let asked = (arguments, &plans[0], sample.as_ref());
+    let report = Report::new(asked, &names, (&found, &failing), cautions)?;
     kept::keep(&report, &subjects)?;
     Ok(report)
 }
@@ -116,6 +121,9 @@ fn same_rows(first: &Subject, other: &Subject) -> Result<()> {
 pub struct Report {
     models: Vec<String>,
     method: &'static str,
+    /// If rows were left out by a sample of them, the same for all models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subsample: Option<SampleReport>,
     /// The utility behind `p_better`.
     utility: String,
     table: Vec<Row>,
@@ -129,6 +137,13 @@ pub struct Report {
     warnings: Vec<Warning>,
 }
 
+/// A random sample of the rows.
+#[derive(Serialize)]
+struct SampleReport {
+    rows: usize,
+    of: usize,
+}
+
 /// A model by its log predictive density, the best first.
 #[derive(Serialize)]
 struct Row {
@@ -137,6 +152,11 @@ struct Row {
     se: f64,
     elpd_diff: f64,
     dse: f64,
+    /// Standard errors by the choice of a sample of the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subsampling_se: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subsampling_dse: Option<f64>,
     weight: f64,
 }
 
@@ -207,6 +227,17 @@ fn withheld(names: &[String], failing: &[usize]) -> Warning {
     )
 }
 
+/// The models by their log predictive densities, the first of the utilities.
+fn by_density(found: &[Vec<PointwiseUtilities>], weighting: Weighting) -> Result<ElpdComparison> {
+    let first: Vec<&PointwiseUtilities> = found.iter().map(|utilities| &utilities[0]).collect();
+    if first.iter().all(|it| it.sampled().is_some()) {
+        return compare_sampled_elpds(&first, weighting).bad_input();
+    }
+    let densities: Vec<Vec<f64>> = first.iter().map(|it| it.corrected()).collect();
+    let views: Vec<&[f64]> = densities.iter().map(Vec::as_slice).collect();
+    compare_elpds(&views, weighting).bad_input()
+}
+
 /// What `of` says about every pair of models; `same` on the diagonal.
 fn matrix<T: Copy>(
     pairs: &[Vec<Option<Difference>>],
@@ -219,16 +250,17 @@ fn matrix<T: Copy>(
 
 impl Report {
     fn new(
-        (arguments, plan): (&args::Compare, &Plan),
+        (arguments, plan, sample): (&args::Compare, &Plan, Option<&RowSample>),
         names: &[String],
         (found, failing): (&[Vec<PointwiseUtilities>], &[usize]),
         cautions: Vec<(usize, Caution)>,
     ) -> Result<Self> {
-        let densities: Vec<Vec<f64>> =
-            found.iter().map(|utilities| utilities[0].corrected()).collect();
-        let views: Vec<&[f64]> = densities.iter().map(Vec::as_slice).collect();
-        let stacked = compare_elpds(&views, Weighting::Stacking).bad_input()?;
-        let pseudo = compare_elpds(&views, Weighting::PseudoBma).bad_input()?;
+        let stacked = by_density(found, Weighting::Stacking)?;
+        let pseudo = by_density(found, Weighting::PseudoBma)?;
+        let bootstrap = match sample {
+            Some(sample) => plan.bootstrap.select(sample.rows()),
+            None => plan.bootstrap.clone(),
+        };
         let mut weights = vec![0.0; names.len()];
         pseudo.models.iter().for_each(|it| weights[it.model] = it.weight);
         let table = stacked.models.iter().map(|it| Row {
@@ -237,6 +269,8 @@ impl Report {
             se: it.se,
             elpd_diff: it.elpd_difference,
             dse: it.difference_se,
+            subsampling_se: sample.map(|_| it.subsampling_se),
+            subsampling_dse: sample.map(|_| it.difference_subsampling_se),
             weight: it.weight,
         });
         let mut warnings: Vec<Warning> = cautions
@@ -248,7 +282,7 @@ impl Report {
         for index in shown..plan.utilities.len() {
             let models: Vec<(&str, &PointwiseUtilities)> =
                 names.iter().zip(found).map(|(name, it)| (name.as_str(), &it[index])).collect();
-            let compared = compare(&models, &plan.bootstrap).bad_input()?;
+            let compared = compare(&models, &bootstrap).bad_input()?;
             warnings.extend(compared.cautions.iter().map(Warning::from));
             utilities.push(Utility::new(&models, (compared, failing), arguments.difference));
         }
@@ -258,6 +292,7 @@ impl Report {
         Ok(Report {
             models: names.to_vec(),
             method: plan.method.name(),
+            subsample: sample.map(|it| SampleReport { rows: it.rows().len(), of: it.all() }),
             utility: utilities[0].name.clone(),
             table: table.collect(),
             p_better: utilities[0].p_better.clone(),
@@ -274,24 +309,37 @@ impl Report {
 
     /// The comparison as text.
     pub fn render(&self) -> String {
-        let mut table = Table::new(&["", "elpd", "se", "elpd_diff", "dse", "weight"]);
+        let mut header = vec!["", "elpd", "se", "elpd_diff", "dse", "weight"];
+        if self.subsample.is_some() {
+            header.extend(["sample_se", "sample_dse"]);
+        }
+        let mut table = Table::new(&header);
         for row in &self.table {
             let decimals = decimals_for(row.se, 2);
             let difference = decimals_for(if row.dse > 0.0 { row.dse } else { row.se }, 2);
-            table.row([
+            let mut cells = vec![
                 row.model.clone(),
                 fixed(row.elpd, decimals),
                 fixed(row.se, decimals),
                 fixed(row.elpd_diff, difference),
                 fixed(row.dse, difference),
                 fixed(row.weight, 2),
-            ]);
+            ];
+            let errors = [row.subsampling_se, row.subsampling_dse].into_iter().flatten();
+            cells.extend(errors.map(|error| fixed(error, decimals_for(error, 2))));
+            table.row(cells);
         }
         let mut text = format!(
             "{}{}",
             heading("Log predictive density of all rows, the best first"),
             table.render()
         );
+        if let Some(SampleReport { rows, of }) = &self.subsample {
+            text.push_str(&format!(
+                "by {rows} of {of} rows, chosen at random and the same for all models; sample_se, \
+                 sample_dse: standard\nerrors by that choice, besides se and dse over rows\n"
+            ));
+        }
         for utility in &self.utilities {
             text.push('\n');
             text.push_str(&utility.render(&self.models));

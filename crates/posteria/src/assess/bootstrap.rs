@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 
 use super::PointwiseUtilities;
 use super::pointwise::PreparedTerms;
+use super::sampled::sampled_distribution;
 use crate::random::{Purpose, Seed, Stream};
 
 /// Second index of the streams of a bootstrap.
-const ROWS: u64 = 0;
+pub(super) const ROWS: u64 = 0;
 const REPETITIONS: u64 = 1;
-const FIRST_MODEL: u64 = 2;
+pub(super) const FIRST_MODEL: u64 = 2;
+pub(super) const SAMPLE: u64 = u64::MAX;
 
 /// How the distribution of future rows is drawn: weights of the observed rows from
 /// Dirichlet(1, …, 1) [Rubin 1981; Vehtari 2001, §3.2.4].
@@ -164,6 +166,8 @@ pub(super) struct Distribution {
     pub(super) replicates: Vec<f64>,
     /// With the rows alone uncertain.
     pub(super) rows_only: Vec<f64>,
+    /// With the sample of rows alone uncertain; empty where all rows are known.
+    pub(super) samples_only: Vec<f64>,
     /// Of the correction, with everything uncertain.
     pub(super) biases: Option<Vec<f64>>,
     /// By each division into folds.
@@ -181,6 +185,17 @@ pub(super) fn distributions(
 ) -> Result<(Vec<Distribution>, Units), BootstrapError> {
     let rows = models.first().map_or(0, |model| model.rows());
     let units = bootstrap.units(rows)?;
+    // Rows that count differently or come together are weighed as they are: their summary over the
+    // sample, without approximations, and what it leaves open of all rows besides.
+    if bootstrap.groups.is_none()
+        && bootstrap.row_weights.is_none()
+        && models.iter().all(|model| model.sampled().is_some())
+    {
+        let each = models.iter().enumerate().filter_map(|(number, model)| {
+            Some(sampled_distribution((model, model.sampled()?), bootstrap, number))
+        });
+        return Ok((each.collect(), units));
+    }
     let mut samplers: Vec<Sampler<'_>> =
         models.iter().map(|model| Sampler::new(model, &units.base, bootstrap.replicates)).collect();
     let (mut of_units, mut weights) = (vec![0.0; units.count], vec![0.0; rows]);
@@ -226,6 +241,7 @@ impl<'a> Sampler<'a> {
             bias: corrected.then(bias),
             replicates: empty(),
             rows_only: empty(),
+            samples_only: Vec::new(),
             biases: corrected.then(empty),
             monte_carlo: repetitions.iter().map(of_one).collect(),
             by_repetition,

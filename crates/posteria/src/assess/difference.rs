@@ -4,7 +4,7 @@
 mod tests;
 
 use super::bootstrap::{Distribution, mean, variance};
-use super::expected::{expected_utilities, folds, monte_carlo};
+use super::expected::{expected_utilities, folds, monte_carlo, spread};
 use super::model_comparison::best_of_many;
 use super::utility::ELPD;
 use super::{Better, Bootstrap, BootstrapError, Components, ExpectedUtility, PointwiseUtilities};
@@ -31,6 +31,14 @@ pub enum ComparisonError {
         second: String,
         /// Its rows.
         second_rows: usize,
+    },
+    /// Judged by different random samples of the rows.
+    #[error("{first} and {second} are judged by different rows; use one sample of rows for all")]
+    Samples {
+        /// A model.
+        first: String,
+        /// Another.
+        second: String,
     },
     /// Different utilities.
     #[error(
@@ -112,6 +120,7 @@ impl Difference {
                 data: variance(&minus(&a.rows_only, &b.rows_only)).sqrt(),
                 monte_carlo: sum(&|side| monte_carlo(&side.found.monte_carlo)).map(f64::sqrt),
                 folds: folds.map(f64::sqrt),
+                subsampling: spread(&minus(&a.samples_only, &b.samples_only)),
                 bias,
             },
         }
@@ -274,6 +283,11 @@ fn check(models: &[(&str, &PointwiseUtilities)]) -> Result<(), ComparisonError> 
                 second: second.to_string(),
                 second_rows: other.rows(),
             });
+        }
+        let sample = |model: &PointwiseUtilities| model.sampled().map(|it| it.sample.clone());
+        if sample(one) != sample(other) {
+            let (first, second) = (first.to_string(), second.to_string());
+            return Err(ComparisonError::Samples { first, second });
         }
         if (&one.name, one.better) != (&other.name, other.better) {
             return Err(ComparisonError::Utilities {

@@ -1,6 +1,7 @@
 //! The distribution of the expected utility of a model.
 
 use super::bootstrap::{Distribution, Units, distributions, mean, variance};
+use super::sampled::normal_sd;
 use super::{Better, Bootstrap, BootstrapError, PointwiseUtilities, Summary};
 use crate::caution::Caution;
 use crate::diagnose::quantile;
@@ -19,6 +20,9 @@ pub struct Components {
     /// Training sets that differ with the division into folds: what is left of it in the mean over
     /// divisions, less what the draws explain. `None` for a single division.
     pub folds: Option<f64>,
+    /// A random sample of the rows in place of all of them. `None` where all are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subsampling: Option<f64>,
     /// The bias correction itself, by rows and draws: a part of the others, not one more.
     /// `None` without a correction.
     pub bias: Option<f64>,
@@ -43,7 +47,7 @@ pub struct ExpectedUtility {
     pub better: Better,
     /// How rows are summarised.
     pub summary: Summary,
-    /// Number of rows.
+    /// Number of rows, those that are not in a sample of them included.
     pub rows: usize,
     /// The summary over all rows, corrected for bias.
     pub estimate: f64,
@@ -120,16 +124,23 @@ pub(super) fn expected_utilities(
                 grouped: bootstrap.groups.is_some(),
             });
         }
-        let sd_by_rows = standard_error(pointwise, &units);
+        let by_units = standard_error(pointwise, &units);
+        let sd_by_rows = match pointwise.sampled() {
+            Some(sampled) if !found.samples_only.is_empty() => {
+                normal_sd(pointwise, sampled, by_units)
+            }
+            _ => by_units,
+        };
         ExpectedUtility {
             name: pointwise.name.clone(),
             better: pointwise.better,
             summary: pointwise.summary,
-            rows: pointwise.rows(),
+            rows: pointwise.all_rows(),
             components: Components {
                 data: variance(&found.rows_only).sqrt(),
                 monte_carlo: monte_carlo(&found.monte_carlo).map(f64::sqrt),
                 folds: folds(&found.by_repetition, &found.monte_carlo).map(f64::sqrt),
+                subsampling: spread(&found.samples_only),
                 bias: found.biases.as_ref().map(|biases| variance(biases).sqrt()),
             },
             normal: NormalApproximation { mean: found.estimate, sd: sd_by_rows },
@@ -141,6 +152,11 @@ pub(super) fn expected_utilities(
     });
     let expected = expected.collect();
     Ok((found, expected))
+}
+
+/// Standard deviation; `None` without values.
+pub(super) fn spread(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| variance(values).sqrt())
 }
 
 /// Variance by the draws of the mean over divisions, each with draws of its own.

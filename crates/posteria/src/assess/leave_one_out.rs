@@ -57,6 +57,8 @@ pub struct LeaveOneOut {
     pub lppd: f64,
     /// One entry per row.
     pub pointwise: Vec<PointwiseLoo>,
+    /// S, the number of draws of all chains.
+    pub draws: usize,
     /// How the shapes of the tails fall into bands.
     pub shapes: ShapeCounts,
     /// Smallest effective size of the weights of a row.
@@ -82,6 +84,8 @@ pub struct PointwiseLoo {
     pub pareto_shape: f64,
     /// Effective size of the weights, see [`ImportanceWeights::effective_size`].
     pub effective_size: f64,
+    /// The first draw under which the row is impossible, over all chains, if there is one.
+    pub impossible_draw: Option<usize>,
 }
 
 /// How many rows have which shape k of the tail of their ratios.
@@ -115,17 +119,35 @@ pub fn leave_one_out(
     let rows = log_likelihoods.rows();
     let found = run_jobs(rows, threads, |row| {
         let values = log_likelihoods.row(row);
-        let weights = row_weights(&values, options.smoothing, efficiencies[row])?;
-        Ok(PointwiseLoo {
-            elpd: weights.log_mean_exp(&values),
-            lppd: log_sum_exp(&values) - (values.len() as f64).ln(),
-            mcse: weights.log_mean_exp_error(&values, efficiencies[row]),
-            pareto_shape: weights.pareto_shape,
-            effective_size: weights.effective_size,
-        })
+        PointwiseLoo::of_row(&values, options.smoothing, efficiencies[row]).map(|(found, _)| found)
     });
     let pointwise = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(summed(pointwise, log_likelihoods, mean(&efficiencies)))
+    Ok(LeaveOneOut::of_rows(pointwise, log_likelihoods.size(), mean(&efficiencies)))
+}
+
+impl PointwiseLoo {
+    /// Leaves out a row with these log likelihoods under every draw, chain after chain; also the
+    /// weights that do so, which turn a mixture over draws into the predictive distribution of the
+    /// row for any utility. `relative_efficiency` as [`LogLikelihoods::efficiencies`] gives it.
+    ///
+    /// # Errors
+    /// [`ImportanceError::Efficiency`].
+    pub fn of_row(
+        log_likelihoods: &[f64],
+        smoothing: Smoothing,
+        relative_efficiency: f64,
+    ) -> Result<(Self, ImportanceWeights), ImportanceError> {
+        let weights = row_weights(log_likelihoods, smoothing, relative_efficiency)?;
+        let found = PointwiseLoo {
+            elpd: weights.log_mean_exp(log_likelihoods),
+            lppd: log_sum_exp(log_likelihoods) - (log_likelihoods.len() as f64).ln(),
+            mcse: weights.log_mean_exp_error(log_likelihoods, relative_efficiency),
+            pareto_shape: weights.pareto_shape,
+            effective_size: weights.effective_size,
+            impossible_draw: log_likelihoods.iter().position(|it| *it == f64::NEG_INFINITY),
+        };
+        Ok((found, weights))
+    }
 }
 
 /// The weights that make draws of the posterior draws of the posterior without one row.
@@ -189,37 +211,39 @@ impl LogLikelihoods<'_> {
     }
 }
 
-fn summed(
-    pointwise: Vec<PointwiseLoo>,
-    log_likelihoods: &LogLikelihoods<'_>,
-    relative_efficiency: f64,
-) -> LeaveOneOut {
-    let elpds: Vec<f64> = pointwise.iter().map(|row| row.elpd).collect();
-    let sizes: Vec<f64> = pointwise.iter().map(|row| row.effective_size).collect();
-    let lppd: f64 = pointwise.iter().map(|row| row.lppd).sum();
-    let elpd: f64 = elpds.iter().sum();
-    let shapes = ShapeCounts::of(&pointwise, log_likelihoods.size());
-    LeaveOneOut {
-        elpd,
-        se: standard_error(&elpds),
-        p_loo: lppd - elpd,
-        lppd,
-        min_effective_size: sizes.iter().copied().fold(f64::INFINITY, f64::min),
-        q10_effective_size: quantile(&sizes, 0.1),
-        relative_efficiency,
-        cautions: cautions(&pointwise, &shapes, log_likelihoods),
-        shapes,
-        pointwise,
-    }
-}
-
 impl LeaveOneOut {
+    /// Adds up what was predicted for rows, at least one, by so many draws of all chains.
+    ///
+    /// # Panics
+    /// If there is no row.
+    pub fn of_rows(pointwise: Vec<PointwiseLoo>, draws: usize, relative_efficiency: f64) -> Self {
+        assert!(!pointwise.is_empty(), "some rows");
+        let elpds: Vec<f64> = pointwise.iter().map(|row| row.elpd).collect();
+        let sizes: Vec<f64> = pointwise.iter().map(|row| row.effective_size).collect();
+        let lppd: f64 = pointwise.iter().map(|row| row.lppd).sum();
+        let elpd: f64 = elpds.iter().sum();
+        let shapes = ShapeCounts::of(&pointwise, draws);
+        LeaveOneOut {
+            elpd,
+            se: standard_error(&elpds),
+            p_loo: lppd - elpd,
+            lppd,
+            min_effective_size: sizes.iter().copied().fold(f64::INFINITY, f64::min),
+            q10_effective_size: quantile(&sizes, 0.1),
+            relative_efficiency,
+            cautions: cautions(&pointwise, &shapes, draws),
+            draws,
+            shapes,
+            pointwise,
+        }
+    }
+
     /// Puts what matched moments say about rows, from 0, in place of their estimates, shapes and
-    /// effective sizes; `log_likelihoods` are those that were left out.
+    /// effective sizes.
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn mend(&mut self, matched: &[(usize, Matched)], log_likelihoods: &LogLikelihoods<'_>) {
+    pub fn mend(&mut self, matched: &[(usize, Matched)]) {
         for (row, found) in matched {
             let one = &mut self.pointwise[*row];
             (one.elpd, one.mcse) = (found.elpd, found.mcse);
@@ -227,7 +251,7 @@ impl LeaveOneOut {
             one.effective_size = found.weights.effective_size;
         }
         let pointwise = std::mem::take(&mut self.pointwise);
-        *self = summed(pointwise, log_likelihoods, self.relative_efficiency);
+        *self = LeaveOneOut::of_rows(pointwise, self.draws, self.relative_efficiency);
     }
 
     /// Puts log predictive densities in place of estimates that importance sampling cannot give:
@@ -266,20 +290,14 @@ impl ShapeCounts {
     }
 }
 
-fn cautions(
-    pointwise: &[PointwiseLoo],
-    shapes: &ShapeCounts,
-    log_likelihoods: &LogLikelihoods<'_>,
-) -> Vec<Caution> {
+fn cautions(pointwise: &[PointwiseLoo], shapes: &ShapeCounts, draws: usize) -> Vec<Caution> {
     let mut cautions = Vec::new();
     let impossible = |row: &PointwiseLoo| row.elpd == f64::NEG_INFINITY;
     let count = pointwise.iter().filter(|row| impossible(row)).count();
     if let Some(row) = pointwise.iter().position(impossible) {
-        let values = log_likelihoods.row(row);
-        let draw = values.iter().position(|value| *value == f64::NEG_INFINITY).unwrap_or(0);
+        let draw = pointwise[row].impossible_draw.unwrap_or(0);
         cautions.push(Caution::ImpossibleRow { row, draw, count });
     }
-    let draws = log_likelihoods.size();
     if shapes.bad > 0 && draws < FEWEST_DRAWS {
         cautions.push(Caution::FewTailDraws { draws, needed: FEWEST_DRAWS });
     } else if shapes.bad > count {
@@ -313,72 +331,4 @@ pub(super) fn standard_error(terms: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::{Purpose, Seed};
-
-    fn one() -> NonZero<usize> {
-        NonZero::<usize>::MIN
-    }
-
-    fn noise(size: usize, scale: f64) -> Vec<f64> {
-        let mut stream = Seed(8).stream(Purpose::Data, [0, 0]);
-        (0..size).map(|_| -scale * stream.normal().powi(2)).collect()
-    }
-
-    #[test]
-    fn threads_change_nothing() {
-        let values = noise(2 * 60 * 13, 0.3);
-        let matrix = LogLikelihoods::new(&values, 2, 60, 13).expect("usable");
-        let options = LeaveOneOutOptions::default();
-        let alone = leave_one_out(&matrix, &options, one()).expect("usable");
-        let many = leave_one_out(&matrix, &options, 3.try_into().expect("three")).expect("usable");
-        assert_eq!(alone, many);
-        let weights = matrix.weights_without(4, Smoothing::Pareto, alone.relative_efficiency);
-        let weights = weights.expect("weights");
-        let elpd = weights.log_mean_exp(&matrix.row(4));
-        assert_eq!(elpd.to_bits(), alone.pointwise[4].elpd.to_bits());
-    }
-
-    #[test]
-    fn plain_weights_give_the_harmonic_mean() {
-        let values = noise(40 * 2, 0.5);
-        let matrix = LogLikelihoods::new(&values, 1, 40, 2).expect("usable");
-        let options = LeaveOneOutOptions { smoothing: Smoothing::Plain, ..Default::default() };
-        let found = leave_one_out(&matrix, &options, one()).expect("usable");
-        for row in 0..2 {
-            let inverse = matrix.row(row).iter().map(|value| (-value).exp()).sum::<f64>() / 40.0;
-            assert!((found.pointwise[row].elpd + inverse.ln()).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn a_constant_row_is_known_exactly() {
-        let values: Vec<f64> = noise(100, 0.2).into_iter().flat_map(|x| [x, -1.25]).collect();
-        let matrix = LogLikelihoods::new(&values, 2, 50, 2).expect("usable");
-        let found = leave_one_out(&matrix, &LeaveOneOutOptions::default(), one()).expect("usable");
-        let row = found.pointwise[1];
-        assert!((row.elpd + 1.25).abs() < 1e-12 && (row.effective_size - 100.0).abs() < 1e-9);
-        assert!(row.mcse < 1e-12 && found.cautions.is_empty(), "{:?}", found.cautions);
-        assert_eq!([found.shapes.good + found.shapes.ok, found.shapes.bad], [2, 0]);
-    }
-
-    #[test]
-    fn one_row_few_draws_and_impossible_rows_are_answered_and_doubted() {
-        let values = noise(12, 0.5);
-        let matrix = LogLikelihoods::new(&values, 1, 12, 1).expect("usable");
-        let found = leave_one_out(&matrix, &LeaveOneOutOptions::default(), one()).expect("usable");
-        assert!(found.elpd.is_finite() && found.se.is_nan());
-        assert!(matches!(found.cautions[..], [Caution::FewTailDraws { draws: 12, needed: 21 }]));
-
-        let mut values = noise(4 * 50 * 3, 0.1);
-        values[3 * 57 + 1] = f64::NEG_INFINITY;
-        let matrix = LogLikelihoods::new(&values, 4, 50, 3).expect("usable");
-        let found = leave_one_out(&matrix, &LeaveOneOutOptions::default(), one()).expect("usable");
-        assert!(found.elpd == f64::NEG_INFINITY && found.se.is_nan());
-        assert!(found.pointwise[1].lppd.is_finite() && found.pointwise[0].elpd.is_finite());
-        let expected = Caution::ImpossibleRow { row: 1, draw: 57, count: 1 };
-        assert_eq!(found.cautions, [expected]);
-        assert_eq!([found.shapes.good, found.shapes.ok, found.shapes.bad], [2, 0, 1]);
-    }
-}
+mod tests;

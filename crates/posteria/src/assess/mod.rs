@@ -35,7 +35,9 @@ mod pointwise;
 #[cfg(test)]
 mod reference;
 mod row_utilities;
+mod sampled;
 mod stacking;
+mod subsample;
 mod target_facts;
 pub mod utility;
 mod waic;
@@ -59,7 +61,9 @@ pub use leave_one_out::{
 };
 pub use leave_out_row::weights_leaving_out;
 pub use log_likelihoods::{LogLikelihoodError, LogLikelihoods};
-pub use model_comparison::{ComparedModel, ElpdComparison, Weighting, compare_elpds};
+pub use model_comparison::{
+    ComparedModel, ElpdComparison, Weighting, compare_elpds, compare_sampled_elpds,
+};
 pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};
 pub use moment_matching::{
     Evaluated, Matched, MomentMatching, MomentMatchingError, MomentMove, match_moments,
@@ -67,7 +71,9 @@ pub use moment_matching::{
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
 pub use row_utilities::{RowUtilities, UtilityEvaluator};
+pub use sampled::Sampled;
 pub use stacking::stacking_weights;
+pub use subsample::{RowSample, SampledTotal};
 pub use target_facts::TargetFacts;
 pub use utility::{Better, Summary, Utility, UtilityError, parse_utility};
 pub use waic::{PointwiseWaic, Waic, waic};

@@ -2,7 +2,9 @@
 
 use super::leave_one_out::standard_error;
 use super::model_weights::{PointwiseError, checked, pseudo_bma, pseudo_bma_plus};
+use super::pointwise::PointwiseUtilities;
 use super::stacking::stacking_weights;
+use super::subsample::SampledTotal;
 use super::utility::ELPD;
 use crate::caution::Caution;
 use crate::density::special::normal_quantile;
@@ -54,6 +56,10 @@ pub struct ComparedModel {
     pub difference_se: f64,
     /// Weight in a mixture of all models.
     pub weight: f64,
+    /// Standard error of the elpd by the choice of a sample of the rows; 0 where all are known.
+    pub subsampling_se: f64,
+    /// The same of the difference.
+    pub difference_subsampling_se: f64,
 }
 
 /// Compares models by their log predictive densities of the same rows, one slice per model, of
@@ -91,6 +97,72 @@ pub fn compare_elpds(
             elpd_difference,
             difference_se,
             weight: weights[model],
+            subsampling_se: 0.0,
+            difference_subsampling_se: 0.0,
+        }
+    };
+    let models: Vec<ComparedModel> = order.iter().map(row).collect();
+    let sorted: Vec<f64> = models.iter().map(|model| model.elpd).collect();
+    Ok(ElpdComparison { models, cautions: best_of_many(ELPD, &sorted).into_iter().collect() })
+}
+
+/// Compares models by the log predictive densities of the same random sample of the rows: sums and
+/// differences are estimated with what is known of all rows
+/// ([`RowSample::difference_total`](super::RowSample)), those of pairs from differences row by row.
+///
+/// # Errors
+/// [`PointwiseError`], also if a model is not of a sample of the rows.
+pub fn compare_sampled_elpds(
+    models: &[&PointwiseUtilities],
+    weighting: Weighting,
+) -> Result<ElpdComparison, PointwiseError> {
+    let values: Vec<Vec<f64>> = models.iter().map(|model| model.values()).collect();
+    let views: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    checked(&views)?;
+    let sampled = models.iter().map(|model| model.sampled()).collect::<Option<Vec<_>>>();
+    let sampled = sampled.ok_or(PointwiseError::Empty)?;
+    let sample = &sampled[0].sample;
+    let total =
+        |model: usize| sample.difference_total(&sampled[model].approximations, views[model]);
+    let totals: Vec<SampledTotal> = (0..models.len()).map(total).collect();
+    let weights = match weighting {
+        Weighting::Stacking => stacking_weights(&views)?,
+        // The weights are of the sums alone: one row that holds all.
+        Weighting::PseudoBma => {
+            let sums: Vec<[f64; 1]> = totals.iter().map(|it| [it.total]).collect();
+            pseudo_bma(&sums.iter().map(<[f64; 1]>::as_slice).collect::<Vec<_>>())?
+        }
+        // Each row of the sample counts for as many as it stands for.
+        Weighting::PseudoBmaPlus { replicates, seed } => {
+            let scaled = |it: &Vec<f64>| it.iter().map(|x| x / sample.share()).collect();
+            let scaled: Vec<Vec<f64>> = values.iter().map(scaled).collect();
+            pseudo_bma_plus(
+                &scaled.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+                replicates,
+                seed,
+            )?
+        }
+    };
+    let mut order: Vec<usize> = (0..models.len()).collect();
+    order.sort_by(|a, b| totals[*b].total.total_cmp(&totals[*a].total));
+    let best = order[0];
+    let minus =
+        |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+    let row = |&model: &usize| {
+        let difference = sample.difference_total(
+            &minus(&sampled[best].approximations, &sampled[model].approximations),
+            &minus(views[best], views[model]),
+        );
+        let of_best = |value: f64| if model == best { 0.0 } else { value };
+        ComparedModel {
+            model,
+            elpd: totals[model].total,
+            se: totals[model].se,
+            elpd_difference: of_best(difference.total),
+            difference_se: of_best(difference.se),
+            weight: weights[model],
+            subsampling_se: totals[model].subsampling_se,
+            difference_subsampling_se: of_best(difference.subsampling_se),
         }
     };
     let models: Vec<ComparedModel> = order.iter().map(row).collect();
@@ -160,6 +232,46 @@ mod tests {
         assert!((80..200).contains(&doubted), "{doubted} of 200");
         let few = equal_models(&mut stream, 5);
         assert!(!is_doubted(&few));
+    }
+
+    #[test]
+    fn a_sample_of_all_rows_compares_as_all_rows_do() {
+        use crate::assess::utility::Elpd;
+        use crate::assess::{RowSample, Sampled, Terms};
+        let mut stream = Seed(3).stream(Purpose::Data, [0, 0]);
+        let models = equal_models(&mut stream, 3);
+        let views: Vec<&[f64]> = models.iter().map(Vec::as_slice).collect();
+        let of = |sample: &RowSample| -> Vec<PointwiseUtilities> {
+            let each = models.iter().map(|values| {
+                let approximations = values.iter().map(|x| x + 0.01).collect();
+                let known = Terms::from(sample.pick(values));
+                let sampled = Sampled { sample: sample.clone(), approximations };
+                PointwiseUtilities::new(&Elpd, known).of_sample(sampled)
+            });
+            each.collect()
+        };
+        let all = of(&RowSample::draw(50, 50, Seed(1)));
+        for weighting in [Weighting::Stacking, Weighting::PseudoBma] {
+            let usual = compare_elpds(&views, weighting).expect("comparable");
+            let found = compare_sampled_elpds(&all.iter().collect::<Vec<_>>(), weighting);
+            let found = found.expect("comparable");
+            for (one, other) in found.models.iter().zip(&usual.models) {
+                assert_eq!((one.model, one.elpd.to_bits()), (other.model, other.elpd.to_bits()));
+                assert!((one.elpd_difference - other.elpd_difference).abs() < 1e-12);
+                assert!((one.difference_se - other.difference_se).abs() < 1e-12);
+                assert!((one.weight - other.weight).abs() < 1e-9);
+                assert!(one.subsampling_se.abs() + one.difference_subsampling_se.abs() < 1e-12);
+            }
+        }
+        // Approximations that are all wrong by the same amount leave nothing to the sample.
+        let part = of(&RowSample::draw(50, 10, Seed(1)));
+        let found = compare_sampled_elpds(&part.iter().collect::<Vec<_>>(), Weighting::Stacking);
+        let usual = compare_elpds(&views, Weighting::Stacking).expect("comparable");
+        for (one, other) in found.expect("comparable").models.iter().zip(&usual.models) {
+            assert!((one.elpd - other.elpd).abs() < 1e-10, "{one:?} {other:?}");
+            assert!((one.elpd_difference - other.elpd_difference).abs() < 1e-10);
+            assert!((one.se / other.se - 1.0).abs() < 0.02 && one.subsampling_se < 1e-10);
+        }
     }
 
     #[test]

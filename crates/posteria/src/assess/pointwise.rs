@@ -1,5 +1,6 @@
 //! The utilities of all rows, and whatever says how uncertain they are.
 
+use super::sampled::Sampled;
 use super::utility::{Better, Prepared, Summary, Utility};
 use crate::caution::Caution;
 
@@ -14,6 +15,8 @@ pub struct PointwiseUtilities {
     pub summary: Summary,
     /// One evaluation, or one per division of the rows into folds.
     repetitions: Vec<Evaluation>,
+    /// What is known of all rows, if the others are a sample of them.
+    sampled: Option<Sampled>,
     /// What gives reason to doubt them.
     pub cautions: Vec<Caution>,
 }
@@ -120,10 +123,36 @@ impl PointwiseUtilities {
             better: utility.better(),
             summary: utility.summary(),
             repetitions: Vec::new(),
+            sampled: None,
             cautions: Vec::new(),
         };
         pointwise.repeat(evaluation);
         pointwise
+    }
+
+    /// Says that the rows are a random sample of more. Their utilities must need no correction.
+    ///
+    /// # Panics
+    /// If there are other numbers of rows, or several divisions into folds.
+    #[must_use]
+    pub fn of_sample(mut self, sampled: Sampled) -> Self {
+        assert_eq!(sampled.sample.rows().len(), self.rows(), "the rows of the sample");
+        assert_eq!(sampled.sample.all(), sampled.approximations.len(), "one for every row");
+        assert!(self.repetitions.len() == 1 && self.repetitions[0].terms.bias.is_none());
+        let cautions = std::mem::take(&mut self.cautions).into_iter();
+        self.cautions = cautions.map(|it| sampled.sample.place(it)).collect();
+        self.sampled = Some(sampled);
+        self
+    }
+
+    /// What is known of all rows, if these are a random sample of them.
+    pub fn sampled(&self) -> Option<&Sampled> {
+        self.sampled.as_ref()
+    }
+
+    /// Number of rows, those that are not in the sample included.
+    pub fn all_rows(&self) -> usize {
+        self.sampled.as_ref().map_or(self.rows(), |it| it.sample.all())
     }
 
     /// Adds the utilities by another division of the same rows into folds.
@@ -156,7 +185,7 @@ impl PointwiseUtilities {
         }
     }
 
-    /// Number of rows.
+    /// Number of rows that utilities are known for.
     pub fn rows(&self) -> usize {
         self.repetitions[0].terms.values.len()
     }
@@ -179,7 +208,8 @@ impl PointwiseUtilities {
         values
     }
 
-    /// The utilities of some of the rows alone.
+    /// The utilities of some of the rows alone. If these are a sample, so are they, but of how many
+    /// rows is not known: what they are worth is as uncertain as if there were no others.
     ///
     /// # Panics
     /// If there is no such row, or none is chosen.
@@ -189,8 +219,8 @@ impl PointwiseUtilities {
             terms: evaluation.terms.select(rows),
             draw_replicates: evaluation.draw_replicates.iter().map(|it| it.select(rows)).collect(),
         });
-        let mut part =
-            PointwiseUtilities { repetitions: Vec::new(), cautions: Vec::new(), ..self.clone() };
+        let (repetitions, cautions) = (Vec::new(), Vec::new());
+        let mut part = PointwiseUtilities { repetitions, sampled: None, cautions, ..self.clone() };
         chosen.for_each(|evaluation| part.repeat(evaluation));
         part
     }

@@ -40,35 +40,44 @@ pub struct PointwiseWaic {
 /// A row that is impossible under a draw (-∞) has infinite variance, and the criterion is -∞.
 pub fn waic(log_likelihoods: &LogLikelihoods<'_>) -> Waic {
     let rows = 0..log_likelihoods.rows();
-    let pointwise: Vec<_> = rows.map(|row| of_row(&log_likelihoods.row(row))).collect();
-    let elpds: Vec<f64> = pointwise.iter().map(|row| row.elpd).collect();
-    let excess = pointwise.iter().enumerate().filter(|(_, row)| row.p_waic > VARIANCE_LIMIT);
-    let count = excess.clone().count();
-    let worst = excess.max_by(|a, b| a.1.p_waic.total_cmp(&b.1.p_waic));
-    let caution = |(row, found): (usize, &PointwiseWaic)| Caution::WaicVariance {
-        row,
-        variance: found.p_waic,
-        limit: VARIANCE_LIMIT,
-        count,
-    };
-    Waic {
-        elpd: elpds.iter().sum(),
-        se: standard_error(&elpds),
-        p_waic: pointwise.iter().map(|row| row.p_waic).sum(),
-        cautions: worst.map(caution).into_iter().collect(),
-        pointwise,
+    Waic::of_rows(rows.map(|row| PointwiseWaic::of_row(&log_likelihoods.row(row))).collect())
+}
+
+impl Waic {
+    /// Adds up what rows add to the criterion.
+    pub fn of_rows(pointwise: Vec<PointwiseWaic>) -> Self {
+        let elpds: Vec<f64> = pointwise.iter().map(|row| row.elpd).collect();
+        let excess = pointwise.iter().enumerate().filter(|(_, row)| row.p_waic > VARIANCE_LIMIT);
+        let count = excess.clone().count();
+        let worst = excess.max_by(|a, b| a.1.p_waic.total_cmp(&b.1.p_waic));
+        let caution = |(row, found): (usize, &PointwiseWaic)| Caution::WaicVariance {
+            row,
+            variance: found.p_waic,
+            limit: VARIANCE_LIMIT,
+            count,
+        };
+        Waic {
+            elpd: elpds.iter().sum(),
+            se: standard_error(&elpds),
+            p_waic: pointwise.iter().map(|row| row.p_waic).sum(),
+            cautions: worst.map(caution).into_iter().collect(),
+            pointwise,
+        }
     }
 }
 
-fn of_row(values: &[f64]) -> PointwiseWaic {
-    let size = values.len() as f64;
-    if values.contains(&f64::NEG_INFINITY) {
-        return PointwiseWaic { elpd: f64::NEG_INFINITY, p_waic: f64::INFINITY };
+impl PointwiseWaic {
+    /// What a row with these log likelihoods under every draw adds.
+    pub fn of_row(values: &[f64]) -> Self {
+        let size = values.len() as f64;
+        if values.contains(&f64::NEG_INFINITY) {
+            return PointwiseWaic { elpd: f64::NEG_INFINITY, p_waic: f64::INFINITY };
+        }
+        // About the first value, so that equal values have no variance at all.
+        let centre = values[0] + values.iter().map(|value| value - values[0]).sum::<f64>() / size;
+        let p_waic = values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / size;
+        PointwiseWaic { elpd: log_sum_exp(values) - size.ln() - p_waic, p_waic }
     }
-    // About the first value, so that equal values have no variance at all.
-    let centre = values[0] + values.iter().map(|value| value - values[0]).sum::<f64>() / size;
-    let p_waic = values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / size;
-    PointwiseWaic { elpd: log_sum_exp(values) - size.ln() - p_waic, p_waic }
 }
 
 #[cfg(test)]

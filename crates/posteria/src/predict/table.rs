@@ -78,7 +78,12 @@ impl PredictiveTable {
         let at = |predictor: &mut dyn Predictor, draw: &[f64], parameters: &mut [f64]| {
             predictor.at(draw, inputs, parameters);
         };
-        PredictiveTable::filled(predictor, (draws, range), (rows, 0..rows), at)
+        PredictiveTable::filled(
+            predictor,
+            (draws, range),
+            (rows, &(0..rows).collect::<Vec<_>>()),
+            at,
+        )
     }
 
     /// As [`PredictiveTable::new`], at the rows `chosen` of the `all` rows of the fit
@@ -94,7 +99,7 @@ impl PredictiveTable {
         let at = |predictor: &mut dyn Predictor, draw: &[f64], parameters: &mut [f64]| {
             predictor.at_training_rows(draw, parameters);
         };
-        PredictiveTable::filled(predictor, (draws, range), (all, chosen), at)
+        PredictiveTable::filled(predictor, (draws, range), (all, &chosen.collect::<Vec<_>>()), at)
     }
 
     /// As [`PredictiveTable::at_training_rows`], for every row given the other rows
@@ -107,22 +112,35 @@ impl PredictiveTable {
         (draws, range): (&Draws, Range<usize>),
         (all, chosen): (usize, Range<usize>),
     ) -> Self {
+        let rows: Vec<usize> = chosen.collect();
+        PredictiveTable::leave_one_out_of(predictor, (draws, range), (all, &rows))
+    }
+
+    /// As [`PredictiveTable::leave_one_out`], for these rows in any order.
+    ///
+    /// # Panics
+    /// If there are no such draws or rows.
+    pub fn leave_one_out_of(
+        predictor: &mut dyn Predictor,
+        (draws, range): (&Draws, Range<usize>),
+        (all, rows): (usize, &[usize]),
+    ) -> Self {
         let at = |predictor: &mut dyn Predictor, draw: &[f64], parameters: &mut [f64]| {
             predictor.leave_one_out(draw, parameters);
         };
-        PredictiveTable::filled(predictor, (draws, range), (all, chosen), at)
+        PredictiveTable::filled(predictor, (draws, range), (all, rows), at)
     }
 
     /// Evaluates draws at `all` rows by `at` and keeps the `chosen` ones.
     fn filled(
         predictor: &mut dyn Predictor,
         (draws, range): (&Draws, Range<usize>),
-        (all, chosen): (usize, Range<usize>),
+        (all, chosen): (usize, &[usize]),
         at: impl Fn(&mut dyn Predictor, &[f64], &mut [f64]),
     ) -> Self {
         let (family, rows, count) = (predictor.family(), chosen.len(), range.len());
         assert!(count > 0 && range.end <= draws.chains * draws.draws, "draws that exist");
-        assert!(chosen.end <= all, "rows that exist");
+        assert!(chosen.iter().all(|row| *row < all), "rows that exist");
         let (width, length) = (family.width(), draws.layout.len());
         let mut parameters = vec![0.0; rows * count * width];
         let mut tile = vec![0.0; TILE.min(count) * all * width];
@@ -136,7 +154,7 @@ impl PredictiveTable {
             for (row, own) in parameters.chunks_exact_mut(count * width).enumerate() {
                 let places = own[first * width..].chunks_exact_mut(width);
                 for (index, place) in places.enumerate().take(here) {
-                    let start = (index * all + chosen.start + row) * width;
+                    let start = (index * all + chosen[row]) * width;
                     place.copy_from_slice(&tile[start..start + width]);
                 }
             }

@@ -54,12 +54,12 @@ impl EffectiveParameters {
     }
 }
 
-/// Every count that there is: the sum of what each row adds to it, its distribution by the
+/// Every count that there is for all rows of the fit: the sum of what each row adds to it, its distribution by the
 /// Bayesian bootstrap over rows.
 pub fn effective_parameters(
     assessed: &Assessed,
     information: Option<&Information>,
-    bootstrap: &Bootstrap,
+    (rows_of_fit, bootstrap): (usize, &Bootstrap),
 ) -> Vec<EffectiveParameters> {
     let loo = assessed.loo.as_ref().map(|loo| {
         let rows = loo.pointwise.iter().map(|row| row.lppd - row.elpd);
@@ -73,14 +73,15 @@ pub fn effective_parameters(
         None => (loo.or(left_out), None),
         Some(_) => (loo, left_out),
     };
-    let waic = |it: &Information| it.waic.pointwise.iter().map(|row| row.p_waic).collect();
+    let waic = information.map(|it| it.waic_parameters.clone());
     let dic = information.and_then(|it| it.row_parameters.clone());
-    let all = [("loo", loo), ("kfold", kfold), ("waic", information.map(waic)), ("dic", dic)];
+    let all = [("loo", loo), ("kfold", kfold), ("waic", waic), ("dic", dic)];
     let bootstrap = Bootstrap::new(bootstrap.seed);
     let counted = all.into_iter().filter_map(|(method, rows)| {
         let rows: Vec<f64> = rows?;
-        let count = rows.len() as f64;
-        let value = rows.iter().sum();
+        // Rows of a sample stand for all of them.
+        let count = rows_of_fit as f64;
+        let value = rows.iter().sum::<f64>() * (count / rows.len() as f64);
         let pointwise = PointwiseUtilities::new(&Elpd, Terms::from(rows));
         let per_row = bayesian_bootstrap(&pointwise, &bootstrap).ok()?;
         let counts = match (information.is_some_and(|it| it.integrated), method) {

@@ -6,8 +6,9 @@ use posteria::caution::Caution;
 use serde::Serialize;
 
 use super::parameters::{EffectiveParameters, effective_parameters};
+use super::sampled::SubsampleReport;
 use super::{Shapes, Sizes, Subgroup};
-use crate::assessment::{Assessed, Information, Method, Plan, Subject, information};
+use crate::assessment::{Assessed, Information, Method, Plan, Subject};
 use crate::commands::Context;
 use crate::failure::{Classify, Result};
 use crate::file::write_json;
@@ -52,6 +53,9 @@ pub struct Report {
     /// Criteria of the draws; none where it is not the draws that predict.
     #[serde(flatten)]
     criteria: Option<InformationCriteria>,
+    /// If rows were left out by a sample of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subsample: Option<SubsampleReport>,
     effective_parameters: Vec<EffectiveParameters>,
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
@@ -78,13 +82,13 @@ struct InformationCriteria {
 
 impl InformationCriteria {
     fn new(found: &Information) -> Self {
-        let Information { waic, dic, focus, .. } = found;
+        let Information { waic, p_waic, dic, focus, .. } = found;
         InformationCriteria {
             dic: -2.0 * dic.dic,
             p_dic: dic.p_dic,
             dic_focus: focus,
-            waic: waic.elpd,
-            p_waic: waic.p_waic,
+            waic: waic.total,
+            p_waic: p_waic.total,
             se_waic: waic.se,
         }
     }
@@ -134,6 +138,9 @@ struct SubgroupUtility {
 /// What the kept assessment says about a row.
 #[derive(Serialize)]
 struct PointwiseRow {
+    /// Its number, from 1, where not every row is here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pareto_k: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,14 +154,11 @@ impl Report {
         subject: &Subject,
         plan: &Plan,
         (assessed, expected): (&Assessed, &[ExpectedUtility]),
+        information: Option<Information>,
         subgroups: Vec<Subgroup>,
-    ) -> Result<Self> {
-        let information = match assessed.linearised {
-            true => None,
-            false => Some(information(subject)?),
-        };
-        let effective_parameters =
-            effective_parameters(assessed, information.as_ref(), &plan.bootstrap);
+    ) -> Self {
+        let counted = (subject.rows(), &plan.bootstrap);
+        let effective_parameters = effective_parameters(assessed, information.as_ref(), counted);
         let shown = usize::from(!plan.shows_first);
         let rows = subject.judged().len() as f64;
         let elpd = &expected[0];
@@ -168,18 +172,24 @@ impl Report {
         }
         let loo = assessed.loo.as_ref();
         let gap = assessed.training.as_ref().map(|it| it.iter().sum::<f64>() - sum);
-        Ok(Report {
+        let waic = information.as_ref().map(|it| (&it.waic, &it.p_waic));
+        let subsample = waic.and_then(|waic| SubsampleReport::of(assessed, waic));
+        let sampled = subsample.as_ref();
+        let se = sampled.map_or(loo.map_or(se, |loo| loo.se), |it| it.elpd.se);
+        let is_loo = matches!(plan.method, Method::LeaveOneOut { .. });
+        let elpd = loo.map_or(sum, |loo| sampled.map_or(loo.elpd, |it| it.elpd.total));
+        let p_loo = loo.map(|loo| sampled.map_or(loo.p_loo, |it| it.p_loo.total));
+        Report {
             run: subject.path.display().to_string(),
             method: plan.method.name(),
             rows: subject.judged().len(),
             folds,
             utilities: expected[shown..].iter().map(UtilityReport::new).collect(),
-            elpd_loo: matches!(plan.method, Method::LeaveOneOut { .. })
-                .then(|| loo.map_or(sum, |loo| loo.elpd)),
+            elpd_loo: is_loo.then_some(elpd),
             elpd_kfold: folds.map(|_| sum),
             elpd_holdout: matches!(plan.method, Method::HoldOut).then_some(sum),
-            se: loo.map_or(se, |loo| loo.se),
-            p_loo: loo.map(|loo| loo.p_loo).or(gap.filter(|_| folds.is_none())),
+            se,
+            p_loo: p_loo.or(gap.filter(|_| folds.is_none())),
             p_kfold: gap.filter(|_| folds.is_some()),
             pareto_k: loo.map(Shapes::of),
             m_eff: loo.map(Sizes::of),
@@ -187,12 +197,13 @@ impl Report {
             refitted: assessed.refitted.iter().map(|row| row + 1).collect(),
             linearised: assessed.linearised,
             criteria: information.as_ref().map(InformationCriteria::new),
+            subsample,
             effective_parameters,
             calibration: calibration(subject, plan, assessed),
             subgroups: subgroups.into_iter().map(|it| SubgroupReport::new(it, shown)).collect(),
             warnings: cautions.into_iter().map(Warning::from).collect(),
             pointwise: pointwise(assessed, shown),
-        })
+        }
     }
 
     /// Tells what to be careful about.
@@ -215,13 +226,15 @@ impl Report {
     /// The report as text.
     pub fn render(&self) -> String {
         let mut text = heading(&self.title());
+        // Of a sample there are no folds, and of folds no sample.
+        let part = if self.subsample.is_some() { "sample" } else { "folds" };
         let mut table =
-            Table::new(&["", "mean", "sd", "q05", "q50", "q95", "data", "draws", "folds", "bias"]);
+            Table::new(&["", "mean", "sd", "q05", "q50", "q95", "data", "draws", part, "bias"]);
         for utility in &self.utilities {
             let decimals = decimals_for(utility.sd, 2);
             let number = |value: f64| fixed(value, decimals);
             let some = |value: Option<f64>| value.map_or("-".into(), |it| fixed(it, decimals + 1));
-            let Components { data, monte_carlo, folds, .. } = utility.components;
+            let Components { data, monte_carlo, folds, subsampling, .. } = utility.components;
             table.row([
                 utility.name.clone(),
                 number(utility.mean),
@@ -231,24 +244,25 @@ impl Report {
                 number(utility.q95),
                 fixed(data, decimals + 1),
                 some(monte_carlo),
-                some(folds),
+                some(subsampling.or(folds)),
                 some(utility.bias_correction),
             ]);
         }
         text.push_str(&table.render());
-        text.push_str(
-            "per row; quantiles of the distribution of the expected utility; data, draws, folds: \
+        text.push_str(&format!(
+            "per row; quantiles of the distribution of the expected utility; data, draws, {part}: \
              what makes it\nuncertain, as standard deviations; bias: the correction that is in it\n",
-        );
+        ));
         let name = if self.elpd_loo.is_some() { "elpd_loo" } else { "elpd" };
         if let Some(elpd) = self.elpd_loo.or(self.elpd_kfold).or(self.elpd_holdout) {
             let decimals = decimals_for(self.se, 2);
             let of_method = self.effective_parameters.iter().find(|it| it.method == self.method);
             let p = of_method.map_or(String::new(), |it| format!(", {it}"));
             text.push_str(&format!(
-                "\n{name} {} ± {} over all rows{p}\n",
+                "\n{name} {} ± {}{} over all rows{p}\n",
                 fixed(elpd, decimals),
                 fixed(self.se, decimals),
+                self.subsample.as_ref().map_or(String::new(), SubsampleReport::words),
             ));
             text.push_str(of_method.map_or("", |it| it.note()));
         }
@@ -282,7 +296,10 @@ impl Report {
     }
 
     fn title(&self) -> String {
-        let rows = text::count(self.rows, "row");
+        let rows = match &self.subsample {
+            None => text::count(self.rows, "row"),
+            Some(sample) => format!("{} of {} rows, chosen at random", sample.rows, self.rows),
+        };
         let how = match (self.method, self.folds) {
             ("loo", _) if self.linearised => {
                 "each left out in turn of the linearised network, its scales kept".into()
@@ -362,6 +379,7 @@ fn pointwise(assessed: &Assessed, shown: usize) -> Vec<PointwiseRow> {
     let of = |row: usize| {
         let loo = assessed.loo.as_ref().map(|loo| &loo.pointwise[row]);
         PointwiseRow {
+            row: assessed.sample.as_ref().map(|_| assessed.row(row) + 1),
             pareto_k: loo.map(|it| it.pareto_shape),
             m_eff: loo.map(|it| it.effective_size),
             values: utilities[shown..].iter().map(|values| values[row]).collect(),
@@ -376,7 +394,8 @@ fn calibration(subject: &Subject, plan: &Plan, assessed: &Assessed) -> Option<Ca
         return None;
     }
     let mut record = CalibrationRecord::new(&plan.targets);
-    for (evaluated, observed) in assessed.evaluated.iter().zip(subject.judged()) {
+    for (position, evaluated) in assessed.evaluated.iter().enumerate() {
+        let observed = &subject.judged()[assessed.row(position)];
         record.add_numbers(&evaluated.pit, &evaluated.probabilities, observed);
     }
     record.finish()

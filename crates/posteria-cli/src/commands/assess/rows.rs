@@ -35,7 +35,7 @@ fn table(
     table.write_record(&header)?;
     let values: Vec<Vec<f64>> = assessed.utilities.iter().map(|it| it.values()).collect();
     for row in 0..assessed.evaluated.len() {
-        let mut cells = vec![(row + 1).to_string()];
+        let mut cells = vec![(assessed.row(row) + 1).to_string()];
         cells.extend(values.iter().map(|values| values[row].to_string()));
         if let Some(loo) = loo {
             let one = &loo.pointwise[row];

@@ -38,6 +38,8 @@ struct KeptUtility {
 
 #[derive(Debug, Deserialize)]
 struct KeptRow {
+    /// Its number, where not every row is here.
+    row: Option<usize>,
     pareto_k: Option<f64>,
     m_eff: Option<f64>,
     values: Vec<Option<f64>>,
@@ -129,10 +131,10 @@ impl Assessment {
         Utilities { method: self.method(), utilities, comparisons: Vec::new() }
     }
 
-    /// Whether another run was assessed in the same way and of as many rows.
+    /// Whether another run was assessed in the same way and by the same rows.
     pub fn is_like(&self, other: &Assessment) -> bool {
-        (&other.method, other.folds, other.pointwise.len())
-            == (&self.method, self.folds, self.pointwise.len())
+        let rows = |it: &Assessment| it.pointwise.iter().map(|row| row.row).collect::<Vec<_>>();
+        (&other.method, other.folds, rows(other)) == (&self.method, self.folds, rows(self))
     }
 
     /// The utilities that were asked for, and what is better.

@@ -140,27 +140,22 @@ impl Source<'_> {
             Basis::LeaveOneOut => {
                 // Rows of a process depend on each other given a draw, those of others do not.
                 let source = match work.is_open {
-                    true => work::Source::LeaveOneOut(self.data.rows()),
+                    true => work::Source::LeaveOneOut(self.data.rows(), &kept),
                     false => work::Source::New(&inputs),
                 };
-                let place = |row: usize| match work.is_open {
-                    true => kept.binary_search(&row).ok(),
-                    false => Some(row),
-                };
                 let limit = pareto_shape_limit(work.total());
-                let found = work.for_rows("rows left out", source, |row, table, index| {
-                    let target = &observed[place(row)?][..];
+                work.for_rows("rows left out", source, |row, table, index| {
+                    let target = &observed[row][..];
                     let weights =
                         weights_leaving_out((table, index), target, Smoothing::Pareto, 1.0);
-                    Some(match weights {
+                    match weights {
                         Ok(weights) => {
                             let left_out = table.weighted(index, &weights.log_weights);
                             self.found(&left_out, target, weights.pareto_shape <= limit)
                         }
                         Err(_) => self.found(&table.predictive(index), target, false),
-                    })
-                })?;
-                found.into_iter().flatten().collect()
+                    }
+                })?
             }
         };
         Ok(Rows { basis, kept, observed, found })

@@ -1,0 +1,129 @@
+//! Leave rows out by importance sampling: all of them, or of many rows a random sample.
+
+use std::num::NonZero;
+
+use posteria::assess::{
+    LeaveOneOut, PointwiseLoo, RowSample, RowUtilities, Sampled, Smoothing,
+};
+
+use super::left_out::LeftOut;
+use super::matching::{Failing, Mended};
+use super::method::{Assessed, Assessing, Repair};
+use super::{Subject, Subsample};
+use crate::failure::{Classify, Result};
+use crate::work::{Work, spread_evenly};
+
+/// Draws, evenly spaced, that the utilities of rows outside the sample are approximated with.
+const APPROXIMATION_DRAWS: NonZero<usize> = NonZero::new(32).expect("not zero");
+
+impl Assessing<'_> {
+    pub(super) fn leave_one_out(
+        &self,
+        subject: &Subject,
+        work: &Work<'_>,
+        (smoothing, repair, subsample): (Smoothing, Repair, Subsample),
+    ) -> Result<Assessed> {
+        let sample = subsample.of(subject.rows(), self.context.seed());
+        let efficiency = subject.relative_efficiency();
+        let of_row = |row: &usize| subject.observed[*row].clone();
+        let observed: Vec<Vec<f64>> = sample.rows().iter().map(of_row).collect();
+        let evaluator = self.evaluator(&observed, work, 0);
+        let rows = ("utilities", sample.rows());
+        let found = self.for_left_out(subject, work, rows, |row: &LeftOut<'_>| {
+            let (loo, weights) = PointwiseLoo::of_row(row.log_likelihoods, smoothing, efficiency)?;
+            let logs = Some(&weights.log_weights[..]);
+            Ok((loo, evaluator.evaluate(row.position, row.predictive, logs)))
+        })?;
+        let found = found
+            .into_iter()
+            .collect::<std::result::Result<Vec<_>, posteria::assess::ImportanceError>>()
+            .running()?;
+        let (pointwise, mut evaluated): (Vec<_>, Vec<RowUtilities>) = found.into_iter().unzip();
+        let mut loo = LeaveOneOut::of_rows(pointwise, work.total(), efficiency);
+        if !sample.is_complete() {
+            return self.of_sample(subject, sample, (loo, evaluated));
+        }
+        let bad = |loo: &LeaveOneOut| -> Vec<usize> {
+            let rows = loo.pointwise.iter().enumerate();
+            let bad = rows.filter(|(_, one)| one.pareto_shape > loo.shapes.limit);
+            bad.map(|(row, _)| row).collect()
+        };
+        let mut failing = bad(&loo);
+        let mut matched = Vec::new();
+        if repair.matching && smoothing == Smoothing::Pareto && !failing.is_empty() {
+            let those = Failing { rows: &failing, relative_efficiency: efficiency };
+            let found = self.matched(subject, (work, &evaluator), &those)?;
+            let mut mended = Vec::with_capacity(found.len());
+            for Mended { row, matched: own, evaluated: one } in found {
+                evaluated[row] = one;
+                matched.push(row);
+                mended.push((row, own));
+            }
+            loo.mend(&mended);
+            failing = bad(&loo);
+        }
+        let mut refitted = Vec::new();
+        if !failing.is_empty() && failing.len() <= repair.refits && subject.rows() > 1 {
+            let found = self.refitted(subject, &failing)?;
+            // The first utility is the log predictive density.
+            let exact: Vec<(usize, f64)> =
+                found.iter().map(|(row, one)| (*row, one.values[0])).collect();
+            loo.replace(&exact);
+            for (row, one) in found {
+                evaluated[row] = one;
+                refitted.push(row);
+            }
+            matched.retain(|row| !refitted.contains(row));
+        }
+        let cautions = loo.cautions.clone();
+        let failing = bad(&loo).iter().filter(|row| !refitted.contains(row)).count();
+        let assessed = self.assessed(evaluated, cautions);
+        Ok(Assessed { loo: Some(loo), matched, refitted, failing, ..assessed })
+    }
+
+    /// What a sample of the rows says about all of them. Rows whose weights fail are not mended:
+    /// that takes the density of all rows again, for every draw.
+    fn of_sample(
+        &self,
+        subject: &Subject,
+        sample: RowSample,
+        (loo, evaluated): (LeaveOneOut, Vec<RowUtilities>),
+    ) -> Result<Assessed> {
+        let cautions = loo.cautions.iter().map(|it| sample.place(it.clone())).collect();
+        let limit = loo.shapes.limit;
+        let failing = loo.pointwise.iter().filter(|row| row.pareto_shape > limit).count();
+        let assessed = self.assessed(evaluated, cautions);
+        let approximations = self.approximations(subject)?;
+        let utilities = assessed.utilities.into_iter().zip(approximations);
+        let utilities = utilities
+            .map(|(it, approximations)| {
+                it.of_sample(Sampled { sample: sample.clone(), approximations })
+            })
+            .collect();
+        Ok(Assessed { loo: Some(loo), sample: Some(sample), utilities, failing, ..assessed })
+    }
+
+    /// For every utility an approximation to its value at every row: that of the predictive
+    /// distribution given all rows, by a few of the draws.
+    pub(super) fn approximations(&self, subject: &Subject) -> Result<Vec<Vec<f64>>> {
+        let draws = spread_evenly(subject.draws.clone(), Some(APPROXIMATION_DRAWS));
+        let work = self.work(subject, &subject.fitted.posterior, &draws)?;
+        let rows: Vec<usize> = (0..subject.rows()).collect();
+        let mut by_utility = vec![Vec::with_capacity(rows.len()); self.utilities.len()];
+        // In blocks, so that inputs are not there twice.
+        const ROWS: usize = 1 << 18;
+        for block in rows.chunks(ROWS) {
+            let found =
+                subject.for_block(&work, ("approximations", block), |index, table, at| {
+                    let (predictive, observed) =
+                        (table.predictive(at), &subject.observed[block[index]][..]);
+                    let each = self.utilities.iter().map(|it| it.evaluate(&predictive, observed));
+                    each.collect::<Vec<f64>>()
+                })?;
+            for of_row in found {
+                by_utility.iter_mut().zip(of_row).for_each(|(all, value)| all.push(value));
+            }
+        }
+        Ok(by_utility)
+    }
+}

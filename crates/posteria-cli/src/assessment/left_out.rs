@@ -1,0 +1,98 @@
+//! Look at rows that are left out, block by block: what predicts them, and their log likelihoods.
+
+use std::borrow::Cow;
+
+use posteria::assess::LogLikelihoodError;
+use posteria::predict::{Predictive, PredictiveTable};
+use posteria_linalg::Matrix;
+
+use super::{Assessing, Subject};
+use crate::failure::{Classify, Result};
+use crate::sampling::store_failure;
+use crate::work::{Source, Work};
+
+/// A row that is left out.
+pub struct LeftOut<'a> {
+    /// Its position among the rows that were asked for.
+    pub position: usize,
+    /// What predicts it given a draw and the other rows: a table, and the index there.
+    pub predictive: (&'a PredictiveTable, usize),
+    /// Its log likelihood under every draw, chain after chain.
+    pub log_likelihoods: &'a [f64],
+}
+
+impl Assessing<'_> {
+    /// What `job` makes of each of these rows of the fit. Log likelihoods are those that the run
+    /// has kept, or computed again from draws and data; never those of all rows are in memory.
+    pub(super) fn for_left_out<T: Send>(
+        &self,
+        subject: &Subject,
+        work: &Work<'_>,
+        (what, rows): (&str, &[usize]),
+        job: impl Fn(&LeftOut<'_>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let total = work.total();
+        let at_once = PredictiveTable::rows_at_once(work.family, total);
+        let keeps = subject.run.rows() > 0;
+        let mut results = Vec::with_capacity(rows.len());
+        for (number, block) in rows.chunks(at_once).enumerate() {
+            let kept = match keeps {
+                true => Some(subject.run.log_likelihoods_of(block).map_err(store_failure)?),
+                false => None,
+            };
+            let found = subject.for_block(work, (what, block), |index, table, at| {
+                let values = match &kept {
+                    Some(kept) => Cow::Borrowed(&kept[index * total..(index + 1) * total]),
+                    None => Cow::Owned(log_densities((table, at), &subject.observed[block[index]])),
+                };
+                usable(block[index], &values, work.draws.draws)?;
+                let predictive = (table, at);
+                let position = number * at_once + index;
+                Ok(job(&LeftOut { position, predictive, log_likelihoods: &values }))
+            })?;
+            let found =
+                found.into_iter().collect::<std::result::Result<Vec<T>, LogLikelihoodError>>();
+            results.extend(found.bad_input()?);
+        }
+        Ok(results)
+    }
+}
+
+impl Subject {
+    /// What `job` makes of the predictive distributions of these rows, each given the others.
+    pub(super) fn for_block<T: Send>(
+        &self,
+        work: &Work<'_>,
+        (what, rows): (&str, &[usize]),
+        job: impl Fn(usize, &PredictiveTable, usize) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        if work.is_open {
+            return work.for_rows(what, Source::LeaveOneOut(self.rows(), rows), job);
+        }
+        // Given a draw the rows are independent: each is predicted by its inputs alone.
+        let all = &self.fitted.dataset.inputs;
+        let inputs = Matrix::from_fn(rows.len(), all.columns(), |row, k| all[(rows[row], k)]);
+        work.for_rows(what, Source::New(&inputs), job)
+    }
+}
+
+/// The log density of a target under every draw.
+fn log_densities((table, index): (&PredictiveTable, usize), observed: &[f64]) -> Vec<f64> {
+    let family = table.family();
+    let draws = table.parameters(index).chunks_exact(family.width());
+    draws.map(|parameters| Predictive::new(family, parameters).log_density(observed)).collect()
+}
+
+/// Refuses what is no log density.
+fn usable(row: usize, values: &[f64], draws: usize) -> std::result::Result<(), LogLikelihoodError> {
+    let unusable = |value: &f64| value.is_nan() || *value == f64::INFINITY;
+    match values.iter().position(unusable) {
+        None => Ok(()),
+        Some(index) => Err(LogLikelihoodError::NotUsable {
+            row,
+            chain: index / draws,
+            draw: index % draws,
+            value: values[index],
+        }),
+    }
+}

@@ -82,7 +82,8 @@ impl Division {
         spec.data.test = None;
         spec.sampling.draws = self.draws;
         let posterior = condition(&spec, &data, None)?;
-        let plan = plan(&spec)?;
+        let pointwise = spec.sampling.keeps_log_lik(spec.model.kind, posterior.rows());
+        let plan = Plan { pointwise, ..plan(&spec)? };
         let encoder = whole.encoder.rescaled(&data);
         let prepared = Prepared { spec, data, encoder, cautions: Vec::new(), posterior, plan };
         let path = self.folder(whole.path).join(format!("fold-{:04}", index + 1));
@@ -208,10 +209,13 @@ struct Begun {
 
 impl Begun {
     fn new(warm: Option<WarmStart>, usual: &Plan, run: Option<Run>) -> Self {
-        let (plan, starts) = match warm {
+        let (mut plan, starts) = match warm {
             Some(WarmStart { memories, plan }) => (plan, Some(memories)),
             None => (usual.clone(), None),
         };
+        if let Some(run) = &run {
+            plan.pointwise = run.rows() > 0;
+        }
         let complete = run
             .as_ref()
             .is_some_and(|run| run.chain_draws().iter().all(|draws| *draws >= plan.draws));

@@ -6,6 +6,7 @@ mod args;
 mod assessment;
 mod commands;
 mod decide;
+mod disk;
 mod failure;
 mod file;
 mod fitted;

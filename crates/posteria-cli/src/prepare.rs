@@ -127,8 +127,9 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     spec.data.path = if is_stdin(path) { None } else { Some(saved_path(path)?) };
     spec.data.sha256 = Some(digest);
     spec.data.rows = Some(data.rows());
-    let plan = plan(&spec)?;
     let posterior = condition(&spec, &data, test.as_ref())?;
+    let pointwise = spec.sampling.keeps_log_lik(spec.model.kind, posterior.rows());
+    let plan = Plan { pointwise, ..plan(&spec)? };
     cautions.extend(tempering(&spec).map(|beta| Caution::Tempered { inverse_temperature: beta }));
     Ok(Prepared { spec, data, encoder, cautions, posterior, plan })
 }

@@ -67,7 +67,7 @@ pub fn begin(
     let inference = prepared.spec.sampling.inference();
     let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
     let rows = prepared.posterior.rows();
-    let pointwise = (rows > 0).then(|| Pointwise {
+    let pointwise = (rows > 0 && plan.pointwise).then(|| Pointwise {
         name: training.observed.first().map_or("y", |array| &array.name).to_string(),
         rows: Axis::rows(rows),
     });

@@ -112,6 +112,18 @@ pub fn committee(members: usize) -> String {
     format!("committee of {}", count(members, "early-stopped network"))
 }
 
+/// Bytes as a person says them: `3 kB`, `168 MB`, `1.6 GB`.
+pub fn bytes(bytes: f64) -> String {
+    let (size, unit) = match bytes {
+        _ if bytes < 999.5e3 => (bytes / 1e3, "kB"),
+        _ if bytes < 999.5e6 => (bytes / 1e6, "MB"),
+        _ => (bytes / 1e9, "GB"),
+    };
+    // A digit after the point where there is one before it, unless it is 0.
+    let decimals = usize::from(size < 9.95 && (size - size.round()).abs() >= 0.05);
+    format!("{size:.decimals$} {unit}")
+}
+
 /// Seconds as a person says them: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`.
 pub fn duration(seconds: f64) -> String {
     if seconds < 10.0 {
@@ -158,6 +170,12 @@ mod tests {
             ("1235".into(), "1.20e-4".into(), "0.00".into())
         );
         assert_eq!((count(1, "bias"), count(2, "bias")), ("1 bias".into(), "2 biases".into()));
+    }
+
+    #[test]
+    fn sizes_read_naturally() {
+        let said = [3e3, 168.4e6, 1.64e9, 32e9, 999.6e6, 2.96e6].map(bytes);
+        assert_eq!(said, ["3 kB", "168 MB", "1.6 GB", "32 GB", "1 GB", "3 MB"]);
     }
 
     #[test]

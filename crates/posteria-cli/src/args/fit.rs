@@ -213,6 +213,14 @@ pub struct Fit {
     #[arg(long, value_name = "BETA", help_heading = SAMPLING)]
     pub inverse_temperature: Option<f64>,
 
+    /// Keep the log likelihood of every row under every draw if all of them take at most so many
+    /// megabytes (not gp) [default: 256]
+    ///
+    /// They are what `az.loo` of ArviZ reads. Without them assess and compare compute what they
+    /// need again from draws and data. Gaussian processes always keep them.
+    #[arg(long, value_name = "MB", help_heading = SAMPLING)]
+    pub log_lik_limit: Option<f64>,
+
     /// Inference method [default: mcmc; mixture, pca: variational]
     #[arg(long, value_enum, value_name = "METHOD")]
     pub inference: Option<Inference>,

@@ -88,7 +88,7 @@ fn beside_the_draws(
     let spec = spec_of((&flags.run, run))?;
     let name = spec.data.target.first().cloned().unwrap_or_else(|| "y".into());
     let mut export = Export {
-        pointwise: Some(Pointwise { name, rows: Axis::rows(draws.rows) }),
+        pointwise: (draws.rows > 0).then(|| Pointwise { name, rows: Axis::rows(draws.rows) }),
         warmup: run.extent().warmup,
         ..Export::default()
     };

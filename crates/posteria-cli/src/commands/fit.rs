@@ -17,7 +17,7 @@ use crate::predictive::Predicted;
 use crate::prepare::{Prepared, prepare, prepare_kept};
 use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
 use crate::words::Words;
-use crate::{size, text};
+use crate::{disk, size, text};
 
 /// Name of the file of a run folder with the model in words.
 const WORDS: &str = "model.txt";
@@ -41,6 +41,7 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     }
     let prepared = prepare(job.spec, &job.data)?;
     size::check(&prepared, &prepared.plan, context)?;
+    disk::tell(&prepared, &prepared.plan, context);
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
         prepared.cautions.iter().for_each(|caution| context.warn(caution));
@@ -156,7 +157,8 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             path.display()
         )));
     }
-    let plan = Plan { draws: wanted, ..prepared.plan.clone() };
+    // What the run began to keep it goes on to keep, whatever more draws it has.
+    let plan = Plan { draws: wanted, pointwise: run.rows() > 0, ..prepared.plan.clone() };
     size::check(&prepared, &plan, context)?;
     // The same as when the run began: it depends on the data, the specification and the seed.
     let found = find(&prepared, context)?;

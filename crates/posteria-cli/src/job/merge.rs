@@ -133,6 +133,7 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         }
     }
     sampling.inverse_temperature = flags.inverse_temperature.or(sampling.inverse_temperature);
+    sampling.log_lik_limit = flags.log_lik_limit.or(sampling.log_lik_limit);
     if let Some(kernel) = flags.kernel {
         sampling.kernel = Some(match kernel {
             args::Kernel::Auto => KernelChoice::Auto,

@@ -32,6 +32,8 @@ mod decisions;
 mod predict_processes;
 // Expected utilities of runs, and comparisons.
 mod assess_runs;
+// What is not kept of large tables, and what a sample of their rows says.
+mod large_tables;
 // Leave-one-out from anyone's log likelihoods.
 mod assess;
 // Reports: contract, verdicts, refusals, names from hostile tables.

@@ -99,7 +99,10 @@ impl Spec {
                 Linear::new(self)?.complete(self, task)
             }
             ModelKind::Mlp => Mlp::new(self)?.complete(self, task),
-            ModelKind::Gp => GaussianProcess::new(self)?.complete(self, task),
+            ModelKind::Gp => {
+                self.sampling.refuse_limit()?;
+                GaussianProcess::new(self)?.complete(self, task)
+            }
             ModelKind::Mixture => Mixture::new(self)?.complete(self),
             ModelKind::Pca => Pca::new(self)?.complete(self),
         }

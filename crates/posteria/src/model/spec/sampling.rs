@@ -58,6 +58,11 @@ pub struct SamplingSpec {
     /// posterior itself, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inverse_temperature: Option<f64>,
+    /// Not for Gaussian processes, whose log likelihoods are always kept: those of all rows under
+    /// all draws are kept if they take at most so many megabytes (10⁶ bytes);
+    /// [`SamplingSpec::LOG_LIK_LIMIT`] if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_lik_limit: Option<f64>,
 }
 
 /// What moves the weights of a network.
@@ -107,6 +112,7 @@ impl Default for SamplingSpec {
             staged: None,
             latents: None,
             inverse_temperature: None,
+            log_lik_limit: None,
         }
     }
 }
@@ -115,12 +121,30 @@ impl SamplingSpec {
     /// Largest inverse temperature: colder draws differ from the maximum by less than rounding.
     pub const COLDEST: f64 = 1e6;
 
+    /// Megabytes of log likelihoods that are kept unless it is said otherwise: 8000 rows of 4000
+    /// draws.
+    pub const LOG_LIK_LIMIT: f64 = 256.0;
+
     /// Members of a committee, unless a number is given.
     pub const MEMBERS: usize = 10;
 
     /// Sweeps of warm-up, and draws kept, of a chain of a Gaussian process unless they are given:
     /// its draws are nearly independent, and each costs the cube of the number of rows.
     pub const PROCESS_SWEEPS: usize = 500;
+
+    /// Bytes that the log likelihoods of so many rows under all draws take.
+    pub fn log_lik_bytes(&self, rows: usize) -> f64 {
+        8.0 * self.chains as f64 * self.draws as f64 * rows as f64
+    }
+
+    /// Whether the log likelihoods of so many rows are kept with the draws of a kind of model.
+    pub fn keeps_log_lik(&self, kind: ModelKind, rows: usize) -> bool {
+        let limit = self.log_lik_limit.unwrap_or(Self::LOG_LIK_LIMIT);
+        // Those of a process are not to be had for less than the draws were; members of a
+        // committee are few.
+        let always = kind == ModelKind::Gp || self.is_committee();
+        always || self.log_lik_bytes(rows) <= 1e6 * limit
+    }
 
     /// The numbers of chains, sweeps and draws for a kind of model, unless they are given.
     pub fn usual(kind: ModelKind) -> Self {
@@ -197,6 +221,10 @@ impl SamplingSpec {
             self.refuse_chains()?;
         }
         self.check_temperature()?;
+        if let Some(limit) = self.log_lik_limit.filter(|limit| limit.is_nan() || *limit < 0.0) {
+            let wanted = "a number of megabytes, 0 for none";
+            return Err(SpecError::out_of_range("sampling", "log_lik_limit", limit, wanted));
+        }
         // At most all of the warm-up, so that nothing is taken from the windows that tune.
         let alone = if self.staged == Some(true) { self.warmup / 10 } else { 0 };
         let mut plan = Plan::new(self.chains, self.warmup - alone, self.draws);
@@ -269,6 +297,15 @@ impl SamplingSpec {
         Err(SpecError::Conflict { section: "sampling".into(), key, with })
     }
 
+    /// Refuses what Gaussian processes have not.
+    pub(super) fn refuse_limit(&self) -> Result<(), SpecError> {
+        if self.log_lik_limit.is_none() {
+            return Ok(());
+        }
+        let (key, with) = ("log_lik_limit", "kind = \"gp\", whose log likelihoods are always kept");
+        Err(SpecError::Conflict { section: "sampling".into(), key, with })
+    }
+
     /// The seed.
     pub fn seed(&self) -> Seed {
         Seed(self.seed)
@@ -325,6 +362,19 @@ mod tests {
         ] {
             assert!(matches!(wrong.plan(), Err(SpecError::Conflict { .. })), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn log_likelihoods_are_kept_up_to_a_limit() {
+        let usual = SamplingSpec::default();
+        let kept = |spec: &SamplingSpec, rows| spec.keeps_log_lik(ModelKind::Linear, rows);
+        assert!(kept(&usual, 8000) && !kept(&usual, 8001));
+        assert!(usual.keeps_log_lik(ModelKind::Gp, 20_000));
+        let limited = |limit| SamplingSpec { log_lik_limit: Some(limit), ..usual };
+        assert!(kept(&limited(1e6), 1_000_000) && !kept(&limited(0.0), 1));
+        assert!(SamplingSpec { draws: 100, ..usual }.keeps_log_lik(ModelKind::Mlp, 80_000));
+        assert!(limited(-1.0).plan().is_err() && limited(f64::NAN).plan().is_err());
+        assert!(limited(0.0).plan().is_ok());
     }
 
     #[test]

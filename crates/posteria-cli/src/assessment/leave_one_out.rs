@@ -2,9 +2,7 @@
 
 use std::num::NonZero;
 
-use posteria::assess::{
-    LeaveOneOut, PointwiseLoo, RowSample, RowUtilities, Sampled, Smoothing,
-};
+use posteria::assess::{LeaveOneOut, PointwiseLoo, RowSample, RowUtilities, Sampled, Smoothing};
 
 use super::left_out::LeftOut;
 use super::matching::{Failing, Mended};

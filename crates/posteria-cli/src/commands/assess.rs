@@ -1,5 +1,6 @@
 //! Find out how well new rows will be predicted.
 
+mod criteria;
 mod log_lik;
 mod parameters;
 mod report;

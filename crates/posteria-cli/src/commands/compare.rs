@@ -1,6 +1,7 @@
 //! Compare models by their predictions of the same rows.
 
 mod kept;
+mod withheld;
 
 use posteria::assess::{
     Comparison, Difference, ElpdComparison, PointwiseUtilities, RowSample, Weighting, compare,
@@ -9,6 +10,7 @@ use posteria::assess::{
 use posteria::caution::Caution;
 use serde::Serialize;
 
+use self::withheld::{trusted, withheld};
 use super::Context;
 use crate::args;
 use crate::assessment::{Assessing, Plan, Subject};
@@ -197,34 +199,6 @@ impl DifferenceReport {
         let (mean, sd) = (found.estimate, found.sd());
         DifferenceReport { mean, sd, effect_size: found.effect_size() }
     }
-}
-
-/// Probabilities that row is better than column, without those of models with rows whose importance
-/// weights fail: what these leave open is not in them, and it can be any amount.
-fn trusted(probabilities: &[Vec<f64>], failing: &[usize]) -> Vec<Vec<Option<f64>>> {
-    let known = |row: usize, column: usize| {
-        let trusted = row == column || (failing[row] == 0 && failing[column] == 0);
-        trusted.then(|| probabilities[row][column])
-    };
-    let row = |row: usize| (0..failing.len()).map(|column| known(row, column)).collect();
-    (0..failing.len()).map(row).collect()
-}
-
-/// Says of which models no probabilities are given, and how to get them.
-fn withheld(names: &[String], failing: &[usize]) -> Warning {
-    let each = names.iter().zip(failing).filter(|(_, rows)| **rows > 0);
-    let each: Vec<String> =
-        each.map(|(name, rows)| format!("{} of {name}", text::count(*rows, "row"))).collect();
-    let most = failing.iter().max().copied().unwrap_or(0);
-    Warning::new(
-        "probability-withheld",
-        &format!(
-            "no probability of being better is given where importance weights fail ({}), since it \
-             would leave out how wrong they are; leave those rows out by new fits with --refit \
-             {most}, or use --method kfold",
-            each.join(", ")
-        ),
-    )
 }
 
 /// The models by their log predictive densities, the first of the utilities.

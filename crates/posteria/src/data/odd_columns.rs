@@ -65,7 +65,7 @@ fn new_rows_are_read_as_the_fit_read_them() {
     // All cells are marks, none is a number: still a column of numbers.
     let error =
         |text: &str, missing| encoder.encode(&table(text), missing).unwrap_err().to_string();
-    assert!(error("x,z\n-,1\n", Missing::Error).starts_with("d:2:1: the cell of column \"x\" is"));
+    assert!(error("x,z\n-,1\n", Missing::Error).starts_with("d:2:1: 1 missing cell: 2:1"));
     let kept = encoder.encode(&table("x,y\n-,1\n2,2\nnone,3\n4,4\n"), Missing::Drop).unwrap();
     assert_eq!(kept.rows, [1, 3]);
     let no_target = encoder.encode(&table("x,y\n2,-\n4,-\n"), Missing::Error).unwrap();

@@ -5,6 +5,7 @@ use posteria::assess::{Better, Components, ExpectedUtility, NormalApproximation}
 use posteria::caution::Caution;
 use serde::Serialize;
 
+use super::criteria::InformationCriteria;
 use super::parameters::{EffectiveParameters, effective_parameters};
 use super::sampled::SubsampleReport;
 use super::{Shapes, Sizes, Subgroup};
@@ -65,43 +66,6 @@ pub struct Report {
     warnings: Vec<Warning>,
     #[serde(skip)]
     pointwise: Vec<PointwiseRow>,
-}
-
-/// Information criteria of draws.
-#[derive(Serialize)]
-struct InformationCriteria {
-    /// Deviance information criterion: a deviance, smaller is better.
-    dic: f64,
-    p_dic: f64,
-    dic_focus: &'static str,
-    /// On the log scale, as ArviZ has it.
-    waic: f64,
-    p_waic: f64,
-    se_waic: f64,
-}
-
-impl InformationCriteria {
-    fn new(found: &Information) -> Self {
-        let Information { waic, p_waic, dic, focus, .. } = found;
-        InformationCriteria {
-            dic: -2.0 * dic.dic,
-            p_dic: dic.p_dic,
-            dic_focus: focus,
-            waic: waic.total,
-            p_waic: p_waic.total,
-            se_waic: waic.se,
-        }
-    }
-
-    fn render(&self) -> String {
-        format!(
-            "WAIC {} ({} parameters), DIC {} as a deviance ({} parameters)",
-            short(self.waic),
-            short(self.p_waic),
-            short(self.dic),
-            short(self.p_dic)
-        )
-    }
 }
 
 /// One utility.

@@ -42,10 +42,14 @@ const PRIORS: [(&str, &str); 2] = [
 
 /// The fits of the tour: a name, the file with the model, further options.
 const FITS: [(&str, &str, &[&str]); 4] = [
-    ("network-normal", "network.toml", &[]),
-    ("network-t", "network.toml", &["--residual", "student-t"]),
-    ("process-normal", "process.toml", &["--draws", "1000"]),
-    ("process-t", "process.toml", &["--residual", "student-t", "--draws", "1000"]),
+    ("network-normal", "network.toml", &["--warmup", "500", "--draws", "500"]),
+    (
+        "network-t",
+        "network.toml",
+        &["--residual", "student-t", "--warmup", "500", "--draws", "700"],
+    ),
+    ("process-normal", "process.toml", &[]),
+    ("process-t", "process.toml", &["--residual", "student-t", "--draws", "700"]),
 ];
 
 /// Next to no draws, for a test.

@@ -177,6 +177,8 @@ impl FitReport {
     ) -> Self {
         let inference = prepared.spec.sampling.inference();
         let summary = judged(draws, inference);
+        let is_classes = prepared.data.task != Task::Regression;
+        let found = Findings::new(&summary, &draws.layout, is_classes);
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Warning::from);
@@ -200,11 +202,11 @@ impl FitReport {
                 Some(draws) => format!("{draws}\n{}", approximation::words(approximation)),
                 None => String::new(),
             },
-            findings: Findings::new(
-                &summary,
-                &draws.layout,
-                prepared.data.task != Task::Regression,
-            ),
+            findings: match inference {
+                // Single draws of such weights fit far worse than what predicts.
+                InferenceChoice::Laplace | InferenceChoice::Variational => found.without_errors(),
+                _ => found,
+            },
             warnings: of_data.chain(of_approximation).chain(of_draws).collect(),
         }
     }

@@ -45,7 +45,8 @@ pub fn repeat(
             0 => String::new(),
             count => format!(" (and {} more)", text::count(count, "warning")),
         };
-        let see = format!("see posteria diagnose {}", path.display());
+        let command = if inference == InferenceChoice::Mcmc { "diagnose" } else { "summary" };
+        let see = format!("see posteria {command} {}", path.display());
         context.warn(
             worst
                 .told_again("read what is made of its draws with care: ", &more, &see)

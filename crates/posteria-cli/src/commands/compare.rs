@@ -370,11 +370,20 @@ impl Utility {
             ];
             cells.extend((0..models.len()).map(|other| match other == index {
                 true => String::new(),
-                false => self.p_better[index][other].map_or("-".into(), |p| fixed(p, 2)),
+                false => self.p_better[index][other].map_or("-".into(), probability),
             }));
             table.row(cells);
         }
         let title = format!("{} of a row, and P(row better than column)", self.name);
         format!("{}{}", heading(&title), table.render())
+    }
+}
+
+/// A probability that replicates decide: never one that none of them, or each, would have been.
+fn probability(p: f64) -> String {
+    match p {
+        p if p > 0.99 => "> 0.99".into(),
+        p if p < 0.01 => "< 0.01".into(),
+        p => fixed(p, 2),
     }
 }

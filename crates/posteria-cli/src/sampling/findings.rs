@@ -70,6 +70,11 @@ impl Findings {
         Findings { relevance, training_error, test_error, classes }
     }
 
+    /// The same without the errors of single draws.
+    pub fn without_errors(self) -> Self {
+        Findings { training_error: None, test_error: None, ..self }
+    }
+
     /// A line each.
     pub fn render(&self) -> String {
         let mut lines = String::new();

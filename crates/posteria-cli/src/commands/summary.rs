@@ -4,7 +4,6 @@ pub mod sections;
 mod shape;
 mod tables;
 
-use posteria::caution::Caution;
 use posteria::diagnose::{
     Summary, SummaryOptions, VariableSummary, divergences, energy_fractions, summarize,
 };
@@ -24,6 +23,7 @@ use crate::failure::{Failure, Result};
 use crate::output::{Table, heading};
 use crate::sampling::open;
 use crate::text::{self, decimals_for, fixed};
+use crate::verdict::judged;
 
 /// Characters of a line.
 const WIDTH: usize = 80;
@@ -72,8 +72,7 @@ fn show_members(draws: &Draws, context: &Context) -> Result<()> {
 }
 
 /// What draws are of.
-#[derive(Clone, Debug, Default)]
-pub struct About {
+struct About {
     kind: ModelKind,
     inference: InferenceChoice,
     /// What an approximation found, in lines of text.
@@ -95,17 +94,13 @@ impl About {
 /// Prints mean, spread and precision of every variable, by topic; unless `all`, without those
 /// that are not identified and without fitted values and latents. Unless `wide`, without the columns
 /// for which 80 characters are too few.
-pub fn show_posterior(
+fn show_posterior(
     draws: &Draws,
     about: &About,
     (all, wide): (bool, bool),
     context: &Context,
 ) -> Result<()> {
-    let mut summary = summarize(draws, &SummaryOptions::default());
-    if about.inference.is_approximation() {
-        // Independent draws converge by themselves, and scales that are estimated stand still.
-        summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
-    }
+    let summary = judged(draws, about.inference);
     report(&Variables { variables: &summary.variables }, &summary, context, || {
         let names = interval_names(&summary);
         let sections = Sections::new(&summary, &draws.layout, all);
@@ -173,7 +168,7 @@ pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
 
 /// Prints the convergence diagnostics of every variable and every chain; variables as in
 /// [`show_posterior`].
-pub fn show_convergence(draws: &Draws, all: bool, context: &Context) -> Result<()> {
+fn show_convergence(draws: &Draws, all: bool, context: &Context) -> Result<()> {
     let summary = summarize(draws, &SummaryOptions::default());
     let convergence = Convergence { variables: &summary.variables, chains: chains(draws) };
     report(&convergence, &summary, context, || {

@@ -10,7 +10,9 @@ mod select;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use evidence::{Evidence, EvidenceMethod, Proposal, ScheduleKind, Sensitivity};
-pub use fit::{Fit, Inference, Kernel, Missing, ModelKind, Relevance, Residual, Start, Task};
+pub use fit::{
+    Fit, Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
+};
 pub use predict::{By, Choosing, DecisionRule, Predict, Quantile};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;

@@ -234,6 +234,20 @@ fn variance_words(scale: f64, dof: f64) -> String {
     format!("variance inverse gamma about {}² with {}", number(scale), dof_words(dof))
 }
 
+/// A log-normal prior of a scale.
+fn log_normal_words(scale: &str, log_sd: f64) -> String {
+    let factor = text::significant((1.645 * log_sd).exp(), 2);
+    format!("log-normal about {scale}, nine in ten within a factor of {factor}")
+}
+
+/// The prior of a scale by degrees of freedom or by the deviation of its logarithm.
+fn scale_words(scale: f64, dof: Option<f64>, log_sd: Option<f64>) -> String {
+    match (dof, log_sd) {
+        (None, Some(log_sd)) => log_normal_words(&number(scale), log_sd),
+        (dof, _) => variance_words(scale, dof.unwrap_or(f64::NAN)),
+    }
+}
+
 /// A number of degrees of freedom.
 fn dof_words(dof: f64) -> String {
     let plural = if (dof - 1.0).abs() < f64::EPSILON { "" } else { "s" };

@@ -154,6 +154,10 @@ pub struct Fit {
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub components: Option<NonZero<usize>>,
 
+    /// Priors that the specification does not give [default: weakly-informative]
+    #[arg(long, value_enum, value_name = "SET", help_heading = MODEL)]
+    pub priors: Option<Priors>,
+
     /// One prior scale per input (automatic relevance determination), or one for all [default:
     /// common; mlp, gp: per-input]
     #[arg(long, value_enum, value_name = "SHARING", help_heading = MODEL)]
@@ -237,6 +241,18 @@ pub struct Fit {
     /// Its draws are those that chain I of the whole run has.
     #[arg(long, value_name = "I", help_heading = SAMPLING)]
     pub chain: Option<NonZero<usize>>,
+}
+
+/// Where priors come from that are not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Priors {
+    /// Functions vary about as much as the targets do; residuals, relevances and log odds are
+    /// expected within wide but finite bounds
+    WeaklyInformative,
+    /// The vague priors of the MCMCstuff manual, one scale per input
+    Mcmcstuff,
+    /// The vague priors of the examples of FBM
+    Fbm,
 }
 
 /// Kinds of models.

@@ -2,7 +2,7 @@
 
 use posteria::data::{FoldScheme, FoldSpec, Task};
 use posteria::model::spec::{
-    InferenceChoice, KernelChoice, MissingPolicy, ModelKind, PriorSpec, ResidualFamily,
+    InferenceChoice, KernelChoice, MissingPolicy, ModelKind, PriorSpec, Priors, ResidualFamily,
     SamplingSpec, Sharing, Spec, StartChoice,
 };
 
@@ -60,6 +60,13 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         }
         let neighbours = flags.neighbours.map(|n| n.get());
         spec.model.neighbours = neighbours.or(spec.model.neighbours);
+    }
+    if let Some(priors) = flags.priors {
+        spec.model.priors = Some(match priors {
+            args::Priors::WeaklyInformative => Priors::WeaklyInformative,
+            args::Priors::Mcmcstuff => Priors::Mcmcstuff,
+            args::Priors::Fbm => Priors::Fbm,
+        });
     }
     if let Some(components) = flags.components {
         spec.model.components = Some(components.get());

@@ -6,11 +6,11 @@ use posteria::model::gp::covariance::{Covariance, Factor, Function};
 use posteria::model::mlp::GROUP_DOFS;
 use posteria::model::spec::{
     Dof, HyperparametersSpec, KernelChoice, LatentsChoice, Link, MeanChoice, PriorFamily,
-    PriorSpec, Processes, ResidualSharing, Sharing, Spec, StartChoice, Values,
+    PriorSpec, Processes, ResidualSharing, Sharing, Spec, StartChoice, Values, WidthScaled,
 };
 
 use super::residual::{family, residuals, sampled_dof};
-use super::{Part, dof_words, in_unit, number};
+use super::{Part, dof_words, in_unit, log_normal_words, number};
 use crate::text;
 
 /// What a draw holds besides parameters.
@@ -193,10 +193,23 @@ fn prior_words(name: &str, prior: &PriorSpec, data: &Dataset) -> String {
             format!("half Student's t with scale {scale}{unit} and {dof}")
         }
         Some(PriorFamily::LogNormal) => {
-            let log_sd = number_of(prior.log_sd);
-            format!(
-                "log-normal about {scale}{unit}, its logarithm with standard deviation {log_sd}"
-            )
+            let by_root = matches!(prior.width_scaled, Some(WidthScaled::By(_))) && inputs > 1;
+            let about = match by_root {
+                true => {
+                    let value = prior.scale.unwrap_or(f64::NAN) / (inputs as f64).sqrt();
+                    format!("{scale} / {inputs}^(1/2) = {}", number(value))
+                }
+                false => format!("{scale}{unit}"),
+            };
+            let log_sd = prior.log_sd.unwrap_or(f64::NAN);
+            match prior.top_log_sd {
+                None => log_normal_words(&about, log_sd),
+                Some(above) => format!(
+                    "{}; the common value: {}",
+                    log_normal_words("a common value", log_sd),
+                    log_normal_words(&about, above)
+                ),
+            }
         }
         Some(PriorFamily::Gamma) => {
             format!("gamma with shape {} and scale {scale}{unit}", number_of(prior.shape))

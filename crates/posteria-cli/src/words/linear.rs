@@ -5,7 +5,7 @@ use posteria::draws::Layout;
 use posteria::model::spec::{BasisSpec, Dof, PriorFamily, PriorSpec, Sharing, Spec};
 
 use super::residual::residuals;
-use super::{Part, number, variance_words};
+use super::{Part, log_normal_words, number, variance_words};
 use crate::text;
 
 /// Centres that are listed one by one.
@@ -114,9 +114,13 @@ fn weight_words(prior: &PriorSpec) -> String {
             prior.shape.unwrap_or(f64::NAN),
             prior.rate_scale.unwrap_or(f64::NAN)
         ),
-        _ => match (prior.scale, &prior.dof) {
-            (Some(scale), Some(Dof::Known(dof))) => {
+        _ => match (prior.scale, &prior.dof, prior.log_sd) {
+            (Some(scale), Some(Dof::Known(dof)), _) => {
                 format!("normal about 0, {whose}: {}", variance_words(scale, *dof))
+            }
+            (Some(scale), None, Some(log_sd)) => {
+                let whose = whose.replace("variance", "standard deviation");
+                format!("normal about 0, {whose}: {}", log_normal_words(&number(scale), log_sd))
             }
             _ => "normal about 0".into(),
         },

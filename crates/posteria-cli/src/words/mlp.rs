@@ -12,7 +12,7 @@ use posteria::model::spec::{
 };
 
 use super::residual::{residuals, sampled_dof};
-use super::{Part, dof_words, number};
+use super::{Part, dof_words, log_normal_words, number};
 use crate::text;
 
 /// Groups of weights, in the order of the network.
@@ -104,8 +104,10 @@ fn group(prior: &PriorSpec, scaling: Option<WidthScaling>, inputs: usize) -> Str
                 WidthRule::Mcmcstuff => "MCMCstuff",
             };
             let scaled = number(scale / scaling.divisor());
-            format!("({} / {scaling} = {scaled})² [width scaled: {rule}]", number(scale))
+            let square = if prior.log_sd.is_some() { "" } else { "²" };
+            format!("({} / {scaling} = {scaled}){square} [width scaled: {rule}]", number(scale))
         }
+        _ if prior.log_sd.is_some() => number(scale),
         _ => format!("{}²", number(scale)),
     };
     let whose = match prior.sharing {
@@ -114,6 +116,16 @@ fn group(prior: &PriorSpec, scaling: Option<WidthScaling>, inputs: usize) -> Str
         }
         _ => "one scale".into(),
     };
+    if let Some(log_sd) = prior.log_sd {
+        return match prior.top_log_sd {
+            None => format!("{family}; {whose}: {}", log_normal_words(&top, log_sd)),
+            Some(above) => format!(
+                "{family}; {whose}: {}; the common scale: {}",
+                log_normal_words("a common scale", log_sd),
+                log_normal_words(&top, above)
+            ),
+        };
+    }
     let dof = prior.dof.as_ref().map(|dof| sampled_dof(dof, &GROUP_DOFS)).unwrap_or_default();
     match prior.top_dof {
         None => format!("{family}; {whose}: variance inverse gamma about {top} with {dof}"),

@@ -5,7 +5,7 @@ use posteria::draws::Layout;
 use posteria::model::mlp::RESIDUAL_DOFS;
 use posteria::model::spec::{Dof, ResidualFamily, ResidualSharing, ResidualSpec, Unknown};
 
-use super::{dof_words, in_unit, number, variance_words};
+use super::{dof_words, in_unit, number, scale_words, variance_words};
 use crate::text;
 
 /// Values of a grid that are listed one by one.
@@ -74,10 +74,13 @@ pub(super) fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout
                 text::count(groups.map_or(0, |groups| groups.labels.len()), "group"),
                 by.join(", "),
                 dof_words(scale_dof),
-                variance_words(scale, residual.top_dof.unwrap_or(f64::NAN)),
+                scale_words(scale, residual.top_dof, residual.log_sd),
             )
         }
-        _ => format!("{family}; one scale{of_targets}: {}{unit}", variance_words(scale, scale_dof)),
+        _ => {
+            let words = scale_words(scale, residual.scale_dof, residual.log_sd);
+            format!("{family}; one scale{of_targets}: {words}{unit}")
+        }
     }
 }
 

@@ -98,6 +98,20 @@ pub fn digamma(x: f64) -> f64 {
     statrs::function::gamma::digamma(x)
 }
 
+/// ψ'(x), the derivative of the digamma function, for positive x: upwards by
+/// ψ'(x) = ψ'(x + 1) + 1/x² to where the asymptotic series in 1/x² has sixteen digits.
+pub fn trigamma(x: f64) -> f64 {
+    let (mut x, mut sum) = (x, 0.0);
+    while x < 12.0 {
+        sum += (x * x).recip();
+        x += 1.0;
+    }
+    let square = (x * x).recip();
+    let series = [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0];
+    let tail = series.iter().rev().fold(0.0, |tail, bernoulli| (tail + bernoulli) * square);
+    sum + (1.0 + 0.5 / x + tail) / x
+}
+
 /// Φ(x), the standard normal distribution function, accurate in both tails.
 pub fn normal_cdf(x: f64) -> f64 {
     // statrs is only good to 1e-10 here; erfc of libm keeps the relative error of the tail.
@@ -297,6 +311,10 @@ mod tests {
         }
         assert_relative(digamma(0.25), -4.227_453_533_376_265_5, 1e-14);
         assert_relative(digamma(1e6), 13.815_510_057_964_191, 1e-14);
+        let quarter = 17.197_329_154_507_11;
+        assert_relative(trigamma(1.0), std::f64::consts::PI.powi(2) / 6.0, 1e-14);
+        assert_relative(trigamma(0.25), quarter, 1e-13);
+        assert_relative(trigamma(20.0), 0.051_270_822_935_203_1, 1e-12);
     }
 
     #[test]

@@ -136,7 +136,8 @@ fn a_network_with_hidden_units_is_near_its_posterior() {
     let data = dataset(60, 1, 4);
     let posterior = posterior(
         &data,
-        "hidden = 1\n[prior.input_weights]\nsharing = 'common'\nscale = 1.0\ndof = 4.0\n\
+        "hidden = 1\npriors = 'mcmcstuff'\n\
+         [prior.input_weights]\nsharing = 'common'\nscale = 1.0\ndof = 4.0\n\
          [prior.output_weights]\nscale = 1.0\ndof = 4.0\n[prior.output_bias]\nfixed = 1.0",
     );
     let ensemble = Ensemble::learn(&posterior, &EnsembleOptions::default(), Seed(1)).unwrap();

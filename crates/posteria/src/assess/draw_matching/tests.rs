@@ -225,8 +225,8 @@ fn matched_draws_are_nearer_to_a_refit_than_weights_that_fail() {
     // The outlier is eight standard deviations off. Refits with four times the draws scatter by 0.07
     // (linear) and 0.1 (process); weights alone miss them by 0.8 to 1.6 and by 0.5.
     for (text, plan, seeds, near) in [
-        ("[model]\nkind = 'linear'", Plan::new(2, 100, 1000), 4, 0.3),
-        ("[model]\nkind = 'gp'", Plan::new(2, 100, 200), 2, 0.6),
+        ("[model]\nkind = 'linear'\npriors = 'mcmcstuff'", Plan::new(2, 100, 1000), 4, 0.3),
+        ("[model]\nkind = 'gp'\npriors = 'mcmcstuff'", Plan::new(2, 100, 200), 2, 0.6),
     ] {
         let data = with_outlier(20, [3.0, 2.5]);
         let limit = pareto_shape_limit(plan.chains * plan.draws);

@@ -8,9 +8,9 @@ use self::of_inputs::{ABSENT, ABSENT_MEAN, ABSENT_SD, OfInput};
 use super::covariance::{Covariance, Parameter};
 use super::scale_prior::ScalePrior;
 use super::spec::{GroupPrior, GroupPriors, Known};
-use crate::density::{Categorical, InverseGamma, ParameterError};
-use crate::model::prior::{Above, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, limited};
-use crate::model::spec::checks::DofChoice;
+use crate::density::{Categorical, ParameterError};
+use crate::model::prior::{Above, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, Spread, limited};
+use crate::model::spec::checks::{DofChoice, SpreadChoice};
 use crate::random::Stream;
 
 /// What a group of hyperparameters is.
@@ -123,26 +123,36 @@ impl Hyperparameters {
             next = slots.end;
             let prior = match priors.of(kind) {
                 GroupPrior::Each(prior) => GroupDensity::Each(*prior),
-                GroupPrior::Levels { scale, dof, top_dof } => {
-                    let dof = match dof {
-                        DofChoice::Grid(values) => {
+                GroupPrior::Levels { scale, spread, top, by_root } => {
+                    let scale = match by_root {
+                        true => scale / (covariance.inputs_of(place) as f64).sqrt(),
+                        false => *scale,
+                    };
+                    let spread = match spread {
+                        SpreadChoice::LogSd(log_sd) => Spread::LogNormal { log_sd: *log_sd },
+                        SpreadChoice::Dof(DofChoice::Grid(values)) => {
                             let uniform = Categorical::new(&vec![1.0; values.len()])?;
                             let grid = DofGrid::new(values, &uniform)?;
                             next_dof += 1;
-                            DofSource::Sampled { slot: next_dof - 1, grid }
+                            let slot = next_dof - 1;
+                            Spread::InverseGamma(DofSource::Sampled { slot, grid })
                         }
-                        DofChoice::Known(dof) => DofSource::Fixed(*dof),
-                        DofChoice::Continuous(_) => unreachable!("checked with the specification"),
+                        SpreadChoice::Dof(DofChoice::Known(dof)) => {
+                            Spread::InverseGamma(DofSource::Fixed(*dof))
+                        }
+                        SpreadChoice::Dof(DofChoice::Continuous(_)) => {
+                            unreachable!("checked with the specification")
+                        }
                     };
-                    let above = match top_dof {
-                        None => Above::Fixed(*scale),
-                        Some(top_dof) => {
+                    let above = match top {
+                        None => Above::Fixed(scale),
+                        Some(top) => {
                             let slot = next;
                             next += 1;
-                            Above::Sampled { slot, prior: InverseGamma::new(*scale, *top_dof)? }
+                            Above::Sampled { slot, prior: top.about(scale)? }
                         }
                     };
-                    GroupDensity::Levels(Levels { slots: slots.clone(), dof, above })
+                    GroupDensity::Levels(Levels { slots: slots.clone(), spread, above })
                 }
             };
             groups.push(Group { kind, place, parameters, prior, slots });
@@ -227,7 +237,7 @@ impl Hyperparameters {
     /// Log prior probability of the sampled degrees of freedom.
     pub(super) fn log_prior_of_dofs(&self, state: &[f64]) -> f64 {
         let levels = self.groups.iter().filter_map(Group::levels);
-        levels.map(|levels| levels.dof.log_prior(state)).sum()
+        levels.map(|levels| levels.spread.log_prior(state)).sum()
     }
 
     /// Draws everything that is not known from the prior.
@@ -278,7 +288,7 @@ impl Hyperparameters {
                 .map(|of| of.parameter - first)
                 .collect();
             if let GroupDensity::Levels(levels) = &mut group.prior
-                && let DofSource::Sampled { .. } = levels.dof
+                && levels.spread.sampled_dof().is_some()
             {
                 fine &= levels.gibbs_above_of(state, |k| !out.contains(&k), stream);
             }
@@ -289,7 +299,7 @@ impl Hyperparameters {
     /// Whether degrees of freedom are sampled.
     pub(super) fn has_sampled_dof(&self) -> bool {
         let mut levels = self.groups.iter().filter_map(Group::levels);
-        levels.any(|levels| matches!(levels.dof, DofSource::Sampled { .. }))
+        levels.any(|levels| levels.spread.sampled_dof().is_some())
     }
 }
 

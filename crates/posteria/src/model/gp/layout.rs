@@ -7,7 +7,7 @@ use super::posterior::GpPosterior;
 use super::process::Process;
 use crate::data::{Dataset, Targets};
 use crate::draws::{Dimension, Layout};
-use crate::model::prior::{Above, DofSource, Levels};
+use crate::model::prior::{Above, Levels};
 
 /// Everything a draw holds, in its order.
 pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
@@ -30,7 +30,7 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
         if let Some(Levels { above: Above::Sampled { .. }, .. }) = group.levels() {
             layout.push(format!("{name}_above"), by_target.clone());
         }
-        if let Some(Levels { dof: DofSource::Sampled { .. }, .. }) = group.levels() {
+        if group.levels().is_some_and(|levels| levels.spread.sampled_dof().is_some()) {
             layout.push(format!("{name}_dof"), by_target.clone());
         }
     }
@@ -131,8 +131,8 @@ pub(super) fn write(posterior: &GpPosterior, state: &[f64], mut push: impl FnMut
         }
         for process in &posterior.processes {
             let group = &process.hyperparameters.groups[index];
-            if let Some(Levels { dof: DofSource::Sampled { slot, .. }, .. }) = group.levels() {
-                push(state[*slot]);
+            if let Some(slot) = group.levels().and_then(|levels| levels.spread.sampled_dof()) {
+                push(state[slot]);
             }
         }
     }
@@ -165,8 +165,8 @@ pub(super) fn read(posterior: &GpPosterior, draw: &[f64], state: &mut [f64]) -> 
         }
         for process in &posterior.processes {
             let group = &process.hyperparameters.groups[index];
-            if let Some(Levels { dof: DofSource::Sampled { slot, .. }, .. }) = group.levels() {
-                state[*slot] = take();
+            if let Some(slot) = group.levels().and_then(|levels| levels.spread.sampled_dof()) {
+                state[slot] = take();
             }
         }
     }

@@ -47,6 +47,8 @@ pub struct GaussianProcess {
     pub(super) residual: ResidualPrior,
     pub(super) moves: Moves,
     pub(super) selection: Option<SelectionSpec>,
+    /// What was checked.
+    spec: Spec,
 }
 
 /// How hyperparameters and latent values are moved.
@@ -122,7 +124,7 @@ impl GaussianProcess {
         if !real && known.residual.is_some() {
             return conflict("hyperparameters", "residual", "a target that is a class");
         }
-        let residual = ResidualPrior::new(&spec.residual.clone().unwrap_or_default())?;
+        let residual = ResidualPrior::new(spec)?;
         if known.residual.is_some() && !residual.by.is_empty() {
             return conflict("hyperparameters", "residual", "by in [residual]");
         }
@@ -151,6 +153,7 @@ impl GaussianProcess {
             residual,
             moves: Moves::new(spec)?,
             selection: spec.selection.clone(),
+            spec: spec.clone(),
         })
     }
 
@@ -159,12 +162,23 @@ impl GaussianProcess {
         self.jitter.unwrap_or(if task == Task::Regression { REAL_JITTER } else { CLASS_JITTER })
     }
 
+    /// The model with the defaults that depend on what the targets are.
+    pub(super) fn for_task(&self, task: Task) -> Result<GaussianProcess, SpecError> {
+        let mut spec = self.spec.clone();
+        spec.model.task = Some(task);
+        GaussianProcess::new(&spec)
+    }
+
     /// Writes every default that applies to `task` into `spec`.
     pub(crate) fn complete(&self, spec: &mut Spec, task: Task) -> Result<(), SpecError> {
         if self.task.is_some_and(|given| given != task) {
             return conflict("model", "task", "the targets, which set another one");
         }
-        spec.model.task = Some(task);
+        if self.task.is_none() {
+            spec.model.task = Some(task);
+            return GaussianProcess::new(spec)?.complete(spec, task);
+        }
+        spec.model.priors.get_or_insert_default();
         let model = &mut spec.model;
         model.covariance =
             Some(self.covariance.split('+').map(|term| term.trim().into()).collect());

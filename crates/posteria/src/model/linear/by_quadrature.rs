@@ -4,8 +4,8 @@ use posteria_linalg::{EigenError, Matrix, Singular, dot, matrix_vector, transpos
 
 use super::log_integral::log_integral;
 use super::scale::ScalePrior;
-use crate::density::InverseGamma;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp};
+use crate::model::prior::ScaleDensity;
 
 /// log σ and log a/σ are looked for within these bounds.
 const LOG_NOISE: (f64, f64) = (-300.0, 300.0);
@@ -84,7 +84,7 @@ impl ByQuadrature {
         targets: &[f64],
         intercept: Option<f64>,
         weights: ScalePrior,
-        residual: InverseGamma,
+        residual: ScaleDensity,
     ) -> Result<Self, EigenError> {
         let rotated = Rotated::new(x, targets, intercept)?;
         let mut nodes = Vec::new();

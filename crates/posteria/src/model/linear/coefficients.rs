@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::columns::Columns;
 use super::scale::ScalePrior;
 use super::spec::{Linear, WeightPrior};
-use crate::density::InverseGamma;
 use crate::density::special::LOG_SQRT_2PI;
-use crate::model::prior::Squares;
+use crate::model::prior::{ScaleDensity, Squares};
 use crate::model::selection::Selection;
 use crate::model::spec::Sharing;
 use crate::random::Stream;
@@ -26,7 +25,7 @@ pub(super) struct Group {
 pub(super) enum GroupScale {
     Fixed(f64),
     /// Its logarithm is sampled, at this index of the state.
-    Sampled(usize, InverseGamma),
+    Sampled(usize, ScaleDensity),
 }
 
 impl Group {

@@ -44,7 +44,7 @@ impl LinearPosterior {
         let x = Matrix::from_fn(self.x.rows(), self.x.columns() - first, |row, k| {
             self.x[(row, first + k)]
         });
-        let (targets, residual) = (&regression.residual.targets, self.model.residual.variance);
+        let (targets, residual) = (&regression.residual.targets, self.model.residual.scale);
         ByQuadrature::new(&x, targets, intercept, scale, residual).ok()
     }
 

@@ -36,6 +36,7 @@ mod posterior;
 mod predictor;
 mod regularised;
 mod scale;
+mod scale_moves;
 mod softmax;
 mod spec;
 mod squares;

@@ -13,6 +13,7 @@ use super::input_sets::{ClassSet, ConjugateSet, RegressionSet};
 use super::layout::{check, layout};
 use super::logistic::Logistic;
 use super::predictor::LinearPredictor;
+use super::scale_moves::scale_moves;
 use super::softmax::Softmax;
 use super::spec::{Linear, WeightPrior};
 use super::squares::{MANY_ROWS, Squares};
@@ -97,6 +98,12 @@ impl Linear {
         data: &Dataset,
         kernel: KernelFactory<'static>,
     ) -> Result<LinearPosterior, ModelError> {
+        if self.task.is_none() {
+            let model = self.for_task(data.task).map_err(|error| ModelError::NotAvailable {
+                what: format!("these priors ({error})"),
+            })?;
+            return model.condition(data, kernel);
+        }
         check(self, data)?;
         let columns = Columns::new(self.basis.as_ref(), data)?;
         let first = usize::from(self.intercept);
@@ -159,7 +166,7 @@ impl Regression {
         transposed_matrix_vector(x, &residual.targets, &mut moment);
         let conjugate = match model.weights {
             WeightPrior::Conjugate { rho } => {
-                let variance = model.residual.variance;
+                let variance = model.residual.scale.conjugate();
                 let closed_form = ClosedForm::new(x, &residual.targets, rho, variance, 1.0)
                     .map_err(|error| ModelError::NotPositiveDefinite { pivot: error.pivot })?;
                 Some(Conjugate { rho, variance, closed_form })
@@ -210,7 +217,7 @@ impl Posterior for LinearPosterior {
             let scale = match group.scale {
                 GroupScale::Fixed(scale) => scale,
                 GroupScale::Sampled(slot, prior) => {
-                    state[slot] = prior.scale().ln() + stream.normal();
+                    state[slot] = prior.conjugate().scale().ln() + stream.normal();
                     state[slot].exp()
                 }
             };
@@ -265,15 +272,12 @@ impl Posterior for LinearPosterior {
                 updates.push(Box::new(ResidualUpdate::new(x, regression, coefficients, beta)));
             }
             Likelihood::Logistic(signs) => {
-                self.jumps(Logistic::new(&self.x, signs), inverse_temperature, &mut updates);
-                let likelihood = Logistic::new(&self.x, signs);
-                updates.push(self.moved(likelihood, inverse_temperature));
+                let likelihood = || Logistic::new(&self.x, signs);
+                self.class_updates(likelihood, inverse_temperature, &mut updates);
             }
             Likelihood::Softmax { codes, classes } => {
-                let likelihood = Softmax::new(&self.x, codes, *classes);
-                self.jumps(likelihood, inverse_temperature, &mut updates);
-                let likelihood = Softmax::new(&self.x, codes, *classes);
-                updates.push(self.moved(likelihood, inverse_temperature));
+                let likelihood = || Softmax::new(&self.x, codes, *classes);
+                self.class_updates(likelihood, inverse_temperature, &mut updates);
             }
         }
         if coefficients.state_len > coefficients.count {
@@ -370,29 +374,22 @@ impl Posterior for LinearPosterior {
 }
 
 impl LinearPosterior {
-    /// Jumps between input sets, if inputs may leave.
-    fn jumps<'p>(
+    /// Jumps between input sets, if inputs may leave; what moves all coefficients under this
+    /// likelihood of classes; and their scales together with them.
+    fn class_updates<'p, L: ClassLikelihood + 'p>(
         &'p self,
-        likelihood: impl ClassLikelihood + 'p,
+        likelihood: impl Fn() -> L,
         inverse_temperature: f64,
         updates: &mut Vec<Box<dyn Update + 'p>>,
     ) {
-        let coefficients = &self.coefficients;
+        let (coefficients, beta) = (&self.coefficients, inverse_temperature);
         if let Some(selection) = &coefficients.selection {
-            let set = ClassSet::new(likelihood, coefficients, inverse_temperature);
+            let set = ClassSet::new(likelihood(), coefficients, beta);
             updates.push(Box::new(Jump::new(selection, set)));
         }
-    }
-
-    /// What moves all coefficients under this likelihood of classes.
-    fn moved<'p>(
-        &'p self,
-        likelihood: impl ClassLikelihood + 'p,
-        inverse_temperature: f64,
-    ) -> Box<dyn Update + 'p> {
-        let coefficients = &self.coefficients;
-        let conditional = ClassConditional::new(likelihood, coefficients, inverse_temperature);
+        let conditional = ClassConditional::new(likelihood(), coefficients, beta);
         let kernel = (self.kernel)(coefficients.count);
-        Box::new(Block::new("weights", 0, conditional, kernel))
+        updates.push(Box::new(Block::new("weights", 0, conditional, kernel)));
+        updates.extend(scale_moves(likelihood(), coefficients, beta));
     }
 }

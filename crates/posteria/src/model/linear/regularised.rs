@@ -24,7 +24,7 @@ impl LinearPosterior {
                 );
             }
             Likelihood::Real(regression) if regression.is_homogeneous() => {
-                let prior = self.model.residual.variance;
+                let prior = self.model.residual.scale.conjugate();
                 let count = self.x.rows() as f64;
                 let (scale, dof) = (prior.scale(), prior.dof());
                 vec![Noise { name: "residual".into(), count, scale, dof }]
@@ -60,8 +60,10 @@ impl Regularised for LinearWeights<'_> {
             .map(|group| {
                 let (scale, fixed) = match group.scale {
                     GroupScale::Fixed(scale) => (scale, true),
-                    GroupScale::Sampled(_, prior) if prior.dof() < 1.0 => (1.0, false),
-                    GroupScale::Sampled(_, prior) => (prior.scale(), false),
+                    GroupScale::Sampled(_, prior) => {
+                        let prior = prior.conjugate();
+                        (if prior.dof() < 1.0 { 1.0 } else { prior.scale() }, false)
+                    }
                 };
                 let members = group.members.clone();
                 Decay { name: self.name(members.start, members.len()), members, scale, fixed }

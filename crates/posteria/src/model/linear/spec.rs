@@ -3,19 +3,13 @@
 use super::scale::ScalePrior;
 use crate::data::Task;
 use crate::density::InverseGamma;
+use crate::model::prior::ScaleDensity;
 use crate::model::residual::ResidualPrior;
-use crate::model::spec::checks::{conflict, positive};
+use crate::model::spec::checks::{conflict, positive, rounded};
 use crate::model::spec::{
     BasisSpec, Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing,
-    ResidualSpec, SelectionSpec, Sharing, Spec, SpecError,
+    SelectionSpec, Sharing, Spec, SpecError,
 };
-
-/// Standard deviation scale of the weights' prior: effects of half a standard deviation.
-const WEIGHT_SCALE: f64 = 0.5;
-/// Its degrees of freedom: a single weight is Cauchy.
-const WEIGHT_DOF: f64 = 1.0;
-/// Standard deviation of the intercept: vague on the standardised scale and for log odds.
-const INTERCEPT_SCALE: f64 = 10.0;
 
 const WEIGHTS: &str = "prior.weights";
 const INTERCEPT: &str = "prior.intercept";
@@ -30,6 +24,8 @@ pub struct Linear {
     pub(super) residual: ResidualPrior,
     pub(super) basis: Option<BasisSpec>,
     pub(super) selection: Option<SelectionSpec>,
+    /// What was checked.
+    pub(super) spec: Spec,
 }
 
 /// The prior of the weights.
@@ -92,8 +88,8 @@ impl Linear {
             let (section, name) = ("prior", name.clone());
             return Err(SpecError::UnknownSection { section, name, known: &KNOWN });
         }
-        let absent = PriorSpec::default();
-        let weights = weight_prior(spec.prior.get("weights").unwrap_or(&absent))?;
+        let usual = |group: &str| spec.usual_prior(group);
+        let weights = weight_prior(spec.prior.get("weights"), &usual("weights"))?;
         let intercept = spec.model.intercept.unwrap_or(true);
         let given = spec.prior.get("intercept");
         match (given.is_some(), intercept, weights) {
@@ -110,7 +106,8 @@ impl Linear {
             Some(Task::Multiclass) => classes(spec, weights, "task = \"multiclass\"")?,
             _ => {}
         }
-        let residual = residual(spec.residual.as_ref().unwrap_or(&ResidualSpec::default()))?;
+        let conjugate = matches!(weights, WeightPrior::Conjugate { .. });
+        let residual = residual(spec, conjugate)?;
         let homogeneous = residual.family == ResidualFamily::Normal && residual.by.is_empty();
         if let (WeightPrior::Conjugate { .. }, false) = (weights, homogeneous) {
             let key = "family = \"conjugate\"";
@@ -120,11 +117,19 @@ impl Linear {
             task: spec.model.task,
             intercept,
             weights,
-            intercept_prior: intercept_prior(given.unwrap_or(&absent))?,
+            intercept_prior: intercept_prior(given, &usual("intercept"))?,
             residual,
             basis: spec.model.basis.clone(),
             selection: spec.selection.clone(),
+            spec: spec.clone(),
         })
+    }
+
+    /// The model with the defaults that depend on what the targets are.
+    pub(super) fn for_task(&self, task: Task) -> Result<Linear, SpecError> {
+        let mut spec = self.spec.clone();
+        spec.model.task = Some(task);
+        Linear::new(&spec)
     }
 
     /// Writes every default that applies to `task` into `spec`.
@@ -132,28 +137,25 @@ impl Linear {
         if self.task.is_some_and(|given| given != task) {
             return conflict("model", "task", "the targets, which set another one");
         }
-        spec.model.task = Some(task);
+        if self.task.is_none() {
+            spec.model.task = Some(task);
+            return Linear::new(spec)?.complete(spec, task);
+        }
+        spec.model.priors.get_or_insert_default();
         spec.model.intercept = Some(self.intercept);
         let weights = spec.prior.entry("weights".into()).or_default();
         weights.family.get_or_insert(PriorFamily::Normal);
         if let WeightPrior::Normal { sharing, scale } = self.weights {
             if let ScalePrior::Sampled(_) = scale {
                 weights.sharing = Some(sharing);
-                if weights.family == Some(PriorFamily::Normal) {
-                    weights.scale.get_or_insert(WEIGHT_SCALE);
-                    weights.dof.get_or_insert(Dof::Known(WEIGHT_DOF));
-                }
+            }
+            if weights.family == Some(PriorFamily::Normal) {
+                write_scale(weights, scale);
             }
             if self.intercept {
                 let intercept = spec.prior.entry("intercept".into()).or_default();
                 intercept.family.get_or_insert(PriorFamily::Normal);
-                match self.intercept_prior {
-                    ScalePrior::Fixed(scale) => intercept.fixed = Some(scale),
-                    ScalePrior::Sampled(_) => {
-                        intercept.scale.get_or_insert(WEIGHT_SCALE);
-                        intercept.dof.get_or_insert(Dof::Known(WEIGHT_DOF));
-                    }
-                }
+                write_scale(intercept, self.intercept_prior);
             }
         }
         if task == Task::Regression {
@@ -179,11 +181,34 @@ fn classes(spec: &Spec, weights: WeightPrior, task: &'static str) -> Result<(), 
     Ok(())
 }
 
-fn residual(residual: &ResidualSpec) -> Result<ResidualPrior, SpecError> {
-    if residual.sharing == Some(ResidualSharing::Covariance) {
+fn residual(spec: &Spec, conjugate: bool) -> Result<ResidualPrior, SpecError> {
+    let sharing = spec.residual.as_ref().and_then(|residual| residual.sharing);
+    if sharing == Some(ResidualSharing::Covariance) {
         return conflict("residual", "sharing = \"covariance\"", "kind = \"linear\"");
     }
-    ResidualPrior::new(residual)
+    if conjugate { ResidualPrior::conjugate(spec) } else { ResidualPrior::new(spec) }
+}
+
+/// Writes the scale of a normal group.
+fn write_scale(prior: &mut PriorSpec, scale: ScalePrior) {
+    match scale {
+        ScalePrior::Fixed(fixed) => prior.fixed = Some(fixed),
+        ScalePrior::Sampled(density) => {
+            // What is given keeps its digits.
+            let scale = match density {
+                ScaleDensity::InverseGamma(variance) => {
+                    prior.dof = Some(Dof::Known(variance.dof()));
+                    variance.scale()
+                }
+                ScaleDensity::LogNormal(density) => {
+                    let logarithm = density.logarithm();
+                    prior.log_sd = Some(logarithm.scale());
+                    rounded(logarithm.mean().exp())
+                }
+            };
+            prior.scale.get_or_insert(scale);
+        }
+    }
 }
 
 /// Refuses keys of a weight group other than `allowed`.
@@ -198,6 +223,7 @@ fn only(
         ("fixed", prior.fixed.is_some()),
         ("scale", prior.scale.is_some()),
         ("dof", prior.dof.is_some()),
+        ("log_sd", prior.log_sd.is_some()),
         ("width_scaled", prior.width_scaled.is_some()),
         ("weight_dof", prior.weight_dof.is_some()),
         ("rho", prior.rho.is_some()),
@@ -210,9 +236,10 @@ fn only(
     }
 }
 
-fn weight_prior(prior: &PriorSpec) -> Result<WeightPrior, SpecError> {
+fn weight_prior(given: Option<&PriorSpec>, usual: &PriorSpec) -> Result<WeightPrior, SpecError> {
+    let prior = given.unwrap_or(usual);
     let sharing = prior.sharing.unwrap_or(Sharing::Common);
-    if prior.top_dof.is_some() {
+    if prior.top_dof.is_some() || prior.top_log_sd.is_some() {
         return Err(SpecError::NotAvailable { what: format!("top_dof in [{WEIGHTS}]") });
     }
     let needed = |key, value: Option<f64>, with| match value {
@@ -221,7 +248,7 @@ fn weight_prior(prior: &PriorSpec) -> Result<WeightPrior, SpecError> {
     };
     match prior.family.unwrap_or(PriorFamily::Normal) {
         PriorFamily::Normal => {
-            let scale = normal_scale(WEIGHTS, prior, None, &["sharing"])?;
+            let scale = normal_scale(WEIGHTS, prior, usual, &["sharing"])?;
             Ok(WeightPrior::Normal { sharing, scale })
         }
         PriorFamily::Independent => {
@@ -230,7 +257,7 @@ fn weight_prior(prior: &PriorSpec) -> Result<WeightPrior, SpecError> {
             let shape = needed("shape", prior.shape, with)?;
             let scale = needed("rate_scale", prior.rate_scale, with)?;
             let scale = gamma(WEIGHTS, "rate_scale", shape, scale)?;
-            Ok(WeightPrior::Normal { sharing, scale: ScalePrior::Sampled(scale) })
+            Ok(WeightPrior::Normal { sharing, scale: ScalePrior::Sampled(scale.into()) })
         }
         PriorFamily::Conjugate => {
             let with = "family = \"conjugate\"";
@@ -244,38 +271,52 @@ fn weight_prior(prior: &PriorSpec) -> Result<WeightPrior, SpecError> {
     }
 }
 
-fn intercept_prior(prior: &PriorSpec) -> Result<ScalePrior, SpecError> {
-    if prior.top_dof.is_some() || !matches!(prior.family, None | Some(PriorFamily::Normal)) {
+fn intercept_prior(given: Option<&PriorSpec>, usual: &PriorSpec) -> Result<ScalePrior, SpecError> {
+    let prior = given.unwrap_or(usual);
+    if prior.top_dof.is_some()
+        || prior.top_log_sd.is_some()
+        || !matches!(prior.family, None | Some(PriorFamily::Normal))
+    {
         let what = format!("a prior of [{INTERCEPT}] other than normal with two levels");
         return Err(SpecError::NotAvailable { what });
     }
-    normal_scale(INTERCEPT, prior, Some(INTERCEPT_SCALE), &[])
+    normal_scale(INTERCEPT, prior, usual, &[])
 }
 
-/// The scale of a normal group: `fixed`, or `scale` and `dof`, or the default.
+/// The scale of a normal group: `fixed`, or `scale` with `dof` or `log_sd`, or the usual.
 fn normal_scale(
     section: &str,
     prior: &PriorSpec,
-    default: Option<f64>,
+    usual: &PriorSpec,
     also: &[&str],
 ) -> Result<ScalePrior, SpecError> {
-    let sampled = [&["scale", "dof", "fixed"], also].concat();
+    let sampled = [&["scale", "dof", "log_sd", "fixed"], also].concat();
     only(section, prior, &sampled, "family = \"normal\"")?;
-    let absent = prior.scale.is_none() && prior.dof.is_none();
-    if let Some(fixed) = prior.fixed.or(default.filter(|_| absent)) {
+    let silent = prior.scale.is_none() && prior.dof.is_none() && prior.log_sd.is_none();
+    if let Some(fixed) = prior.fixed.or(usual.fixed.filter(|_| silent)) {
         only(section, prior, &["fixed"], "fixed")?;
         return positive(section, "fixed", fixed).map(ScalePrior::Fixed);
     }
-    let scale = positive(section, "scale", prior.scale.unwrap_or(WEIGHT_SCALE))?;
-    let dof = match &prior.dof {
-        None => WEIGHT_DOF,
-        Some(Dof::Known(dof)) => positive(section, "dof", *dof)?,
-        Some(_) => {
+    let scale = positive(section, "scale", prior.scale.or(usual.scale).unwrap_or(1.0))?;
+    let density = match (prior.dof.as_ref(), prior.log_sd) {
+        (Some(_), Some(_)) => return conflict(section, "log_sd", "dof"),
+        (Some(Dof::Known(dof)), None) => {
+            ScaleDensity::inverse_gamma(scale, positive(section, "dof", *dof)?)
+        }
+        (Some(_), None) => {
             let what = format!("sampled dof in [{section}] of a linear model");
             return Err(SpecError::NotAvailable { what });
         }
+        (None, Some(log_sd)) => {
+            ScaleDensity::log_normal(scale, positive(section, "log_sd", log_sd)?)
+        }
+        (None, None) => match (&usual.dof, usual.log_sd) {
+            (Some(Dof::Known(dof)), _) => ScaleDensity::inverse_gamma(scale, *dof),
+            (_, log_sd) => ScaleDensity::log_normal(scale, log_sd.unwrap_or(1.0)),
+        },
     };
-    inverse_gamma(section, "scale", scale, dof).map(ScalePrior::Sampled)
+    let extreme = |_| SpecError::out_of_range(section, "scale", scale, "of ordinary size");
+    density.map(ScalePrior::Sampled).map_err(extreme)
 }
 
 /// Gamma prior by shape and scale; a scale whose inverse overflows is out of range.
@@ -286,16 +327,5 @@ fn gamma(
     scale: f64,
 ) -> Result<InverseGamma, SpecError> {
     InverseGamma::from_shape_rate(shape, 1.0 / scale)
-        .map_err(|_| SpecError::out_of_range(section, key, scale, "of ordinary size"))
-}
-
-/// Inverse gamma prior by scale and dof; a scale whose square overflows is out of range.
-fn inverse_gamma(
-    section: &str,
-    key: &'static str,
-    scale: f64,
-    dof: f64,
-) -> Result<InverseGamma, SpecError> {
-    InverseGamma::new(scale, dof)
         .map_err(|_| SpecError::out_of_range(section, key, scale, "of ordinary size"))
 }

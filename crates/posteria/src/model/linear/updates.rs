@@ -8,7 +8,7 @@ use posteria_linalg::{
 use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::Regression;
-use crate::model::prior::variance_given_normal;
+use crate::model::prior::limited;
 use crate::model::residual::ResidualConditional;
 use crate::random::Stream;
 use crate::sample::{Step, Update};
@@ -192,9 +192,9 @@ impl Update for ScalesUpdate<'_> {
             };
             let members = self.coefficients.squares(state, group);
             // The weights are no data: their density is not tempered.
-            match variance_given_normal(members, &prior, 1.0) {
-                Ok(conditional) => state[slot] = conditional.draw_log_scale(stream),
-                Err(_) => step = Step::stayed(Infeasible::NotFinite),
+            match prior.draw_given_normal(members, 1.0, stream) {
+                Some(log_scale) => state[slot] = limited(log_scale),
+                None => step = Step::stayed(Infeasible::NotFinite),
             }
             // Given the scale alone, which was drawn without them.
             self.coefficients.refresh(state, group, stream);

@@ -9,7 +9,7 @@ use super::posterior::MlpPosterior;
 use crate::data::Standardization;
 use crate::density::InverseGamma;
 use crate::model::ModelError;
-use crate::model::prior::{Above, DofSource, Levels};
+use crate::model::prior::{Above, Levels};
 use crate::model::residual::Noise;
 
 /// A network of real targets whose weights and residuals are normal given precisions that are
@@ -185,14 +185,22 @@ impl MlpPosterior {
 impl GaussianNetwork<'_> {
     /// Appends the precisions of one level of a hierarchy; returns the first.
     fn take(&mut self, levels: &Levels) -> Result<usize, ModelError> {
-        let DofSource::Fixed(dof) = levels.dof else {
+        if levels.spread.sampled_dof().is_some() {
             let what = "ensemble learning with sampled degrees of freedom".into();
             return Err(ModelError::NotAvailable { what });
-        };
+        }
+        // Where scales are log-normal, the inverse gamma distributions that are most like them:
+        // with a sampled level above, which is as much larger as its scales are below it.
+        let invalid = || ModelError::NotAvailable { what: "priors of such extreme numbers".into() };
+        let below = levels.spread.about(1.0, &[]).ok_or_else(invalid)?.conjugate();
+        let dof = below.dof();
         let above = match &levels.above {
-            Above::Fixed(scale) => ScaleAbove::Known(*scale),
+            Above::Fixed(scale) => ScaleAbove::Known(below.scale() * scale),
             Above::Sampled { slot, prior } => {
-                self.levels.push(SampledLevel { slot: *slot, prior: *prior });
+                let prior = prior.conjugate();
+                let prior = InverseGamma::new(below.scale() * prior.scale(), prior.dof())
+                    .map_err(|_| invalid())?;
+                self.levels.push(SampledLevel { slot: *slot, prior });
                 ScaleAbove::Sampled(self.levels.len() - 1)
             }
         };

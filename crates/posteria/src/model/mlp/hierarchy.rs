@@ -9,10 +9,10 @@ use super::network::Shape;
 use super::spec::{GroupScale, Mlp, WeightFamily};
 use super::width::{fan_in, width_scaling};
 use crate::density::{Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT};
-use crate::model::prior::{Above, DofGrid, DofSource, Levels, limited};
+use crate::model::prior::{Above, DofGrid, DofSource, Levels, Spread, limited};
 use crate::model::selection::Selection;
 use crate::model::spec::Sharing;
-use crate::model::spec::checks::DofChoice;
+use crate::model::spec::checks::{DofChoice, SpreadChoice};
 use crate::random::Stream;
 
 /// One group of weights with its prior.
@@ -91,19 +91,22 @@ impl Hierarchy {
             let fan_in = fan_in(index, shape.inputs, shape.hidden);
             let scale = match &prior.scale {
                 GroupScale::Fixed(scale) => Scale::Fixed(*scale),
-                GroupScale::Sampled { scale, dof, top_dof, width } => {
+                GroupScale::Sampled { scale, spread, top, width } => {
                     let divisor =
                         width_scaling(prior, *width, fan_in).map_or(1.0, |by| by.divisor());
                     let scale = scale / divisor;
                     let slots = take(parts);
-                    let above = match top_dof {
+                    let above = match top {
                         None => Above::Fixed(scale),
-                        Some(top_dof) => Above::Sampled {
-                            slot: take(1).start,
-                            prior: InverseGamma::new(scale, *top_dof)?,
-                        },
+                        Some(top) => {
+                            Above::Sampled { slot: take(1).start, prior: top.about(scale)? }
+                        }
                     };
-                    Scale::Sampled(Levels { slots, dof: dof_source(dof, &mut take)?, above })
+                    let spread = match spread {
+                        SpreadChoice::Dof(dof) => Spread::InverseGamma(dof_source(dof, &mut take)?),
+                        SpreadChoice::LogSd(log_sd) => Spread::LogNormal { log_sd: *log_sd },
+                    };
+                    Scale::Sampled(Levels { slots, spread, above })
                 }
             };
             let multipliers = match &prior.family {
@@ -173,8 +176,8 @@ impl Group {
     /// Entry of the state with sampled degrees of freedom of the scales.
     pub(super) fn dof_slot(&self) -> Option<usize> {
         match &self.scale {
-            Scale::Sampled(Levels { dof: DofSource::Sampled { slot, .. }, .. }) => Some(*slot),
-            _ => None,
+            Scale::Sampled(levels) => levels.spread.sampled_dof(),
+            Scale::Fixed(_) => None,
         }
     }
 

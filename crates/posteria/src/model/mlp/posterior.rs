@@ -76,6 +76,12 @@ impl Mlp {
         data: &Dataset,
         test: Option<&Dataset>,
     ) -> Result<MlpPosterior, ModelError> {
+        if self.task.is_none() {
+            let model = self.for_task(data.task).map_err(|error| ModelError::NotAvailable {
+                what: format!("these priors ({error})"),
+            })?;
+            return model.condition(data, test);
+        }
         if let Some(expected) = self.task.filter(|&task| task != data.task) {
             return Err(ModelError::Task { expected, found: data.task });
         }
@@ -95,8 +101,8 @@ impl Mlp {
             outputs,
             direct: self.direct,
         };
-        let mut hierarchy = Hierarchy::new(&self.for_task(data.task), &shape).map_err(|_| {
-            ModelError::NotAvailable { what: "a prior of such extreme numbers".into() }
+        let mut hierarchy = Hierarchy::new(self, &shape).map_err(|_| ModelError::NotAvailable {
+            what: "a prior of such extreme numbers".into(),
         })?;
         let mut state_len = hierarchy.len;
         let observed = match &data.targets {

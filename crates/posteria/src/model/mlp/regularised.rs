@@ -8,7 +8,7 @@ use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::start::dispersed;
 use crate::density::special::ln_gamma;
-use crate::model::prior::{Above, DofSource, Levels};
+use crate::model::prior::{Above, Levels};
 use crate::model::residual::{self, Residual};
 use crate::model::spec::ResidualFamily;
 use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
@@ -88,15 +88,12 @@ impl Regularised for MlpWeights<'_> {
 
     fn noises(&self) -> Vec<Noise> {
         let Some((residual, levels, _, counts)) = self.residual() else { return Vec::new() };
-        let dof = match &levels.dof {
-            DofSource::Fixed(dof) => *dof,
-            DofSource::Sampled { .. } => 1.0,
-        };
+        let (scale, dof) = conjugate(levels);
         let known = residual.known_scales.is_some();
         let noise = |(index, count): (usize, &f64)| Noise {
             name: format!("residual[{index}]"),
             count: *count,
-            scale: top(levels),
+            scale,
             // Known scales are as if infinitely many residuals had been seen before.
             dof: if known { f64::INFINITY } else { dof },
         };
@@ -167,26 +164,31 @@ impl Regularised for MlpWeights<'_> {
     }
 }
 
-/// The scale at the top of a hierarchy.
-fn top(levels: &Levels) -> f64 {
-    match &levels.above {
+/// Scale and degrees of freedom of the inverse gamma squares about the top of a hierarchy, or of
+/// those that are most like log-normal ones; degrees of freedom that are sampled count as 1.
+fn conjugate(levels: &Levels) -> (f64, f64) {
+    let top = match &levels.above {
         Above::Fixed(scale) => *scale,
-        Above::Sampled { prior, .. } => prior.scale(),
+        Above::Sampled { prior, .. } => prior.conjugate().scale(),
+    };
+    match levels.spread.sampled_dof() {
+        Some(_) => (top, 1.0),
+        None => levels.spread.about(top, &[]).map_or((top, 1.0), |below| {
+            let below = below.conjugate();
+            (below.scale(), below.dof())
+        }),
     }
 }
 
 /// The scale at the top, or 1, the order of standardised data, where degrees of freedom below 1
 /// leave the size of the scales below it as good as open.
 fn telling_scale(levels: &Levels) -> f64 {
-    let own = match &levels.dof {
-        DofSource::Fixed(dof) => *dof,
-        DofSource::Sampled { .. } => 1.0,
-    };
+    let (scale, own) = conjugate(levels);
     let above = match &levels.above {
         Above::Fixed(_) => own,
-        Above::Sampled { prior, .. } => prior.dof(),
+        Above::Sampled { prior, .. } => prior.conjugate().dof(),
     };
-    if own.min(above) < 1.0 { 1.0 } else { top(levels) }
+    if own.min(above) < 1.0 { 1.0 } else { scale }
 }
 
 fn set(levels: &Levels, precisions: &[f64], state: &mut [f64]) {

@@ -113,7 +113,7 @@ impl<'p> ScaleBlock<'p> {
     /// Writes the coordinates of `state`.
     pub(super) fn enter(&mut self, state: &[f64], coordinates: &mut [f64]) {
         for part in &mut self.parts {
-            part.densities = part.levels.densities(part.levels.dof.value(state));
+            part.densities = part.levels.densities(state);
             part.levels.enter(state, &mut coordinates[part.range.clone()]);
         }
     }

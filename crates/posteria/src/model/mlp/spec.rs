@@ -7,7 +7,9 @@ pub(super) use moves::Moves;
 use super::defaults::{self, GROUP_DOFS, GROUPS};
 use crate::data::Task;
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
-use crate::model::spec::checks::{DofChoice, conflict, dof_choice, positive, written};
+use crate::model::spec::checks::{
+    DofChoice, SpreadChoice, TopChoice, conflict, dof_choice, positive, written,
+};
 use crate::model::spec::{
     Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec,
     SpecError, WidthRule, WidthScaled,
@@ -21,11 +23,11 @@ pub struct Mlp {
     pub(super) direct: bool,
     /// Input weights, hidden bias, output weights, output bias, direct weights.
     pub(super) groups: [GroupPrior; 5],
-    /// Whether the output bias has the prior of [`defaults::output_bias`].
-    silent_bias: bool,
     pub(super) residual: ResidualPrior,
     pub(super) sampling: Moves,
     pub(super) selection: Option<SelectionSpec>,
+    /// What was checked.
+    spec: Spec,
 }
 
 /// The prior of one group of weights.
@@ -50,8 +52,8 @@ pub(super) enum GroupScale {
     /// `scale` is before scaling by fan-in.
     Sampled {
         scale: f64,
-        dof: DofChoice,
-        top_dof: Option<f64>,
+        spread: SpreadChoice,
+        top: Option<TopChoice>,
         width: Option<WidthRule>,
     },
 }
@@ -124,34 +126,33 @@ impl Mlp {
         if spec.model.task.is_some_and(|task| task != Task::Regression) && spec.residual.is_some() {
             return conflict("residual", "any key", "a target that is a class");
         }
-        let group = |index: usize| group_prior(index, spec.prior.get(GROUPS[index]));
+        let group = |index: usize| {
+            group_prior(index, spec.prior.get(GROUPS[index]), &spec.usual_prior(GROUPS[index]))
+        };
         let groups = [group(0)?, group(1)?, group(2)?, group(3)?, group(4)?];
-        let residual = ResidualPrior::new(&spec.residual.clone().unwrap_or_default())?;
+        let residual = ResidualPrior::new(spec)?;
         if residual.sharing == ResidualSharing::Covariance
             && groups[2..].iter().any(|group| group.family != WeightFamily::Normal)
         {
             return conflict("residual", "sharing", "output weights that are not normal");
         }
-        let model = Mlp {
+        Ok(Mlp {
             task: spec.model.task,
             hidden,
             direct,
             groups,
-            silent_bias: !spec.prior.contains_key(GROUPS[3]),
             residual,
             sampling: Moves::new(&spec.sampling)?,
             selection: spec.selection.clone(),
-        };
-        Ok(model.for_task(spec.model.task.unwrap_or(Task::Regression)))
+            spec: spec.clone(),
+        })
     }
 
     /// The model with the defaults that depend on what the targets are.
-    pub(super) fn for_task(&self, task: Task) -> Mlp {
-        let mut model = self.clone();
-        if self.silent_bias {
-            model.groups[3].scale = GroupScale::Fixed(defaults::output_bias(task));
-        }
-        model
+    pub(super) fn for_task(&self, task: Task) -> Result<Mlp, SpecError> {
+        let mut spec = self.spec.clone();
+        spec.model.task = Some(task);
+        Mlp::new(&spec)
     }
 
     /// Writes every default that applies to `task` into `spec`.
@@ -159,14 +160,17 @@ impl Mlp {
         if self.task.is_some_and(|given| given != task) {
             return conflict("model", "task", "the targets, which set another one");
         }
-        spec.model.task = Some(task);
+        if self.task.is_none() {
+            spec.model.task = Some(task);
+            return Mlp::new(spec)?.complete(spec, task);
+        }
+        spec.model.priors.get_or_insert_default();
         spec.model.hidden = Some(self.hidden);
         spec.model.direct = Some(self.direct);
-        let groups = self.for_task(task).groups;
         for (index, name) in GROUPS.iter().enumerate() {
             if present(index, self.hidden, self.direct) {
                 let prior = spec.prior.entry((*name).into()).or_default();
-                *prior = completed(prior, &groups[index]);
+                *prior = completed(prior, &self.groups[index]);
             }
         }
         if task == Task::Regression {
@@ -187,10 +191,13 @@ fn present(index: usize, hidden: usize, direct: bool) -> bool {
     }
 }
 
-fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, SpecError> {
+fn group_prior(
+    index: usize,
+    given: Option<&PriorSpec>,
+    default: &PriorSpec,
+) -> Result<GroupPrior, SpecError> {
     let section = format!("prior.{}", GROUPS[index]);
-    let default = defaults::group(index);
-    let prior = given.unwrap_or(&default);
+    let prior = given.unwrap_or(default);
     for (key, given) in [
         ("rho", prior.rho.is_some()),
         ("shape", prior.shape.is_some()),
@@ -228,6 +235,8 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
             ("scale", prior.scale.is_some()),
             ("dof", prior.dof.is_some()),
             ("top_dof", prior.top_dof.is_some()),
+            ("log_sd", prior.log_sd.is_some()),
+            ("top_log_sd", prior.top_log_sd.is_some()),
             ("width_scaled", prior.width_scaled.is_some()),
         ];
         if let Some((key, _)) = others.into_iter().find(|(_, given)| *given) {
@@ -236,24 +245,40 @@ fn group_prior(index: usize, given: Option<&PriorSpec>) -> Result<GroupPrior, Sp
         let scale = GroupScale::Fixed(positive(&section, "fixed", fixed)?);
         return Ok(GroupPrior { family, sharing: Sharing::Common, scale });
     }
-    let scale = prior.scale.or(default.scale).unwrap_or(defaults::SCALE);
-    let scale = positive(&section, "scale", scale)?;
-    let dof = prior.dof.as_ref().or(default.dof.as_ref());
-    let dof = dof.cloned().unwrap_or(Dof::Known(defaults::DOF));
-    let dof = dof_choice(&section, "dof", &dof, &GROUP_DOFS)?;
-    if matches!(dof, DofChoice::Continuous(_)) {
-        return continuous("dof");
-    }
+    let scale = positive(&section, "scale", prior.scale.or(default.scale).unwrap_or(1.0))?;
+    let spread = match (&prior.dof, prior.log_sd) {
+        (Some(_), Some(_)) => return conflict(&section, "log_sd", "dof"),
+        (None, None) if default.dof.is_some() => default.dof.clone().map(Ok),
+        (dof, log_sd) => match dof {
+            Some(dof) => Some(Ok(dof.clone())),
+            None => log_sd.or(default.log_sd).map(Err),
+        },
+    };
+    let spread = match spread.unwrap_or(Err(1.0)) {
+        Ok(dof) => match dof_choice(&section, "dof", &dof, &GROUP_DOFS)? {
+            DofChoice::Continuous(_) => return continuous("dof"),
+            dof => SpreadChoice::Dof(dof),
+        },
+        Err(log_sd) => SpreadChoice::LogSd(positive(&section, "log_sd", log_sd)?),
+    };
     // A group that says nothing about its levels has the usual ones.
-    let silent = prior.scale.is_none() && prior.dof.is_none() && sharing == Sharing::PerInput;
-    let top_dof = prior.top_dof.or(default.top_dof.filter(|_| silent));
-    let top_dof = top_dof.map(|dof| positive(&section, "top_dof", dof)).transpose()?;
+    let silent = prior.scale.is_none() && prior.dof.is_none() && prior.log_sd.is_none();
+    let usual = default.top_dof.map(TopChoice::Dof).or(default.top_log_sd.map(TopChoice::LogSd));
+    let top = match (prior.top_dof, prior.top_log_sd) {
+        (Some(_), Some(_)) => return conflict(&section, "top_log_sd", "top_dof"),
+        (Some(dof), None) => Some(TopChoice::Dof(positive(&section, "top_dof", dof)?)),
+        (None, Some(sd)) => Some(TopChoice::LogSd(positive(&section, "top_log_sd", sd)?)),
+        (None, None) => usual.filter(|_| silent && sharing == Sharing::PerInput),
+    };
     let width = match prior.width_scaled {
         Some(WidthScaled::By(rule)) => Some(rule),
         Some(WidthScaled::Switch(on)) => on.then_some(WidthRule::Fbm),
-        None => defaults::width(index),
+        None => default.width_scaled.and_then(|width| match width {
+            WidthScaled::By(rule) => Some(rule),
+            WidthScaled::Switch(on) => on.then_some(WidthRule::Fbm),
+        }),
     };
-    Ok(GroupPrior { family, sharing, scale: GroupScale::Sampled { scale, dof, top_dof, width } })
+    Ok(GroupPrior { family, sharing, scale: GroupScale::Sampled { scale, spread, top, width } })
 }
 
 fn completed(given: &PriorSpec, checked: &GroupPrior) -> PriorSpec {
@@ -267,11 +292,19 @@ fn completed(given: &PriorSpec, checked: &GroupPrior) -> PriorSpec {
     let base = PriorSpec { family: Some(family), weight_dof, ..PriorSpec::default() };
     match &checked.scale {
         GroupScale::Fixed(fixed) => PriorSpec { fixed: Some(*fixed), ..base },
-        GroupScale::Sampled { scale, dof, top_dof, width } => PriorSpec {
+        GroupScale::Sampled { scale, spread, top, width } => PriorSpec {
             sharing: Some(checked.sharing),
             scale: Some(*scale),
-            dof: given.dof.clone().or(Some(written(dof))),
-            top_dof: *top_dof,
+            dof: match spread {
+                SpreadChoice::Dof(dof) => given.dof.clone().or(Some(written(dof))),
+                SpreadChoice::LogSd(_) => None,
+            },
+            log_sd: match spread {
+                SpreadChoice::Dof(_) => None,
+                SpreadChoice::LogSd(log_sd) => Some(*log_sd),
+            },
+            top_dof: top.and_then(TopChoice::dof),
+            top_log_sd: top.and_then(TopChoice::log_sd),
             width_scaled: Some(width.map_or(WidthScaled::Switch(false), WidthScaled::By)),
             ..base
         },
@@ -284,16 +317,27 @@ mod tests {
 
     #[test]
     fn silent_biases_have_the_defaults_of_their_task() {
-        for (task, expected) in
-            [(Task::Regression, 100.0), (Task::Binary, 10.0), (Task::Multiclass, 10.0)]
+        for (priors, regression, classes) in
+            [("mcmcstuff", 100.0, 10.0), ("weakly-informative", 3.0, 3.0)]
         {
-            let mut spec = Spec::from_toml("[model]\nkind = 'mlp'").unwrap();
-            let silent = Mlp::new(&spec).unwrap();
-            assert_eq!(silent.for_task(task).groups[3].scale, GroupScale::Fixed(expected));
-            spec.complete(task).unwrap();
-            assert_eq!(spec.prior["output_bias"].fixed, Some(expected), "{task:?}");
-            assert_eq!(spec.prior["hidden_bias"].scale, Some(1.0));
-            assert_eq!(spec.prior["hidden_bias"].dof, Some(Dof::Known(4.0)));
+            for (task, expected) in [
+                (Task::Regression, regression),
+                (Task::Binary, classes),
+                (Task::Multiclass, classes),
+            ] {
+                let text = format!("[model]\nkind = 'mlp'\npriors = '{priors}'");
+                let mut spec = Spec::from_toml(&text).unwrap();
+                let silent = Mlp::new(&spec).unwrap().for_task(task).unwrap();
+                assert_eq!(silent.groups[3].scale, GroupScale::Fixed(expected));
+                spec.complete(task).unwrap();
+                assert_eq!(spec.prior["output_bias"].fixed, Some(expected), "{task:?}");
+                assert_eq!(spec.prior["hidden_bias"].scale, Some(1.0));
+                let vague = priors == "mcmcstuff";
+                assert_eq!(spec.prior["hidden_bias"].dof, vague.then_some(Dof::Known(4.0)));
+                assert_eq!(spec.residual.map_or(0.05, |residual| residual.scale.unwrap()), {
+                    if vague || task != Task::Regression { 0.05 } else { 0.3 }
+                });
+            }
         }
     }
 
@@ -301,11 +345,13 @@ mod tests {
     fn given_biases_keep_what_is_given() {
         let text = "[model]\nkind = 'mlp'\n[prior.hidden_bias]\ndof = 2.0\n\
                     [prior.output_bias]\nfixed = 3.0";
-        let model = Mlp::new(&Spec::from_toml(text).unwrap()).unwrap().for_task(Task::Binary);
+        let model = Mlp::new(&Spec::from_toml(text).unwrap()).unwrap();
+        let model = model.for_task(Task::Binary).unwrap();
         assert_eq!(model.groups[3].scale, GroupScale::Fixed(3.0));
-        let GroupScale::Sampled { scale, dof, .. } = &model.groups[1].scale else {
+        let GroupScale::Sampled { scale, spread, .. } = &model.groups[1].scale else {
             panic!("a scale that is sampled")
         };
-        assert_eq!((Some(*scale), dof), (Some(1.0), &DofChoice::Known(2.0)));
+        let expected = SpreadChoice::Dof(DofChoice::Known(2.0));
+        assert_eq!((Some(*scale), spread), (Some(1.0), &expected));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::defaults::GROUPS;
 use super::spec::{GroupPrior, GroupScale, Mlp, WeightFamily};
-use crate::model::spec::checks::DofChoice;
+use crate::model::spec::checks::{DofChoice, SpreadChoice};
 use crate::model::spec::{Sharing, WidthRule};
 
 /// What the scale s of a group of weights is divided by, given K feeding units. `Display` writes
@@ -97,21 +97,31 @@ pub(super) fn width_scaling(
     rule: Option<WidthRule>,
     fan_in: usize,
 ) -> Option<WidthScaling> {
-    let GroupScale::Sampled { dof, top_dof, .. } = &prior.scale else { return None };
+    let GroupScale::Sampled { spread, top, .. } = &prior.scale else { return None };
     // Of degrees of freedom that are sampled, the middle of the grid.
     let known = |dof: &DofChoice| match dof {
         DofChoice::Known(dof) => *dof,
         DofChoice::Grid(values) => values[values.len() / 2],
         DofChoice::Continuous(_) => f64::INFINITY,
     };
+    // Log-normal scales have every moment: the sum has the width of a normal one.
+    let of_spread = |spread: &SpreadChoice| match spread {
+        SpreadChoice::Dof(dof) => known(dof),
+        SpreadChoice::LogSd(_) => f64::INFINITY,
+    };
     let rule = rule?;
     let power = match rule {
-        WidthRule::Mcmcstuff => WidthPower::Inverse { dof: top_dof.unwrap_or(known(dof)) },
+        WidthRule::Mcmcstuff => {
+            match top.map_or(of_spread(spread), |top| top.dof().unwrap_or(f64::INFINITY)) {
+                dof if dof.is_finite() => WidthPower::Inverse { dof },
+                _ => WidthPower::Root,
+            }
+        }
         WidthRule::Fbm => {
             // Degrees of freedom of the lowest level below the top one.
-            let below = match (&prior.family, prior.sharing, top_dof) {
+            let below = match (&prior.family, prior.sharing, top) {
                 (WeightFamily::StudentT(dof), ..) => known(dof),
-                (_, Sharing::PerInput, _) | (_, _, Some(_)) => known(dof),
+                (_, Sharing::PerInput, _) | (_, _, Some(_)) => of_spread(spread),
                 _ => f64::INFINITY,
             };
             if below.is_infinite() {

@@ -119,6 +119,49 @@ impl DofGrid {
     }
 }
 
+/// Where degrees of freedom come from.
+#[derive(Clone, Debug)]
+pub enum DofSource {
+    /// Known.
+    Fixed(f64),
+    /// One of a grid of values, at this entry of the state.
+    Sampled {
+        /// Entry of the state.
+        slot: usize,
+        /// The values with their prior, and room for their conditional.
+        grid: DofGrid,
+    },
+}
+
+impl DofSource {
+    /// The present value.
+    pub fn value(&self, state: &[f64]) -> f64 {
+        match self {
+            DofSource::Fixed(dof) => *dof,
+            DofSource::Sampled { slot, .. } => state[*slot],
+        }
+    }
+
+    /// Log prior probability of the present value; 0 where it is known.
+    pub fn log_prior(&self, state: &[f64]) -> f64 {
+        match self {
+            DofSource::Fixed(_) => 0.0,
+            DofSource::Sampled { slot, grid } => grid.log_prior_of(state[*slot]),
+        }
+    }
+
+    /// Draws a value from the prior into the state.
+    pub fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        if let DofSource::Sampled { slot, grid } = self {
+            let mut grid = grid.clone();
+            grid.begin();
+            if let Some(index) = grid.draw(stream) {
+                state[*slot] = grid.dofs()[index];
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@
 //! updates under test [Geweke 2004]. Every statistic is compared by a two-sample z with
 //! batch-means errors; |z| < 4 has a false-alarm rate of 6e-5 each (seeds are fixed).
 
-use super::{Above, DofGrid, DofSource, Levels, Squares, log_scale_given_student_t};
+use super::{Above, DofGrid, DofSource, Levels, Spread, Squares, log_scale_given_student_t};
 use crate::density::{Categorical, InverseGamma, StudentT};
 use crate::random::{Purpose, Seed, Stream};
 
@@ -98,8 +98,8 @@ fn three_level_hierarchy_passes_the_joint_distribution_test() {
         let top = InverseGamma::new(A_0, DOF_COMMON).unwrap();
         let mut levels = Levels {
             slots: WEIGHTS..COMMON,
-            dof: DofSource::Fixed(DOF),
-            above: Above::Sampled { slot: COMMON, prior: top },
+            spread: Spread::InverseGamma(DofSource::Fixed(DOF)),
+            above: Above::Sampled { slot: COMMON, prior: top.into() },
         };
         let mut stream = Seed(5).stream(Purpose::Data, [1, beta.to_bits()]);
         let mut state = [0.0; COMMON + 1];
@@ -129,8 +129,8 @@ fn heavy_tailed_hierarchy_passes_the_joint_distribution_test() {
     let level = InverseGamma::new(top, dof).unwrap();
     let mut levels = Levels {
         slots: 1..2,
-        dof: DofSource::Fixed(dof),
-        above: Above::Sampled { slot: 2, prior: level },
+        spread: Spread::InverseGamma(DofSource::Fixed(dof)),
+        above: Above::Sampled { slot: 2, prior: level.into() },
     };
     let simulate = |state: &mut [f64; 3], stream: &mut Stream| {
         state[2] = level.draw_log_scale(stream);

@@ -2,74 +2,68 @@
 
 use std::ops::Range;
 
-use super::{DofGrid, Squares, common_log_scale_given_log_scales, variance_given_normal};
-use crate::density::{InverseGamma, LogInverseGamma};
+use super::scale_density::LogScaleDensity;
+use super::{DofSource, ScaleDensity, Squares};
 use crate::random::Stream;
 
 /// Largest |log scale| a draw may put into the state: the variance e^±700 is still a double.
 /// Only priors of a few hundredths of a degree of freedom ever reach it.
 pub const LOG_SCALE_LIMIT: f64 = 350.0;
 
-/// Where degrees of freedom come from.
-#[derive(Clone, Debug)]
-pub enum DofSource {
-    /// Known.
-    Fixed(f64),
-    /// One of a grid of values, at this entry of the state.
-    Sampled {
-        /// Entry of the state.
-        slot: usize,
-        /// The values with their prior, and room for their conditional.
-        grid: DofGrid,
-    },
-}
-
-impl DofSource {
-    /// The present value.
-    pub fn value(&self, state: &[f64]) -> f64 {
-        match self {
-            DofSource::Fixed(dof) => *dof,
-            DofSource::Sampled { slot, .. } => state[*slot],
-        }
-    }
-
-    /// Log prior probability of the present value; 0 where it is known.
-    pub fn log_prior(&self, state: &[f64]) -> f64 {
-        match self {
-            DofSource::Fixed(_) => 0.0,
-            DofSource::Sampled { slot, grid } => grid.log_prior_of(state[*slot]),
-        }
-    }
-
-    /// Draws a value from the prior into the state.
-    pub fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
-        if let DofSource::Sampled { slot, grid } = self {
-            let mut grid = grid.clone();
-            grid.begin();
-            if let Some(index) = grid.draw(stream) {
-                state[*slot] = grid.dofs()[index];
-            }
-        }
-    }
-}
-
 /// The level above the scales.
 #[derive(Clone, Debug)]
 pub enum Above {
     /// A known scale a_ave: the hierarchy ends here.
     Fixed(f64),
-    /// log a_ave is an entry of the state, a_ave² ~ Inv-gamma(a_0², ν_ave).
+    /// log a_ave is an entry of the state.
     Sampled {
         /// Entry of the state.
         slot: usize,
-        /// Prior of a_ave².
-        prior: InverseGamma,
+        /// Prior of a_ave.
+        prior: ScaleDensity,
     },
 }
 
-/// Scales a_k with a common prior, a_k² ~ Inv-gamma(a_ave², ν), and perhaps
-/// a_ave² ~ Inv-gamma(a_0², ν_ave) above them. The state holds logarithms of standard
-/// deviations.
+/// How scales are distributed about the one above them.
+#[derive(Clone, Debug)]
+pub enum Spread {
+    /// a_k² ~ Inv-gamma(a_ave², ν).
+    InverseGamma(DofSource),
+    /// log a_k ~ N(log a_ave, τ²).
+    LogNormal {
+        /// τ.
+        log_sd: f64,
+    },
+}
+
+impl Spread {
+    /// Degrees of freedom that are sampled, with their entry of the state.
+    pub fn sampled_dof(&self) -> Option<usize> {
+        match self {
+            Spread::InverseGamma(DofSource::Sampled { slot, .. }) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// Log prior probability of sampled degrees of freedom; 0 where there are none.
+    pub fn log_prior(&self, state: &[f64]) -> f64 {
+        match self {
+            Spread::InverseGamma(dof) => dof.log_prior(state),
+            Spread::LogNormal { .. } => 0.0,
+        }
+    }
+
+    /// The distribution of a_k where a_ave is `above`; `None` if that is none.
+    pub fn about(&self, above: f64, state: &[f64]) -> Option<ScaleDensity> {
+        match self {
+            Spread::InverseGamma(dof) => ScaleDensity::inverse_gamma(above, dof.value(state)).ok(),
+            Spread::LogNormal { log_sd } => ScaleDensity::log_normal(above, *log_sd).ok(),
+        }
+    }
+}
+
+/// Scales a_k with a common prior about a_ave, and perhaps a prior of a_ave above them. The state
+/// holds logarithms of standard deviations.
 ///
 /// *Coordinates* of the level free the scales from a sampled level above: log a_ave, then
 /// log a_k - log a_ave, which is independent of a_ave in the prior. Without a sampled level
@@ -78,8 +72,8 @@ pub enum Above {
 pub struct Levels {
     /// Entries of the state with log a_k.
     pub slots: Range<usize>,
-    /// ν.
-    pub dof: DofSource,
+    /// The distribution about the level above.
+    pub spread: Spread,
     /// The level above.
     pub above: Above,
 }
@@ -88,9 +82,9 @@ pub struct Levels {
 #[derive(Clone, Copy, Debug)]
 pub struct LevelDensities {
     /// Of log a_k - log a_ave, or of log a_k.
-    below: LogInverseGamma,
+    below: LogScaleDensity,
     /// Of a sampled log a_ave.
-    above: Option<LogInverseGamma>,
+    above: Option<LogScaleDensity>,
 }
 
 impl Levels {
@@ -102,10 +96,7 @@ impl Levels {
     /// Entries of the state that the log prior is a density of; `None` if degrees of freedom are
     /// sampled too.
     pub fn density_slots(&self) -> Option<Vec<usize>> {
-        if let DofSource::Sampled { .. } = self.dof {
-            return None;
-        }
-        Some(self.movable_slots())
+        self.spread.sampled_dof().is_none().then(|| self.movable_slots())
     }
 
     /// The same given the degrees of freedom.
@@ -152,13 +143,13 @@ impl Levels {
         }
     }
 
-    /// Densities of the coordinates for ν = `dof`; `None` if that is none.
-    pub fn densities(&self, dof: f64) -> Option<LevelDensities> {
+    /// Densities of the coordinates given degrees of freedom in `state`; `None` if there are none.
+    pub fn densities(&self, state: &[f64]) -> Option<LevelDensities> {
         let (scale, above) = match &self.above {
             Above::Fixed(scale) => (*scale, None),
             Above::Sampled { prior, .. } => (1.0, Some(prior.of_log_scale())),
         };
-        let below = InverseGamma::new(scale, dof).ok()?.of_log_scale();
+        let below = self.spread.about(scale, state)?.of_log_scale();
         Some(LevelDensities { below, above })
     }
 
@@ -214,7 +205,7 @@ impl Levels {
         mut add: impl FnMut(usize, f64),
     ) -> Option<f64> {
         let log_above = self.log_above(state);
-        let below = InverseGamma::new(1.0, self.dof.value(state)).ok()?.of_log_scale();
+        let below = self.spread.about(1.0, state)?.of_log_scale();
         if !within_limits(log_above) {
             return None;
         }
@@ -246,11 +237,11 @@ impl Levels {
     /// As [`Levels::log_prior`], of those scales only that are `counted`.
     pub fn log_prior_of(&self, state: &[f64], counted: impl Fn(usize) -> bool) -> f64 {
         let log_above = self.log_above(state);
-        let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) else {
+        let Some(below) = self.spread.about(1.0, state) else {
             return f64::NAN;
         };
         let below = below.of_log_scale();
-        let mut value = self.dof.log_prior(state);
+        let mut value = self.spread.log_prior(state);
         for (k, log_scale) in state[self.slots.clone()].iter().enumerate() {
             if counted(k) {
                 value += below.log_density(log_scale - log_above).0;
@@ -264,12 +255,14 @@ impl Levels {
 
     /// Draws everything from the prior.
     pub fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
-        self.dof.draw_prior(state, stream);
+        if let Spread::InverseGamma(dof) = &self.spread {
+            dof.draw_prior(state, stream);
+        }
         if let Above::Sampled { slot, prior } = &self.above {
             state[*slot] = limited(prior.draw_log_scale(stream));
         }
         let log_above = self.log_above(state);
-        if let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) {
+        if let Some(below) = self.spread.about(1.0, state) {
             for slot in self.slots.clone() {
                 state[slot] = limited(log_above + below.draw_log_scale(stream));
             }
@@ -278,7 +271,7 @@ impl Levels {
 
     /// Draws the scale a_k from its prior given the level above.
     pub fn draw_scale(&self, k: usize, state: &mut [f64], stream: &mut Stream) {
-        if let Ok(below) = InverseGamma::new(1.0, self.dof.value(state)) {
+        if let Some(below) = self.spread.about(1.0, state) {
             let log_above = self.log_above(state);
             state[self.slots.start + k] = limited(log_above + below.draw_log_scale(stream));
         }
@@ -293,7 +286,7 @@ impl Levels {
         if let Above::Sampled { slot, .. } = self.above {
             state[slot] = middle + spread * stream.normal();
         }
-        if let DofSource::Sampled { slot, grid } = &self.dof {
+        if let Spread::InverseGamma(DofSource::Sampled { slot, grid }) = &self.spread {
             state[*slot] = grid.dofs()[grid.dofs().len() / 2];
         }
     }
@@ -308,21 +301,16 @@ impl Levels {
         inverse_temperature: f64,
         stream: &mut Stream,
     ) -> bool {
+        let Some(prior) = self.spread.about(self.log_above(state).exp(), state) else {
+            return false;
+        };
         let mut fine = true;
-        let dof = self.dof.value(state);
-        match InverseGamma::new(self.log_above(state).exp(), dof) {
-            Ok(prior) => {
-                for (k, slot) in self.slots.clone().enumerate() {
-                    let squares = squares(state, k);
-                    match variance_given_normal(squares, &prior, inverse_temperature) {
-                        Ok(conditional) => {
-                            state[slot] = limited(conditional.draw_log_scale(stream));
-                        }
-                        Err(_) => fine = false,
-                    }
-                }
+        for (k, slot) in self.slots.clone().enumerate() {
+            let squares = squares(state, k);
+            match prior.draw_given_normal(squares, inverse_temperature, stream) {
+                Some(log_scale) => state[slot] = limited(log_scale),
+                None => fine = false,
             }
-            Err(_) => fine = false,
         }
         self.gibbs_above(state, stream) && fine
     }
@@ -342,16 +330,19 @@ impl Levels {
         let first = self.slots.start;
         let counted = |slot: &usize| counted(slot - first);
         let mut fine = true;
-        let dof = self.dof.value(state);
         if let Above::Sampled { slot, prior } = &self.above {
             let members = self.slots.clone().filter(counted).map(|slot| state[slot]);
-            match common_log_scale_given_log_scales(members, dof, prior, 1.0, stream) {
+            let drawn = self
+                .spread
+                .about(1.0, state)
+                .and_then(|below| prior.draw_common(&below, members, stream));
+            match drawn {
                 Some(log_scale) => state[*slot] = limited(log_scale),
                 None => fine = false,
             }
         }
         let scale = self.log_above(state).exp();
-        if let DofSource::Sampled { slot, grid } = &mut self.dof {
+        if let Spread::InverseGamma(DofSource::Sampled { slot, grid }) = &mut self.spread {
             grid.begin();
             let members = self.slots.clone().filter(counted).map(|slot| state[slot]);
             grid.add_log_scales(members, scale, 1.0);

@@ -26,7 +26,7 @@ pub(in crate::model) use prior::ResidualPrior;
 use crate::data::{Dataset, Targets};
 use crate::density::{Categorical, InverseGamma, InverseWishart, ParameterError};
 use crate::model::ModelError;
-use crate::model::prior::{Above, DofGrid, DofSource, Levels, limited};
+use crate::model::prior::{Above, DofGrid, DofSource, Levels, ScaleDensity, Spread, limited};
 use crate::model::spec::checks::DofChoice;
 use crate::model::spec::{ResidualFamily, ResidualSharing, Values};
 use crate::random::Stream;
@@ -94,7 +94,7 @@ impl Residual {
             next - count..next
         };
         let noise = if prior.sharing == ResidualSharing::Covariance && outputs > 1 {
-            let prior = inverse_wishart(&prior.variance, outputs).map_err(invalid)?;
+            let prior = inverse_wishart(&prior.scale.conjugate(), outputs).map_err(invalid)?;
             Noise::Covariance { slots: take(outputs * outputs), prior }
         } else {
             let per_target = prior.sharing != ResidualSharing::Common && outputs > 1;
@@ -114,14 +114,22 @@ impl Residual {
             let mut counts = vec![0.0; count];
             slot_of.iter().for_each(|slot| counts[*slot as usize] += 1.0);
             let slots = take(count);
-            let above = if by.is_some() {
-                let prior = InverseGamma::new(prior.variance.scale(), prior.top_dof);
-                Above::Sampled { slot: take(1).start, prior: prior.map_err(invalid)? }
-            } else {
-                Above::Fixed(prior.variance.scale())
+            let (above, spread) = match (&by, prior.scale) {
+                (Some(_), scale) => {
+                    let above = Above::Sampled { slot: take(1).start, prior: scale };
+                    (above, Spread::InverseGamma(DofSource::Fixed(prior.by_dof)))
+                }
+                (None, ScaleDensity::InverseGamma(variance)) => {
+                    let dof = DofSource::Fixed(variance.dof());
+                    (Above::Fixed(variance.scale()), Spread::InverseGamma(dof))
+                }
+                (None, ScaleDensity::LogNormal(prior)) => {
+                    let logarithm = prior.logarithm();
+                    let spread = Spread::LogNormal { log_sd: logarithm.scale() };
+                    (Above::Fixed(logarithm.mean().exp()), spread)
+                }
             };
-            let dof = DofSource::Fixed(prior.variance.dof());
-            Noise::Scales { levels: Levels { slots, dof, above }, slot_of, counts }
+            Noise::Scales { levels: Levels { slots, spread, above }, slot_of, counts }
         };
         let with_dof = matches!(prior.family, ResidualFamily::StudentT | ResidualFamily::PerCase);
         let dof = match &prior.dof {
@@ -194,8 +202,10 @@ impl Residual {
     /// Degrees of freedom of separate scales about their common one.
     pub(in crate::model) fn group_dof(&self) -> f64 {
         match &self.noise {
-            Noise::Scales { levels, .. } => levels.dof.value(&[]),
-            Noise::Covariance { .. } => f64::INFINITY,
+            Noise::Scales { levels: Levels { spread: Spread::InverseGamma(dof), .. }, .. } => {
+                dof.value(&[])
+            }
+            _ => f64::INFINITY,
         }
     }
 

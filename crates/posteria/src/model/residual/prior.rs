@@ -1,13 +1,21 @@
 //! Check the residual model of real targets.
 
 use crate::density::InverseGamma;
+use crate::model::prior::ScaleDensity;
 use crate::model::spec::checks::{DofChoice, conflict, dof_choice, positive, written};
-use crate::model::spec::{ResidualFamily, ResidualSharing, ResidualSpec, SpecError};
+use crate::model::spec::{Priors, ResidualFamily, ResidualSharing, ResidualSpec, Spec, SpecError};
 
-/// Standard deviation scale of a residual variance.
-const SCALE: f64 = 0.05;
-/// Its degrees of freedom, and those of the common scale above separate ones.
-const DOF: f64 = 0.5;
+/// Median of a residual scale, and the standard deviation of its logarithm: nine in ten between
+/// 0.03, below which it is hardly noise, and 3, the deviation of the targets three times.
+const SCALE: f64 = 0.3;
+const LOG_SD: f64 = 1.4;
+/// Where only an inverse gamma variance will do (a covariance matrix of residuals, a conjugate
+/// prior): its standard deviation scale and degrees of freedom. Nine in ten between 0.05 and 1.6.
+const CONJUGATE_SCALE: f64 = 0.1;
+const CONJUGATE_DOF: f64 = 1.0;
+/// The same of the vague priors of MCMCstuff and FBM.
+const VAGUE_SCALE: f64 = 0.05;
+const VAGUE_DOF: f64 = 0.5;
 /// Degrees of freedom of variances of single cases.
 const CASE_DOF: f64 = 4.0;
 /// Degrees of freedom of separate residual variances about their common scale.
@@ -27,18 +35,30 @@ pub(in crate::model) struct ResidualPrior {
     pub(in crate::model) dof: DofChoice,
     pub(in crate::model) by: Vec<String>,
     pub(in crate::model) sharing: ResidualSharing,
-    /// Prior of a residual variance; with `by`, `scale` is that of the level above.
-    pub(in crate::model) variance: InverseGamma,
-    /// With `by`: the degrees of freedom of the common scale above.
-    pub(in crate::model) top_dof: f64,
+    /// Prior of a residual scale; with `by`, of the common scale above the separate ones.
+    pub(in crate::model) scale: ScaleDensity,
+    /// With `by`: degrees of freedom of separate variances about the common one.
+    pub(in crate::model) by_dof: f64,
 }
 
 impl ResidualPrior {
     /// Checks `[residual]`.
-    pub(in crate::model) fn new(residual: &ResidualSpec) -> Result<Self, SpecError> {
+    pub(in crate::model) fn new(spec: &Spec) -> Result<Self, SpecError> {
+        Self::checked(spec, false)
+    }
+
+    /// Checks `[residual]` for weights whose prior is conjugate with an inverse gamma variance.
+    pub(in crate::model) fn conjugate(spec: &Spec) -> Result<Self, SpecError> {
+        Self::checked(spec, true)
+    }
+
+    fn checked(spec: &Spec, conjugate: bool) -> Result<Self, SpecError> {
         let section = "residual";
+        let empty = ResidualSpec::default();
+        let residual = spec.residual.as_ref().unwrap_or(&empty);
+        let vague = spec.model.priors.unwrap_or_default() != Priors::WeaklyInformative;
         let family = residual.family.unwrap_or(ResidualFamily::Normal);
-        let dof = match (family, &residual.dof) {
+        let dof_of_residuals = match (family, &residual.dof) {
             (ResidualFamily::StudentT, None) => DofChoice::Grid(RESIDUAL_DOFS.to_vec()),
             (ResidualFamily::PerCase, None) => DofChoice::Known(CASE_DOF),
             (ResidualFamily::StudentT | ResidualFamily::PerCase, Some(dof)) => {
@@ -60,41 +80,77 @@ impl ResidualPrior {
         if residual.top_dof.is_some() && by.is_empty() {
             return conflict(section, "top_dof", "no column in by");
         }
-        let default_dof = if by.is_empty() { DOF } else { BY_DOF };
-        let variance = match residual.precision {
-            Some(_) if residual.scale.is_some() => return conflict(section, "scale", "precision"),
-            Some(_) if residual.scale_dof.is_some() => {
-                return conflict(section, "scale_dof", "precision");
+        let given = [
+            ("scale", residual.scale.is_some()),
+            ("scale_dof", residual.scale_dof.is_some()),
+            ("log_sd", residual.log_sd.is_some()),
+        ];
+        let conjugate = conjugate || sharing == ResidualSharing::Covariance;
+        let checked = |key, value| positive(section, key, value);
+        let scale = |usual: f64| checked("scale", residual.scale.unwrap_or(usual));
+        let log_normal = || match residual.log_sd {
+            Some(_) if conjugate => {
+                conflict(section, "log_sd", "what needs an inverse gamma variance")
             }
-            Some(_) if !by.is_empty() => return conflict(section, "precision", "by"),
-            Some(gamma) => {
-                let shape = positive(section, "precision.shape", gamma.shape)?;
-                let scale = positive(section, "precision.scale", gamma.scale)?;
-                InverseGamma::from_shape_rate(shape, 1.0 / scale)
-            }
-            None => {
-                let scale = positive(section, "scale", residual.scale.unwrap_or(SCALE))?;
-                let dof = residual.scale_dof.unwrap_or(default_dof);
-                InverseGamma::new(scale, positive(section, "scale_dof", dof)?)
-            }
+            given => checked("log_sd", given.unwrap_or(LOG_SD)),
         };
-        let variance = variance.map_err(|_| {
+        // Degrees of freedom of the one scale, or of the scale above all.
+        let dof = if by.is_empty() { residual.scale_dof } else { residual.top_dof };
+        let density = match (residual.precision, dof) {
+            (Some(_), _) if !by.is_empty() => return conflict(section, "precision", "by"),
+            (Some(gamma), _) => {
+                if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
+                    return conflict(section, key, "precision");
+                }
+                let shape = checked("precision.shape", gamma.shape)?;
+                let scale = checked("precision.scale", gamma.scale)?;
+                InverseGamma::from_shape_rate(shape, 1.0 / scale).map(ScaleDensity::from)
+            }
+            (None, Some(_)) if residual.log_sd.is_some() => {
+                return conflict(section, "log_sd", "degrees of freedom of the same scale");
+            }
+            (None, Some(dof)) => {
+                let key = if by.is_empty() { "scale_dof" } else { "top_dof" };
+                let usual = if vague { VAGUE_SCALE } else { CONJUGATE_SCALE };
+                ScaleDensity::inverse_gamma(scale(usual)?, checked(key, dof)?)
+            }
+            (None, None) if vague && residual.log_sd.is_none() => {
+                ScaleDensity::inverse_gamma(scale(VAGUE_SCALE)?, VAGUE_DOF)
+            }
+            (None, None) if conjugate && residual.log_sd.is_none() => {
+                ScaleDensity::inverse_gamma(scale(CONJUGATE_SCALE)?, CONJUGATE_DOF)
+            }
+            (None, None) => ScaleDensity::log_normal(scale(SCALE)?, log_normal()?),
+        };
+        let density = density.map_err(|_| {
             SpecError::out_of_range(section, "scale", f64::NAN, "positive and of ordinary size")
         })?;
-        let top_dof = positive(section, "top_dof", residual.top_dof.unwrap_or(DOF))?;
-        Ok(ResidualPrior { family, dof, by, sharing, variance, top_dof })
+        let by_dof = match residual.scale_dof.filter(|_| !by.is_empty()) {
+            Some(dof) => checked("scale_dof", dof)?,
+            None => BY_DOF,
+        };
+        Ok(ResidualPrior { family, dof: dof_of_residuals, by, sharing, scale: density, by_dof })
     }
 
     /// Writes every default.
     pub(in crate::model) fn complete(&self, residual: &mut ResidualSpec) {
         residual.family = Some(self.family);
         residual.sharing = Some(self.sharing);
+        let by = !self.by.is_empty();
+        if by {
+            residual.scale_dof = Some(self.by_dof);
+        }
         if residual.precision.is_none() {
-            residual.scale.get_or_insert(SCALE);
-            let by = !self.by.is_empty();
-            residual.scale_dof.get_or_insert(if by { BY_DOF } else { DOF });
-            if by {
-                residual.top_dof = Some(self.top_dof);
+            match self.scale {
+                ScaleDensity::InverseGamma(variance) => {
+                    residual.scale = Some(variance.scale());
+                    let dof = if by { &mut residual.top_dof } else { &mut residual.scale_dof };
+                    *dof = Some(variance.dof());
+                }
+                ScaleDensity::LogNormal(_) => {
+                    residual.scale.get_or_insert(SCALE);
+                    residual.log_sd.get_or_insert(LOG_SD);
+                }
             }
         }
         if matches!(self.family, ResidualFamily::StudentT | ResidualFamily::PerCase) {

@@ -1,8 +1,8 @@
 //! Check single keys of a specification.
 
 use super::{Dof, DofAbove, DofValues, SpecError, Unknown};
-use crate::density::{InverseGamma, TruncatedInverseGamma};
-use crate::model::prior::DofDensity;
+use crate::density::{InverseGamma, ParameterError, TruncatedInverseGamma};
+use crate::model::prior::{DofDensity, ScaleDensity};
 
 /// Degrees of freedom of a prior of degrees of freedom: fewer put it beyond the doubles, and more
 /// leave nothing to be sampled.
@@ -14,6 +14,55 @@ pub(in crate::model) enum DofChoice {
     Known(f64),
     Grid(Vec<f64>),
     Continuous(DofDensity),
+}
+
+/// How scales spread about the one above them, as a specification says it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::model) enum SpreadChoice {
+    /// Degrees of freedom of inverse gamma squares.
+    Dof(DofChoice),
+    /// Standard deviation of the logarithm.
+    LogSd(f64),
+}
+
+/// How a scale that is itself above others spreads about a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::model) enum TopChoice {
+    /// Degrees of freedom of its inverse gamma square.
+    Dof(f64),
+    /// Standard deviation of its logarithm.
+    LogSd(f64),
+}
+
+impl TopChoice {
+    /// The prior of the scale about `scale`.
+    pub(in crate::model) fn about(self, scale: f64) -> Result<ScaleDensity, ParameterError> {
+        match self {
+            TopChoice::Dof(dof) => ScaleDensity::inverse_gamma(scale, dof),
+            TopChoice::LogSd(log_sd) => ScaleDensity::log_normal(scale, log_sd),
+        }
+    }
+
+    /// Degrees of freedom.
+    pub(in crate::model) fn dof(self) -> Option<f64> {
+        match self {
+            TopChoice::Dof(dof) => Some(dof),
+            TopChoice::LogSd(_) => None,
+        }
+    }
+
+    /// Standard deviation of the logarithm.
+    pub(in crate::model) fn log_sd(self) -> Option<f64> {
+        match self {
+            TopChoice::Dof(_) => None,
+            TopChoice::LogSd(log_sd) => Some(log_sd),
+        }
+    }
+}
+
+/// A number of a few digits that came back from its logarithm.
+pub(in crate::model) fn rounded(value: f64) -> f64 {
+    format!("{value:.12e}").parse().unwrap_or(value)
 }
 
 /// Refuses a key.

@@ -124,11 +124,7 @@ impl Spec {
             return conflict("model", key, with);
         }
         for (name, prior) in &self.prior {
-            let of_prior = [
-                ("log_sd", prior.log_sd.is_some()),
-                ("lower", prior.lower.is_some()),
-                ("upper", prior.upper.is_some()),
-            ];
+            let of_prior = [("lower", prior.lower.is_some()), ("upper", prior.upper.is_some())];
             if let Some((key, _)) = of_prior.into_iter().find(|(_, given)| *given) {
                 return conflict(&format!("prior.{name}"), key, with);
             }

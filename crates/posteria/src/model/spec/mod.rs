@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod gp;
 mod inference;
+mod priors;
 mod sampling;
 pub(super) mod selection;
 mod unsupervised;
@@ -26,6 +27,7 @@ pub use dof::{Dof, DofAbove, DofValues, Unknown};
 pub use error::SpecError;
 pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Values};
 pub use inference::InferenceChoice;
+pub use priors::Priors;
 pub use sampling::{KernelChoice, SamplingSpec, StartChoice};
 pub use selection::{InclusionPriorSpec, SchemeChoice, SelectionSpec};
 
@@ -64,6 +66,12 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The prior of a group of weights or kind of hyperparameter whose section is absent.
+    pub(super) fn usual_prior(&self, group: &str) -> PriorSpec {
+        let task = self.model.task.unwrap_or(Task::Regression);
+        self.model.priors.unwrap_or_default().usual(self.model.kind, task, group)
+    }
+
     /// Checks everything that does not depend on the data.
     ///
     /// # Errors
@@ -118,6 +126,9 @@ pub struct ModelSpec {
     /// The task; set by the targets if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<Task>,
+    /// Where priors come from that are not given; weakly informative if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priors: Option<Priors>,
     /// Network: number of hidden units; 0 is a generalised linear model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<usize>,
@@ -212,6 +223,13 @@ pub struct PriorSpec {
     /// Degrees of freedom of the level above; absent with two levels only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_dof: Option<f64>,
+    /// In place of `dof`: standard deviation of the logarithm of a scale about the one above it,
+    /// or about `scale`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_sd: Option<f64>,
+    /// In place of `top_dof`: standard deviation of the logarithm of the level above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_log_sd: Option<f64>,
     /// Whether, and by which convention, `scale` is divided by a power of the fan-in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width_scaled: Option<WidthScaled>,
@@ -227,9 +245,6 @@ pub struct PriorSpec {
     /// Independent family: scale of that gamma prior (its mean is shape · scale).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_scale: Option<f64>,
-    /// Log-normal family: standard deviation of the logarithm.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub log_sd: Option<f64>,
     /// Log-uniform family: the least value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
@@ -294,6 +309,10 @@ pub struct ResidualSpec {
     /// Its degrees of freedom ν.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_dof: Option<f64>,
+    /// In place of `scale_dof`: standard deviation of log σ about log `scale`; with `by`, of the
+    /// common scale above the separate ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_sd: Option<f64>,
     /// With `by`: degrees of freedom of the common scale above the separate ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_dof: Option<f64>,

@@ -24,6 +24,7 @@ impl Spec {
             ("data", "target", !data.target.is_empty()),
             ("data", "test", data.test.is_some()),
             ("model", "task", model.task.is_some()),
+            ("model", "priors", model.priors.is_some()),
             ("model", "hidden", model.hidden.is_some()),
             ("model", "direct", model.direct.is_some()),
             ("model", "intercept", model.intercept.is_some()),

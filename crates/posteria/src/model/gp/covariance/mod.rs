@@ -147,6 +147,12 @@ impl Covariance {
         &self.parameters
     }
 
+    /// Number of inputs of a factor of a term.
+    pub(super) fn inputs_of(&self, (term, factor): (usize, usize)) -> usize {
+        let mut factors = self.terms().nth(term).unwrap_or_default().into_iter();
+        factors.nth(factor).map_or(1, |factor| factor.inputs.len().max(1))
+    }
+
     /// Number of inputs of a point.
     pub fn inputs(&self) -> usize {
         self.inputs

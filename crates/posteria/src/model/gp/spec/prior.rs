@@ -4,15 +4,16 @@ use super::super::hyperparameters::Kind;
 use super::super::scale_prior::ScalePrior;
 use super::{GaussianProcess, MEAN_SCALE, of_prior};
 use crate::density::{Gamma, HalfStudentT, InverseGamma, LogNormal, ParameterError};
-use crate::model::spec::checks::{DofChoice, conflict, dof_choice, written};
-use crate::model::spec::{Dof, MeanChoice, PriorFamily, PriorSpec, Sharing, Spec, SpecError};
+use crate::model::spec::checks::{
+    DofChoice, SpreadChoice, TopChoice, conflict, dof_choice, rounded, written,
+};
+use crate::model::spec::{
+    Dof, MeanChoice, PriorFamily, PriorSpec, Sharing, Spec, SpecError, WidthRule, WidthScaled,
+};
 
-/// Standard deviation scale of an inverse gamma prior.
-const SCALE: f64 = 0.05;
-/// Its degrees of freedom.
-const DOF: f64 = 0.5;
-/// Degrees of freedom of the level above the relevances.
-const TOP_DOF: f64 = 1.0;
+/// Standard deviation scale and degrees of freedom of an inverse gamma prior that gives neither.
+const VAGUE_SCALE: f64 = 0.05;
+const VAGUE_DOF: f64 = 0.5;
 /// Degrees of freedom of a half-Student-t prior.
 const HALF_DOF: f64 = 4.0;
 /// Standard deviation of the logarithm under a log-normal prior.
@@ -23,14 +24,14 @@ const LOG_SD: f64 = 1.0;
 pub(in crate::model::gp) enum GroupPrior {
     /// Independent.
     Each(ScalePrior),
-    /// Inverse gamma squares about a common scale that is sampled too, or with degrees of
-    /// freedom that are.
-    Levels { scale: f64, dof: DofChoice, top_dof: Option<f64> },
+    /// About a common scale that is sampled too, or with degrees of freedom that are; `by_root`
+    /// divides the scale by the root of the number of inputs.
+    Levels { scale: f64, spread: SpreadChoice, top: Option<TopChoice>, by_root: bool },
 }
 
 impl GroupPrior {
     pub(in crate::model::gp) fn has_sampled_dof(&self) -> bool {
-        matches!(self, GroupPrior::Levels { dof: DofChoice::Grid(_), .. })
+        matches!(self, GroupPrior::Levels { spread: SpreadChoice::Dof(DofChoice::Grid(_)), .. })
     }
 }
 
@@ -41,8 +42,8 @@ pub(in crate::model::gp) struct GroupPriors([GroupPrior; 5]);
 impl GroupPriors {
     pub(super) fn new(spec: &Spec) -> Result<Self, SpecError> {
         let group = |kind: Kind| {
-            let given = spec.prior.get(kind.name()).cloned().unwrap_or_default();
-            group_prior(kind, &given)
+            let usual = spec.usual_prior(kind.name());
+            group_prior(kind, spec.prior.get(kind.name()).unwrap_or(&usual), &usual)
         };
         let [a, b, c, d, e] = Kind::ALL;
         Ok(GroupPriors([group(a)?, group(b)?, group(c)?, group(d)?, group(e)?]))
@@ -108,7 +109,11 @@ pub(super) fn mean_scale(spec: &Spec, mean: MeanChoice) -> Result<f64, SpecError
     of_prior("mean", "fixed", fixed.unwrap_or(MEAN_SCALE))
 }
 
-fn group_prior(kind: Kind, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
+fn group_prior(
+    kind: Kind,
+    prior: &PriorSpec,
+    default: &PriorSpec,
+) -> Result<GroupPrior, SpecError> {
     let name = kind.name();
     let section = &format!("prior.{name}");
     if prior.sharing.is_some() && kind != Kind::Relevance {
@@ -117,13 +122,18 @@ fn group_prior(kind: Kind, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
     if prior.fixed.is_some() {
         return conflict(section, "fixed", "kind = \"gp\", which has [hyperparameters] for it");
     }
-    let usual = match kind {
-        Kind::Magnitude | Kind::Relevance => PriorFamily::InverseGamma,
-        Kind::Shape | Kind::Period | Kind::Bias => PriorFamily::LogNormal,
+    // Degrees of freedom belong to inverse gamma priors, whatever is usual.
+    let of_dof = prior.dof.is_some() || prior.top_dof.is_some();
+    let usual = match default.family {
+        Some(family) if !of_dof => family,
+        _ => PriorFamily::InverseGamma,
     };
     let family = prior.family.unwrap_or(usual);
-    refuse_keys(section, family, prior)?;
-    let scale = |usual: f64| of_prior(name, "scale", prior.scale.unwrap_or(usual));
+    refuse_keys(section, (kind, family), prior)?;
+    // What a section leaves out is usual, of the usual family.
+    let default = if default.family == Some(family) { default } else { &PriorSpec::default() };
+    let scale =
+        |usual: f64| of_prior(name, "scale", prior.scale.or(default.scale).unwrap_or(usual));
     let needed = |key: &'static str, value: Option<f64>, with: &'static str| match value {
         Some(value) => of_prior(name, key, value),
         None => Err(SpecError::Missing { section: section.clone(), key, with }),
@@ -132,7 +142,7 @@ fn group_prior(kind: Kind, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
         SpecError::out_of_range(section, "scale", f64::NAN, "positive and of ordinary size")
     };
     let each = match family {
-        PriorFamily::InverseGamma => return inverse_gamma(kind, section, prior),
+        PriorFamily::InverseGamma => return inverse_gamma(kind, section, prior, default),
         PriorFamily::HalfStudentT => {
             let dof = match prior.dof {
                 None => HALF_DOF,
@@ -148,7 +158,20 @@ fn group_prior(kind: Kind, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
             ScalePrior::HalfStudentT(HalfStudentT::new(scale(1.0)?, dof).map_err(extreme)?)
         }
         PriorFamily::LogNormal => {
-            let log_sd = of_prior(name, "log_sd", prior.log_sd.unwrap_or(LOG_SD))?;
+            let log_sd =
+                of_prior(name, "log_sd", prior.log_sd.or(default.log_sd).unwrap_or(LOG_SD))?;
+            if kind == Kind::Relevance {
+                let silent = prior.scale.is_none() && prior.log_sd.is_none();
+                let top = prior.top_log_sd.or(default.top_log_sd.filter(|_| silent));
+                let top = top.map(|log_sd| of_prior(name, "top_log_sd", log_sd));
+                let top = top.transpose()?.map(TopChoice::LogSd);
+                // One relevance of all inputs has nothing to be about.
+                let top = top.filter(|_| prior.sharing != Some(Sharing::Common));
+                let (scale, spread) = (scale(1.0)?, SpreadChoice::LogSd(log_sd));
+                let width = prior.width_scaled.or(default.width_scaled);
+                let by_root = !matches!(width, None | Some(WidthScaled::Switch(false)));
+                return Ok(GroupPrior::Levels { scale, spread, top, by_root });
+            }
             ScalePrior::LogNormal(LogNormal::new(scale(1.0)?.ln(), log_sd).map_err(extreme)?)
         }
         PriorFamily::Gamma => {
@@ -169,10 +192,16 @@ fn group_prior(kind: Kind, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
     Ok(GroupPrior::Each(each))
 }
 
-fn inverse_gamma(kind: Kind, section: &str, prior: &PriorSpec) -> Result<GroupPrior, SpecError> {
+fn inverse_gamma(
+    kind: Kind,
+    section: &str,
+    prior: &PriorSpec,
+    default: &PriorSpec,
+) -> Result<GroupPrior, SpecError> {
     let name = kind.name();
-    let scale = of_prior(name, "scale", prior.scale.unwrap_or(SCALE))?;
-    let dof = prior.dof.clone().unwrap_or(Dof::Known(DOF));
+    let scale = prior.scale.or(default.scale);
+    let scale = of_prior(name, "scale", scale.unwrap_or(VAGUE_SCALE))?;
+    let dof = prior.dof.clone().or(default.dof.clone()).unwrap_or(Dof::Known(VAGUE_DOF));
     let dof = dof_choice(section, "dof", &dof, &crate::model::mlp::GROUP_DOFS)?;
     if matches!(dof, DofChoice::Continuous(_)) {
         return conflict(section, "dof", "a density of ν, which only residuals have");
@@ -180,7 +209,7 @@ fn inverse_gamma(kind: Kind, section: &str, prior: &PriorSpec) -> Result<GroupPr
     // Relevances of which nothing is said have the usual level above them.
     let silent = prior.scale.is_none() && prior.dof.is_none() && kind == Kind::Relevance;
     let silent = silent && prior.sharing != Some(Sharing::Common);
-    let top_dof = prior.top_dof.or(silent.then_some(TOP_DOF));
+    let top_dof = prior.top_dof.or(default.top_dof.filter(|_| silent));
     let top_dof = top_dof.map(|dof| of_prior(name, "top_dof", dof)).transpose()?;
     match (dof, top_dof) {
         (DofChoice::Known(dof), None) => match InverseGamma::new(scale, dof) {
@@ -190,12 +219,20 @@ fn inverse_gamma(kind: Kind, section: &str, prior: &PriorSpec) -> Result<GroupPr
                 Err(SpecError::out_of_range(section, "scale", scale, must_be))
             }
         },
-        (dof, top_dof) => Ok(GroupPrior::Levels { scale, dof, top_dof }),
+        (dof, top_dof) => {
+            let (spread, top) = (SpreadChoice::Dof(dof), top_dof.map(TopChoice::Dof));
+            Ok(GroupPrior::Levels { scale, spread, top, by_root: false })
+        }
     }
 }
 
 /// Refuses keys that the family does not have.
-fn refuse_keys(section: &str, family: PriorFamily, prior: &PriorSpec) -> Result<(), SpecError> {
+fn refuse_keys(
+    section: &str,
+    (kind, family): (Kind, PriorFamily),
+    prior: &PriorSpec,
+) -> Result<(), SpecError> {
+    let of_inputs = kind == Kind::Relevance && family == PriorFamily::LogNormal;
     let inverse_gamma = family == PriorFamily::InverseGamma;
     let given = [
         ("scale", prior.scale.is_some(), family != PriorFamily::LogUniform),
@@ -205,7 +242,8 @@ fn refuse_keys(section: &str, family: PriorFamily, prior: &PriorSpec) -> Result<
         ("log_sd", prior.log_sd.is_some(), family == PriorFamily::LogNormal),
         ("lower", prior.lower.is_some(), family == PriorFamily::LogUniform),
         ("upper", prior.upper.is_some(), family == PriorFamily::LogUniform),
-        ("width_scaled", prior.width_scaled.is_some(), false),
+        ("top_log_sd", prior.top_log_sd.is_some(), of_inputs),
+        ("width_scaled", prior.width_scaled.is_some(), of_inputs),
         ("weight_dof", prior.weight_dof.is_some(), false),
         ("rho", prior.rho.is_some(), false),
         ("rate_scale", prior.rate_scale.is_some(), false),
@@ -220,13 +258,30 @@ fn refuse_keys(section: &str, family: PriorFamily, prior: &PriorSpec) -> Result<
 fn written_prior(checked: &GroupPrior, given: &PriorSpec) -> PriorSpec {
     let empty = PriorSpec::default();
     match checked {
-        GroupPrior::Levels { scale, dof, top_dof } => PriorSpec {
-            family: Some(PriorFamily::InverseGamma),
-            scale: Some(*scale),
-            dof: given.dof.clone().or(Some(written(dof))),
-            top_dof: *top_dof,
-            ..empty
-        },
+        GroupPrior::Levels { scale, spread, top, by_root } => {
+            let of_inputs = matches!(spread, SpreadChoice::LogSd(_));
+            let width_scaled = match by_root {
+                true => Some(WidthScaled::By(WidthRule::Fbm)),
+                false => of_inputs.then_some(WidthScaled::Switch(false)),
+            };
+            let (family, dof, log_sd) = match spread {
+                SpreadChoice::Dof(dof) => {
+                    let dof = given.dof.clone().unwrap_or_else(|| written(dof));
+                    (PriorFamily::InverseGamma, Some(dof), None)
+                }
+                SpreadChoice::LogSd(log_sd) => (PriorFamily::LogNormal, None, Some(*log_sd)),
+            };
+            PriorSpec {
+                family: Some(family),
+                scale: Some(*scale),
+                dof,
+                log_sd,
+                top_dof: top.and_then(TopChoice::dof),
+                top_log_sd: top.and_then(TopChoice::log_sd),
+                width_scaled,
+                ..empty
+            }
+        }
         GroupPrior::Each(ScalePrior::InverseGamma(prior)) => PriorSpec {
             family: Some(PriorFamily::InverseGamma),
             scale: Some(prior.scale()),
@@ -239,10 +294,10 @@ fn written_prior(checked: &GroupPrior, given: &PriorSpec) -> PriorSpec {
             dof: Some(Dof::Known(prior.dof())),
             ..empty
         },
-        GroupPrior::Each(ScalePrior::LogNormal(_)) => PriorSpec {
+        GroupPrior::Each(ScalePrior::LogNormal(prior)) => PriorSpec {
             family: Some(PriorFamily::LogNormal),
-            scale: given.scale.or(Some(1.0)),
-            log_sd: given.log_sd.or(Some(LOG_SD)),
+            scale: given.scale.or_else(|| Some(rounded(prior.logarithm().mean().exp()))),
+            log_sd: Some(prior.logarithm().scale()),
             ..empty
         },
         GroupPrior::Each(ScalePrior::Gamma(prior)) => PriorSpec {

@@ -14,8 +14,8 @@ use crate::sample::{Adapt, Stage, Sweep};
 /// Standard deviation of log hyperparameters in these tests.
 pub(super) const LOG_SD: f64 = 0.7;
 /// Log-normal priors about 1.
-pub(super) const PRIORS: &str = "[prior.magnitude]\nfamily = 'log-normal'\nlog_sd = 0.7\n\
-    [prior.relevance]\nfamily = 'log-normal'\nlog_sd = 0.7\n";
+pub(super) const PRIORS: &str = "[prior.magnitude]\nfamily = 'log-normal'\nscale = 1.0\nlog_sd = 0.7\n\
+    [prior.relevance]\nfamily = 'log-normal'\nscale = 1.0\nlog_sd = 0.7\nwidth_scaled = false\n";
 /// How latents are moved.
 pub(super) const KERNELS: [&str; 4] =
     ["", "kernel = 'hmc'", "latents = 'elliptical'", "latents = 'metropolis'"];
@@ -120,7 +120,7 @@ const PASSES: usize = 6400;
 impl Exact {
     fn posterior(&self, sampling: &str) -> GpPosterior {
         let link = if self.probit { "link = 'probit'\n" } else { "" };
-        let prior = "[prior.magnitude]\nfamily = 'log-normal'\nlog_sd = 0.7\n";
+        let prior = "[prior.magnitude]\nfamily = 'log-normal'\nscale = 1.0\nlog_sd = 0.7\n";
         let known =
             if self.known_magnitude { format!("magnitude = {MAGNITUDE}\n") } else { String::new() };
         let prior = if self.known_magnitude { "" } else { prior };

@@ -15,7 +15,7 @@ use crate::data::Dataset;
 use crate::density::InverseGamma;
 use crate::model::Posterior;
 use crate::model::gp::GpPosterior;
-use crate::model::prior::{Above, DofSource};
+use crate::model::prior::{Above, DofSource, Spread};
 use crate::model::residual::{Noise, ResidualDof};
 use crate::model::spec::ResidualFamily;
 use crate::random::{Purpose, Seed, Stream};
@@ -71,19 +71,19 @@ fn scores(posterior: &GpPosterior, state: &[f64], table: &mut Scores) {
             let level = |log: f64, prior: InverseGamma| z_of_level(prior.cdf((2.0 * log).exp()));
             match &group.prior {
                 GroupDensity::Levels(levels) => {
-                    let dof = levels.dof.value(state);
                     let above = match &levels.above {
                         Above::Fixed(scale) => *scale,
                         Above::Sampled { slot, prior } => {
-                            table.push(level(state[*slot], *prior));
+                            table.push(z_of_level(prior.cdf_of_log_scale(state[*slot])));
                             state[*slot].exp()
                         }
                     };
-                    let prior = InverseGamma::new(above, dof).unwrap();
+                    let prior = levels.spread.about(above, state).unwrap();
                     for slot in levels.slots.clone() {
-                        table.push(level(state[slot], prior));
+                        table.push(z_of_level(prior.cdf_of_log_scale(state[slot])));
                     }
-                    if let DofSource::Sampled { slot, grid } = &levels.dof {
+                    if let Spread::InverseGamma(DofSource::Sampled { slot, grid }) = &levels.spread
+                    {
                         table.push_grid(state[*slot], grid.dofs());
                     }
                 }
@@ -113,9 +113,9 @@ fn scores(posterior: &GpPosterior, state: &[f64], table: &mut Scores) {
     let Observed::Real(residual) = &posterior.observed else { unreachable!() };
     let Noise::Scales { levels, .. } = &residual.noise else { unreachable!() };
     let Above::Fixed(scale) = levels.above else { unreachable!() };
-    let prior = InverseGamma::new(scale, levels.dof.value(state)).unwrap();
+    let prior = levels.spread.about(scale, state).unwrap();
     for slot in levels.slots.clone() {
-        table.push(z_of_level(prior.cdf((2.0 * state[slot]).exp())));
+        table.push(z_of_level(prior.cdf_of_log_scale(state[slot])));
     }
     match &residual.dof {
         ResidualDof::Fixed(_) => {}

@@ -183,9 +183,9 @@ fn a_completed_specification_is_the_same_model() {
         ("[model]\nbasis = { kind = 'fourier', period = 7.0, terms = 2 }", Task::Binary),
     ] {
         let mut spec = Spec::from_toml(text).unwrap();
-        let before = Linear::new(&spec).unwrap();
+        let before = Linear::new(&spec).unwrap().for_task(task).unwrap();
         spec.complete(task).unwrap();
-        let after = Linear { task: None, ..Linear::new(&spec).unwrap() };
+        let after = Linear { spec: before.spec.clone(), ..Linear::new(&spec).unwrap() };
         assert_eq!(before, after, "{text}");
     }
     for text in ["[residual]\nscale = 1.0", "[prior.weights]\nfamily = 'conjugate'\nrho = 1.0"] {

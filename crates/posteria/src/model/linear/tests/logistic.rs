@@ -13,7 +13,8 @@ fn posterior(rows: usize) -> LinearPosterior {
     let mut noise = stream(30);
     let x = random_matrix(rows, 3, &mut noise);
     let codes = (0..rows).map(|_| noise.index(2)).collect();
-    conditioned("[prior.weights]\nsharing = 'per-input'", &classes(x, codes))
+    let text = "[model]\npriors = 'mcmcstuff'\n[prior.weights]\nsharing = 'per-input'";
+    conditioned(text, &classes(x, codes))
 }
 
 fn conditional(

@@ -81,7 +81,7 @@ fn the_conjugate_answers_agree_with_quadrature_to_eight_digits() {
 fn independent_scales_agree_with_brute_force_to_eight_digits() {
     let residual = InverseGamma::from_shape_rate(1.5, 0.4).unwrap();
     let weights = InverseGamma::from_shape_rate(2.0, 0.7).unwrap();
-    let sampled = ScalePrior::Sampled(weights);
+    let sampled = ScalePrior::Sampled(weights.into());
     for (seed, (rows, columns)) in SHAPES.into_iter().enumerate() {
         let (x, y, new) = random_problem(rows, columns, 110 + seed as u64);
         for (prior, intercept) in
@@ -110,7 +110,7 @@ fn independent_scales_agree_with_brute_force_to_eight_digits() {
                 }
                 log_sum_exp(&terms)
             };
-            let exact = ByQuadrature::new(&x, &y, intercept, prior, residual).unwrap();
+            let exact = ByQuadrature::new(&x, &y, intercept, prior, residual.into()).unwrap();
             let evidence = brute(&x, &y);
             let error = exact.log_evidence() - evidence;
             assert!(error.abs() < CLOSE, "{rows} × {columns}, {prior:?}: {error}");
@@ -173,8 +173,8 @@ fn gibbs_has_the_moments_of_the_quadrature() {
 
 #[test]
 fn hard_problems_keep_their_digits() {
-    let residual = InverseGamma::new(0.05, 0.5).unwrap();
-    let weights = ScalePrior::Sampled(InverseGamma::new(0.5, 1.0).unwrap());
+    let residual = InverseGamma::new(0.05, 0.5).unwrap().into();
+    let weights = ScalePrior::Sampled(InverseGamma::new(0.5, 1.0).unwrap().into());
     // Targets far from 0: the vague intercept takes the mean without cancellation.
     let (x, y, new) = random_problem(20, 3, 130);
     let near = ByQuadrature::new(&x, &y, Some(1e6), weights, residual).unwrap();

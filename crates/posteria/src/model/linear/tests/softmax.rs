@@ -70,7 +70,7 @@ fn the_gradient_agrees_with_differences_and_the_value_with_its_terms() {
             let found = conditional.log_density(&state[..9]).unwrap();
             let squares: f64 = (0..9)
                 .map(|at| {
-                    let scale = if at < 3 { 10.0 } else { state[9 + (at / 3 - 1)].exp() };
+                    let scale = if at < 3 { 3.0 } else { state[9 + (at / 3 - 1)].exp() };
                     (state[at] / scale).powi(2)
                 })
                 .sum();

@@ -103,10 +103,10 @@ pub(super) const PRIORS: [Priors; 5] = [
 /// Normal weights, the only family beside a covariance of residuals.
 pub(super) const NORMAL_PRIORS: Priors = [
     "sharing = 'per-input'\nscale = 0.9\ndof = { grid = [4.0, 8.0] }\ntop_dof = 7.0",
-    "scale = 0.7\ndof = 6.0\ntop_dof = 8.0",
-    "scale = 1.2\ndof = 7.0",
+    "scale = 0.7\nlog_sd = 0.4\ntop_log_sd = 0.6",
+    "scale = 1.2\nlog_sd = 0.5",
     "scale = 0.8\ndof = 6.0",
-    "sharing = 'per-input'\nscale = 0.8\ndof = 6.0\ntop_dof = 8.0\nwidth_scaled = false",
+    "sharing = 'per-input'\nscale = 0.8\nlog_sd = 0.6\ntop_log_sd = 0.5\nwidth_scaled = false",
 ];
 
 /// The priors of this number that go with the target.

@@ -4,7 +4,7 @@ use super::super::hierarchy::Scale;
 use super::cases::{PRIORS, TARGETS};
 use super::gradients::moderate_state;
 use super::*;
-use crate::model::prior::{Above, DofSource};
+use crate::model::prior::Above;
 use crate::model::residual::ResidualDof;
 use crate::target::Terms;
 use reference::{log_density, residual_factors, weight_factors};
@@ -82,7 +82,7 @@ fn every_entry_of_the_state_has_one_meaning() {
                 if let Above::Sampled { slot, .. } = levels.above {
                     used(slot..slot + 1);
                 }
-                if let DofSource::Sampled { slot, .. } = levels.dof {
+                if let Some(slot) = levels.spread.sampled_dof() {
                     used(slot..slot + 1);
                 }
             }
@@ -211,7 +211,7 @@ fn scales_are_divided_by_the_published_powers_of_the_fan_in() {
         };
         match &levels.above {
             Above::Fixed(scale) => *scale,
-            Above::Sampled { prior, .. } => prior.scale(),
+            Above::Sampled { prior, .. } => prior.conjugate().scale(),
         }
     };
     let with = |index: usize, text: &'static str| {

@@ -137,7 +137,9 @@ fn draws_hold_nothing_of_inputs_that_are_out_and_predict_alike() {
     for (task, direct) in [(Task::Regression, true), (Task::Binary, false)] {
         let x = inputs(9, 3, &mut stream(62));
         let values: Vec<f64> = (0..9).map(|row| f64::from(x[(row, 0)] > 0.0)).collect();
-        let text = format!("hidden = 3\ndirect = {direct}\n[selection]\ntries = 2\n");
+        let text = format!(
+            "hidden = 3\npriors = 'mcmcstuff'\ndirect = {direct}\n[selection]\ntries = 2\n"
+        );
         let posterior = network(&text).condition(&dataset(&x, &values, task), None).unwrap();
         let layout = posterior.layout();
         let at = |name: &str| layout.variable(name).unwrap().range();

@@ -6,7 +6,7 @@ use super::super::hierarchy::{Group, MultiplierFamily, Scale};
 use super::*;
 use crate::density::special::{ln_gamma_multivariate, normal_cdf, regularized_gamma_lower};
 use crate::density::{Categorical, Gamma, InverseGamma, Laplace, Normal, StudentT};
-use crate::model::prior::{Above, DofSource, Levels};
+use crate::model::prior::{Above, DofSource, Levels, ScaleDensity, Spread};
 use crate::model::residual::ResidualDof;
 
 /// What a factor belongs to.
@@ -51,6 +51,19 @@ impl Factor {
         let log_jacobian = (2.0 * variance).ln();
         let log_density = prior.log_density(variance) + log_jacobian;
         Factor::continuous(kind, log_density, prior.cdf(variance))
+    }
+
+    /// The logarithm of a scale with this prior.
+    fn of_prior(log_scale: f64, prior: &ScaleDensity) -> Self {
+        match prior {
+            ScaleDensity::InverseGamma(prior) => {
+                Factor::log_scale(Kind::Scale, log_scale, prior.scale(), prior.dof())
+            }
+            ScaleDensity::LogNormal(prior) => {
+                let log_density = prior.log_density(log_scale.exp()) + log_scale;
+                Factor::continuous(Kind::Scale, log_density, prior.cdf(log_scale.exp()))
+            }
+        }
     }
 
     /// log √v with v exponential of mean 2.
@@ -125,16 +138,22 @@ fn push_dof(dof: &DofSource, state: &[f64], factors: &mut Vec<Factor>) -> f64 {
 }
 
 fn push_levels(levels: &Levels, state: &[f64], factors: &mut Vec<Factor>) {
-    let dof = push_dof(&levels.dof, state, factors);
     let above = match &levels.above {
         Above::Fixed(scale) => *scale,
         Above::Sampled { slot, prior } => {
-            factors.push(Factor::log_scale(Kind::Scale, state[*slot], prior.scale(), prior.dof()));
+            factors.push(Factor::of_prior(state[*slot], prior));
             state[*slot].exp()
         }
     };
+    let prior = match &levels.spread {
+        Spread::InverseGamma(dof) => {
+            ScaleDensity::inverse_gamma(above, push_dof(dof, state, factors))
+        }
+        Spread::LogNormal { log_sd } => ScaleDensity::log_normal(above, *log_sd),
+    };
+    let prior = prior.unwrap();
     for slot in levels.slots.clone() {
-        factors.push(Factor::log_scale(Kind::Scale, state[slot], above, dof));
+        factors.push(Factor::of_prior(state[slot], &prior));
     }
 }
 

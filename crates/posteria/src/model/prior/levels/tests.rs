@@ -1,20 +1,24 @@
 //! Check coordinates, densities and draws of levels.
 
 use super::*;
-use crate::density::Categorical;
+use crate::density::{Categorical, InverseGamma};
+use crate::model::prior::DofGrid;
 use crate::random::{Purpose, Seed};
 
 /// Three scales, with and without a level above, after two entries that are not theirs.
-fn every_level() -> [Levels; 2] {
+fn every_level() -> [Levels; 4] {
     let grid = DofGrid::new(&[2.0, 6.0], &Categorical::new(&[1.0, 3.0]).unwrap()).unwrap();
-    let prior = InverseGamma::new(0.4, 3.0).unwrap();
+    let prior = ScaleDensity::inverse_gamma(0.4, 3.0).unwrap();
+    let fixed = Spread::InverseGamma(DofSource::Fixed(5.0));
+    let sampled = Spread::InverseGamma(DofSource::Sampled { slot: 0, grid });
+    let log_normal = Spread::LogNormal { log_sd: 0.8 };
+    let above = |prior| Above::Sampled { slot: 5, prior };
+    let normal = ScaleDensity::log_normal(0.4, 1.2).unwrap();
     [
-        Levels { slots: 2..5, dof: DofSource::Fixed(5.0), above: Above::Fixed(0.7) },
-        Levels {
-            slots: 2..5,
-            dof: DofSource::Sampled { slot: 0, grid },
-            above: Above::Sampled { slot: 5, prior },
-        },
+        Levels { slots: 2..5, spread: fixed, above: Above::Fixed(0.7) },
+        Levels { slots: 2..5, spread: sampled, above: above(prior) },
+        Levels { slots: 2..5, spread: log_normal.clone(), above: Above::Fixed(0.7) },
+        Levels { slots: 2..5, spread: log_normal, above: above(normal) },
     ]
 }
 
@@ -43,22 +47,28 @@ fn coordinates_have_the_density_of_the_scales() {
     for levels in every_level() {
         let mut coordinates = vec![0.0; levels.coordinates()];
         levels.enter(&STATE, &mut coordinates);
-        let dof = levels.dof.value(&STATE);
-        let densities = levels.densities(dof).unwrap();
+        let densities = levels.densities(&STATE).unwrap();
         let mut gradient = vec![0.0; coordinates.len()];
         let found = levels.log_density_gradient(&densities, &coordinates, &mut gradient).unwrap();
-        let expected = levels.log_prior(&STATE) - levels.dof.log_prior(&STATE);
+        let expected = levels.log_prior(&STATE) - levels.spread.log_prior(&STATE);
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         // And by hand: densities of variances, Jacobian 2v each.
         let above = match levels.above {
             Above::Fixed(scale) => scale,
             Above::Sampled { slot, .. } => STATE[slot].exp(),
         };
-        let of = |log_scale: f64, prior: InverseGamma| {
-            let variance = (2.0 * log_scale).exp();
-            prior.log_density(variance) + (2.0 * variance).ln()
+        let of = |log_scale: f64, prior: ScaleDensity| match prior {
+            ScaleDensity::InverseGamma(prior) => {
+                let variance = (2.0 * log_scale).exp();
+                prior.log_density(variance) + (2.0 * variance).ln()
+            }
+            ScaleDensity::LogNormal(prior) => prior.log_density(log_scale.exp()) + log_scale,
         };
-        let level = InverseGamma::new(above, dof).unwrap();
+        let level = match &levels.spread {
+            Spread::InverseGamma(dof) => ScaleDensity::inverse_gamma(above, dof.value(&STATE)),
+            Spread::LogNormal { log_sd } => ScaleDensity::log_normal(above, *log_sd),
+        };
+        let level = level.unwrap();
         let mut by_hand: f64 = STATE[2..5].iter().map(|log_scale| of(*log_scale, level)).sum();
         if let Above::Sampled { slot, prior } = levels.above {
             by_hand += of(STATE[slot], prior);
@@ -75,7 +85,7 @@ fn gradients_carry_those_of_the_rest_of_the_target() {
         let mut coordinates = vec![0.0; levels.coordinates()];
         levels.enter(&STATE, &mut coordinates);
         let first = coordinates.len() - 3;
-        let densities = levels.densities(5.0).unwrap();
+        let densities = levels.densities(&STATE).unwrap();
         let value = |coordinates: &[f64], gradient: &mut [f64]| {
             gradient[first..].copy_from_slice(&rest);
             let density = levels.log_density_gradient(&densities, coordinates, gradient).unwrap();
@@ -102,13 +112,13 @@ fn gradients_carry_those_of_the_rest_of_the_target() {
 fn log_scales_stay_where_their_squares_are_numbers() {
     assert!((2.0 * limited(1e9)).exp().is_finite() && (2.0 * limited(-1e9)).exp() > 0.0);
     let mut stream = Seed(3).stream(Purpose::Data, [20, 0]);
-    let tiny = InverseGamma::new(1.0, 1e-3).unwrap();
+    let tiny = ScaleDensity::inverse_gamma(1.0, 1e-3).unwrap();
     let levels = Levels {
         slots: 0..3,
-        dof: DofSource::Fixed(1e-3),
+        spread: Spread::InverseGamma(DofSource::Fixed(1e-3)),
         above: Above::Sampled { slot: 3, prior: tiny },
     };
-    let densities = levels.densities(1e-3).unwrap();
+    let densities = levels.densities(&[]).unwrap();
     let mut state = [0.0; 4];
     let mut coordinates = [0.0; 4];
     for _ in 0..100 {
@@ -129,8 +139,8 @@ fn log_scales_stay_where_their_squares_are_numbers() {
 fn what_is_not_finite_stays_and_is_reported() {
     let mut levels = Levels {
         slots: 2..4,
-        dof: DofSource::Fixed(0.5),
-        above: Above::Sampled { slot: 4, prior: InverseGamma::new(1.0, 0.5).unwrap() },
+        spread: Spread::InverseGamma(DofSource::Fixed(0.5)),
+        above: Above::Sampled { slot: 4, prior: InverseGamma::new(1.0, 0.5).unwrap().into() },
     };
     let mut stream = Seed(4).stream(Purpose::Data, [0, 0]);
     let mut state = [f64::NAN, 1.0, 0.5, f64::NAN, 0.25];
@@ -149,7 +159,7 @@ fn centred_derivatives_are_those_of_the_log_prior() {
     for levels in every_level() {
         let mut gradient = [0.0; 7];
         let value = levels.centred_log_density(&STATE, |slot, d| gradient[slot] += d).unwrap();
-        let expected = levels.log_prior(&STATE) - levels.dof.log_prior(&STATE);
+        let expected = levels.log_prior(&STATE) - levels.spread.log_prior(&STATE);
         assert!((value - expected).abs() < 1e-12, "{value} {expected}");
         for slot in 2..6 {
             let at = |h: f64| {

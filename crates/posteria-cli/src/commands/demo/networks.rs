@@ -9,7 +9,7 @@ pub mod two_class;
 
 use posteria::data::{Table, Task};
 use posteria::model::spec::{
-    InferenceChoice, ModelKind, PriorSpec, ResidualFamily, ResidualSpec, Spec, WidthRule,
+    InferenceChoice, ModelKind, PriorSpec, Priors, ResidualFamily, ResidualSpec, Spec, WidthRule,
     WidthScaled,
 };
 use posteria::random::Seed;
@@ -35,6 +35,7 @@ impl Design {
     fn spec(&self) -> Spec {
         let mut spec = Spec::default();
         spec.model.kind = ModelKind::Mlp;
+        spec.model.priors = Some(Priors::Mcmcstuff);
         spec.model.task = Some(self.task);
         spec.model.hidden = Some(self.hidden);
         for group in ["input_weights", "output_weights"] {

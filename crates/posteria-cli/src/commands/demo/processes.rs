@@ -6,7 +6,7 @@ pub mod surface;
 pub mod two_class;
 
 use posteria::data::Task;
-use posteria::model::spec::{ModelKind, ResidualFamily, ResidualSpec, Spec};
+use posteria::model::spec::{ModelKind, Priors, ResidualFamily, ResidualSpec, Spec};
 
 use super::study::{Fitted, Study, numbers, outputs};
 use super::{Demonstration, Quantity, Settings, estimate, networks};
@@ -19,6 +19,7 @@ const PREDICTED: usize = 10;
 fn study(target: &'static str, task: Task, residual: Option<ResidualFamily>) -> Study {
     let mut spec = Spec::default();
     spec.model.kind = ModelKind::Gp;
+    spec.model.priors = Some(Priors::Mcmcstuff);
     spec.model.task = Some(task);
     spec.residual =
         residual.map(|family| ResidualSpec { family: Some(family), ..ResidualSpec::default() });

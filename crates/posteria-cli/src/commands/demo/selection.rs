@@ -5,7 +5,8 @@ pub mod concrete;
 use posteria::data::recipes::{three_class, two_class};
 use posteria::data::{Column, Table, Task};
 use posteria::model::spec::{
-    Dof, InclusionPriorSpec, ModelKind, PriorSpec, SelectionSpec, Spec, WidthRule, WidthScaled,
+    Dof, InclusionPriorSpec, ModelKind, PriorSpec, Priors, SelectionSpec, Spec, WidthRule,
+    WidthScaled,
 };
 use posteria::random::Purpose;
 
@@ -45,6 +46,7 @@ pub fn network(settings: &Settings) -> Result<Demonstration> {
     let table = three_class::draw(settings.rows(three_class::TRAINING_ROWS), &mut stream);
     let mut spec = Spec::default();
     spec.model.kind = ModelKind::Mlp;
+    spec.model.priors = Some(Priors::Mcmcstuff);
     spec.model.task = Some(Task::Multiclass);
     spec.model.hidden = Some(8);
     // Those of the manual, which has the scale above the relevances at 0.05.
@@ -79,6 +81,7 @@ pub fn process(settings: &Settings) -> Result<Demonstration> {
     let table = Table::new("two-class", columns).expect("columns of one length");
     let mut spec = Spec::default();
     spec.model.kind = ModelKind::Gp;
+    spec.model.priors = Some(Priors::Mcmcstuff);
     spec.model.task = Some(Task::Binary);
     let published = [1.0, 1.0, 0.04, 0.05];
     let study = Study { targets: vec!["class"], task: Task::Binary, spec };

@@ -3,7 +3,7 @@
 use posteria::assess::{Bootstrap, PointwiseUtilities, TargetFacts, bayesian_bootstrap};
 use posteria::data::recipes::images::{ROWS_PER_IMAGE, TRAINING_IMAGES, draw};
 use posteria::data::{Column, Dataset, Folds, Table, Task};
-use posteria::model::spec::{ModelKind, Spec};
+use posteria::model::spec::{ModelKind, Priors, Spec};
 use posteria::random::Purpose;
 use posteria::sample::Plan;
 
@@ -41,6 +41,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
     let table = without_groups(&drawn);
     let mut spec = Spec::default();
     spec.model.kind = ModelKind::Mlp;
+    spec.model.priors = Some(Priors::Mcmcstuff);
     spec.model.hidden = Some(HIDDEN);
     let study = Study { targets: vec!["class"], task: Task::Binary, spec };
     let facts = TargetFacts::of(&Dataset::new(&table, &study.roles()).running()?.0);

@@ -3,7 +3,7 @@
 use posteria::assess::{Bootstrap, Comparison, PointwiseUtilities, TargetFacts, compare};
 use posteria::data::recipes::additives::{TRAINING_ROWS, draw};
 use posteria::data::{Dataset, Folds, Task};
-use posteria::model::spec::{BasisSpec, ModelKind, ResidualFamily, ResidualSpec, Spec};
+use posteria::model::spec::{BasisSpec, ModelKind, Priors, ResidualFamily, ResidualSpec, Spec};
 use posteria::random::Purpose;
 use posteria::sample::Plan;
 
@@ -95,6 +95,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
 fn spec(family: ResidualFamily, by_additives: bool) -> Spec {
     let mut spec = Spec::default();
     spec.model.kind = ModelKind::Linear;
+    spec.model.priors = Some(Priors::Mcmcstuff);
     spec.model.basis = Some(BasisSpec::Polynomial { degree: DEGREE });
     let by = by_additives.then(|| ADDITIVES.map(String::from).to_vec());
     spec.residual = Some(ResidualSpec { family: Some(family), by, ..ResidualSpec::default() });

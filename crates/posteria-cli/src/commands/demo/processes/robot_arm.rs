@@ -2,7 +2,7 @@
 
 use posteria::data::recipes::robot_arm::{NOISE_SD, TRAINING_ROWS, draw, position};
 use posteria::data::{Table, Task};
-use posteria::model::spec::{ModelKind, Processes, ResidualSharing, ResidualSpec, Spec};
+use posteria::model::spec::{ModelKind, Priors, Processes, ResidualSharing, ResidualSpec, Spec};
 use posteria::predict::PredictiveTable;
 use posteria::random::Purpose;
 
@@ -47,6 +47,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
 pub fn spec(kind: ModelKind) -> Spec {
     let mut spec = Spec::default();
     spec.model.kind = kind;
+    spec.model.priors = Some(Priors::Mcmcstuff);
     match kind {
         ModelKind::Mlp => spec.model.hidden = Some(HIDDEN),
         _ => spec.model.processes = Some(Processes::Shared),

@@ -7,7 +7,7 @@ use posteria::assess::{
 };
 use posteria::data::recipes::concrete_like::{NAMES, TRAINING_ROWS, draw, is_relevant};
 use posteria::data::{Table, Task};
-use posteria::model::spec::{InclusionPriorSpec, ModelKind, SelectionSpec, Spec};
+use posteria::model::spec::{InclusionPriorSpec, ModelKind, Priors, SelectionSpec, Spec};
 use posteria::random::Purpose;
 use posteria::select::Visits;
 
@@ -39,6 +39,7 @@ const BEYOND_DOUBT: f64 = 0.95;
 fn study(selection: Option<SelectionSpec>) -> Study {
     let mut spec = Spec { selection, ..Spec::default() };
     spec.model.kind = ModelKind::Linear;
+    spec.model.priors = Some(Priors::Mcmcstuff);
     spec.model.task = Some(Task::Regression);
     Study { targets: vec!["y"], task: Task::Regression, spec }
 }

@@ -100,10 +100,8 @@ fn check_gradient(
 #[test]
 fn the_density_is_that_of_normal_targets() {
     let data = data(9, &[&wave]);
-    let posterior = posterior(
-        "priors = 'mcmcstuff'\n[prior.relevance]\nscale = 0.3\ndof = 2.0",
-        &data,
-    );
+    let posterior =
+        posterior("priors = 'mcmcstuff'\n[prior.relevance]\nscale = 0.3\ndof = 2.0", &data);
     let mut state = vec![0.0; posterior.latents.end];
     state[..4].copy_from_slice(&[0.3, -0.4, 0.2, -1.1]);
     let mut target = conditional(&posterior, 1.0);

@@ -108,6 +108,11 @@ impl Words {
         Words { prior_functions: PriorFunctions::draw(prepared), ..self }
     }
 
+    /// Why the prior is not one of these data, if its functions were drawn.
+    pub fn prior_doubt(&self) -> Option<&str> {
+        self.prior_functions.as_ref().and_then(PriorFunctions::doubt)
+    }
+
     /// The model by its usual name, its target and the size of the data.
     pub fn headline(&self) -> String {
         let rows = text::count(self.rows, "row");

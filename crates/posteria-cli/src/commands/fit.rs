@@ -16,6 +16,7 @@ use crate::job::FitJob;
 use crate::predictive::Predicted;
 use crate::prepare::{Prepared, prepare, prepare_kept};
 use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
+use crate::warning::Warning;
 use crate::words::Words;
 use crate::{disk, size, text};
 
@@ -46,6 +47,9 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     let Some(out) = job.out else {
         prepared.cautions.iter().for_each(|caution| context.warn(caution));
         let words = words.with_prior_functions(&prepared);
+        if let Some(doubt) = words.prior_doubt() {
+            context.warn(Warning::new("prior-far-from-data", doubt));
+        }
         context.result(&words, || words.render())?;
         return Ok(None);
     };

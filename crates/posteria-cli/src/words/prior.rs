@@ -42,6 +42,9 @@ pub struct PriorFunctions {
     measured: usize,
     #[serde(skip)]
     unit: &'static str,
+    /// Why the prior is not one of these data, and what to do.
+    #[serde(skip)]
+    doubt: Option<String>,
 }
 
 /// What prior draws say.
@@ -88,7 +91,23 @@ impl PriorFunctions {
         let residual_scale = (!scales.is_empty()).then(|| Quantiles::of(scales));
         let sd_of_f = Quantiles::of(deviations);
         let draws = functions;
-        Some(PriorFunctions { of, input, at, draws, sd_of_f, residual_scale, measured, unit })
+        let doubt = doubt(&sd_of_f, data);
+        Some(PriorFunctions {
+            of,
+            input,
+            at,
+            draws,
+            sd_of_f,
+            residual_scale,
+            measured,
+            unit,
+            doubt,
+        })
+    }
+
+    /// Why the prior is not one of these data, if so, and what to do.
+    pub fn doubt(&self) -> Option<&str> {
+        self.doubt.as_deref()
     }
 
     /// The functions as lines of text.
@@ -118,6 +137,33 @@ impl PriorFunctions {
         ));
         lines
     }
+}
+
+/// What is absurd about a prior whose functions have these deviations over the rows: none of them
+/// is of the size of the targets, or one in twenty is a hundred times as large. Log odds of 20 are
+/// certainties.
+fn doubt(sd_of_f: &Quantiles, data: &Dataset) -> Option<String> {
+    let (of_data, what) = match &data.targets {
+        Targets::Real { values, names, .. } => {
+            let scaling = data.target_scaling[0];
+            let targets: Vec<f64> = values.column(0).iter().map(|y| scaling.invert(*y)).collect();
+            (deviation(&targets), format!("the standard deviation of {}", names[0]))
+        }
+        Targets::Classes { .. } => (2.0, "log odds of 2".into()),
+    };
+    let [low, high] = [sd_of_f.q05 / of_data, sd_of_f.q95 / of_data];
+    let far = match (low > 10.0, high < 0.1, high > 100.0) {
+        (true, ..) => format!("the functions of the prior vary more than ten times {what}"),
+        (_, true, _) => format!("the functions of the prior vary less than a tenth of {what}"),
+        (.., true) => format!("one in twenty functions of the prior varies a hundred times {what}"),
+        _ => return None,
+    };
+    let standardised = data.target_scaling.iter().all(|it| (it.scale - 1.0).abs() < 1e-12);
+    let cure = match (data.task, standardised) {
+        (Task::Regression, true) => "standardise, or give priors in the unit of the target",
+        _ => "use --priors weakly-informative, or give smaller scales in the prior sections",
+    };
+    Some(format!("{far}; {cure}"))
 }
 
 /// Functions of a model whose draws are functions by themselves: a line, a network.

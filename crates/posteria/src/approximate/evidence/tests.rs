@@ -120,7 +120,7 @@ fn scales_that_are_fixed_stay() {
     let model = posterior.regularised().unwrap();
     let found = Evidence::best(&model, Estimation::Evidence, 1, Seed(1)).unwrap();
     for group in &found.weight_groups {
-        let expected: f64 = if group.name == "weights" { 0.7 } else { 3.0 };
+        let expected: f64 = if group.name == "weights" { 0.7 } else { 1.5 };
         assert!((group.scale - expected).abs() < 1e-12 && group.fixed, "{group:?}");
     }
     assert!(!found.residual_groups[0].fixed);

@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn silent_biases_have_the_defaults_of_their_task() {
         for (priors, regression, classes) in
-            [("mcmcstuff", 100.0, 10.0), ("weakly-informative", 3.0, 3.0)]
+            [("mcmcstuff", 100.0, 10.0), ("weakly-informative", 1.5, 3.0)]
         {
             for (task, expected) in [
                 (Task::Regression, regression),

@@ -119,7 +119,7 @@ seed = 7
             "sharing = \"common\"",
             "[prior.intercept]",
             "priors = \"weakly-informative\"",
-            "fixed = 3.0",
+            "fixed = 1.5",
             "scale = 0.3",
             "log_sd = 1.4",
             "chains = 4",

@@ -83,6 +83,8 @@ fn by_root(prior: PriorSpec) -> PriorSpec {
 fn weakly_informative(kind: ModelKind, task: Task, group: &str) -> PriorSpec {
     // Log odds of ±2 are probabilities of 0.12 and 0.88.
     let unit = if task == Task::Regression { 1.0 } else { 2.0 };
+    // Standardised targets are about 0; log odds of ±6 are classes of a quarter of a percent.
+    let level = 1.5 * unit;
     let hyperparameter = |family| PriorSpec { family: Some(family), ..log_normal(1.0, 1.0) };
     match (kind, group) {
         // Inputs that do not matter are a factor of exp(-2) or more below the common scale, and
@@ -100,11 +102,11 @@ fn weakly_informative(kind: ModelKind, task: Task, group: &str) -> PriorSpec {
         (ModelKind::Mlp, "hidden_bias") => log_normal(1.0, 0.7),
         // Of tanh units about half of the output weights' variance is left.
         (ModelKind::Mlp, "output_weights") => by_root(log_normal(1.5 * unit, 1.0)),
-        (ModelKind::Mlp, _) => fixed(3.0),
+        (ModelKind::Mlp, _) => fixed(level),
         // Coefficients of separable classes are as large as the prior lets them be.
         (ModelKind::Linear, "weights") if task != Task::Regression => log_normal(1.5, 0.5),
         (ModelKind::Linear, "weights") => log_normal(0.5, 1.0),
-        (ModelKind::Linear, _) => fixed(3.0),
+        (ModelKind::Linear, _) => fixed(level),
         (_, "magnitude") => {
             PriorSpec { scale: Some(unit), ..hyperparameter(PriorFamily::LogNormal) }
         }

@@ -2,6 +2,7 @@
 
 mod chain;
 mod committee;
+mod enough;
 mod evidence;
 mod jobs;
 mod recorder;
@@ -9,6 +10,7 @@ mod warm;
 
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
+pub use enough::{Attained, Goal, Mixing};
 pub use evidence::fit_evidence;
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};

@@ -39,6 +39,19 @@ impl Spec {
                 *slot = value;
             }
         }
+        // A number that is given is meant, and so is one chain of many: neither waits for a goal.
+        let alone = own.only_chain.is_some();
+        if !given("settle") && !given("warmup") && !alone {
+            own.settle = usual.settle;
+        }
+        *own = match own.ess {
+            Some(ess) if !given("draws") => own.with_goal(ess, spec.model.kind),
+            None if !given("draws") && alone => {
+                SamplingSpec { ess: usual.ess, ..*own }.without_goal(spec.model.kind)
+            }
+            None if !given("draws") => SamplingSpec { ess: usual.ess, ..*own },
+            _ => *own,
+        };
         Ok(spec)
     }
 
@@ -122,7 +135,9 @@ seed = 7
             "scale_dof = 0.5",
             "chains = 4",
             "warmup = 1000",
-            "draws = 1000",
+            "settle = true",
+            "draws = 4000",
+            "ess = 400.0",
             "thin = 1",
             "seed = 1",
         ] {

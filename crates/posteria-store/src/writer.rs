@@ -172,16 +172,18 @@ impl RunWriter {
         self.pause.fetch_min(iteration, Ordering::Relaxed);
     }
 
+    /// Whether writing failed and the chains stopped for that; [`RunWriter::finish`] tells why.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
     /// Writes a checkpoint of chains that have paused or are done, so that [`Run`](crate::Run)
     /// shows all of their draws.
     ///
     /// # Errors
-    /// As [`RunWriter::finish`].
+    /// [`StoreError::Io`] if it cannot be written.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
-        match lock(&self.error).take() {
-            Some(error) => Err(error),
-            None => self.write_checkpoint(false),
-        }
+        self.write_checkpoint(false)
     }
 
     /// Writes the last checkpoint and gives the lock back.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FitError;
 use super::recorder::{Kept, Report};
+use super::settle::Window;
 use crate::draws::Statistics;
 use crate::model::{Evaluator, Posterior};
 use crate::random::{Purpose, Seed, Stream, StreamPosition};
@@ -24,6 +25,9 @@ pub struct ChainMemory {
     pub stream: StreamPosition,
     /// The memory of every update.
     pub updates: Vec<Vec<f64>>,
+    /// What was seen of the present window of a warm-up that ends when chains have settled.
+    #[serde(default)]
+    pub window: Vec<f64>,
 }
 
 /// One Markov chain of a posterior.
@@ -38,6 +42,7 @@ pub struct Chain<'p> {
     draw: Vec<f64>,
     log_likelihood: Vec<f64>,
     kept: Option<(usize, Statistics)>,
+    window: Window,
 }
 
 impl<'p> Chain<'p> {
@@ -102,6 +107,7 @@ impl<'p> Chain<'p> {
         }
         chain.state.clone_from(&memory.state);
         chain.iteration = memory.iteration;
+        chain.window = Window::recall(&memory.window).ok_or(FitError::Memory { chain: index })?;
         // The settings of the stage first, then what was learned in it. What another chain has
         // learned was learned in its sampling stage.
         let began = memory.iteration > 0;
@@ -127,6 +133,7 @@ impl<'p> Chain<'p> {
             draw: vec![0.0; posterior.layout().len()],
             log_likelihood: vec![0.0; posterior.rows()],
             kept: None,
+            window: Window::default(),
         }
     }
 
@@ -138,6 +145,10 @@ impl<'p> Chain<'p> {
         self.sweep.pass(&mut self.state, &mut self.stream);
         self.iteration += 1;
         let sampled = self.iteration.saturating_sub(self.plan.warmup_iterations());
+        if sampled == 0 && self.plan.settle {
+            let log_density = self.evaluate().map_or(f64::NAN, |terms| terms.at(1.0));
+            self.window.add(self.plan, self.iteration, log_density);
+        }
         self.kept = (sampled > 0 && sampled.is_multiple_of(self.plan.thin)).then(|| {
             // Every update leaves the state where its density is usable; a failure here is a
             // fault of the model, and the draw shows it instead of hiding it.
@@ -173,6 +184,7 @@ impl<'p> Chain<'p> {
             state: self.state.clone(),
             stream: self.stream.position(),
             updates: self.sweep.memory(),
+            window: self.window.memory(),
         }
     }
 

@@ -6,6 +6,7 @@ mod enough;
 mod evidence;
 mod jobs;
 mod recorder;
+mod settle;
 mod warm;
 
 pub use chain::{Chain, ChainMemory};
@@ -14,6 +15,7 @@ pub use enough::{Attained, Goal, Mixing};
 pub use evidence::fit_evidence;
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};
+pub use settle::have_settled;
 pub use warm::{WarmStart, begin_with, warm_start};
 
 use std::num::NonZero;

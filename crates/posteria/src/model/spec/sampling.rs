@@ -199,7 +199,8 @@ impl SamplingSpec {
         }
         // At most all of the warm-up, so that nothing is taken from the windows that tune.
         let alone = if self.staged == Some(true) { self.warmup / 10 } else { 0 };
-        let mut plan = Plan::new(self.chains, self.warmup - alone, self.draws);
+        let windows = if self.settle == Some(true) { Plan::settling } else { Plan::new };
+        let mut plan = windows(self.chains, self.warmup - alone, self.draws);
         if alone > 0 {
             let still = STILL.map(String::from).to_vec();
             let first =

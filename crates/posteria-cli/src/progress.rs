@@ -46,23 +46,20 @@ enum Display {
     Bars { all: MultiProgress, chains: Vec<ProgressBar>, status: ProgressBar },
 }
 
+/// What was seen of chains before they paused.
+pub struct Seen {
+    clock: Clock,
+    draws: RHatMonitor,
+}
+
 /// Since when chains run, and when it was shown how far they are.
-#[derive(Clone, Copy, Debug)]
-pub struct Clock {
+struct Clock {
     started: Instant,
     shown: Instant,
     judge: Instant,
     r_hat: f64,
-    /// Sweeps that all chains had done then; unknown before they run.
-    begun: Option<usize>,
-}
-
-impl Clock {
-    /// Begins now.
-    pub fn new() -> Self {
-        let now = Instant::now();
-        Clock { started: now, shown: now, judge: now + JUDGE, r_hat: f64::NAN, begun: None }
-    }
+    /// Sweeps that all chains had done when it started.
+    begun: usize,
 }
 
 impl<'a> Progress<'a> {
@@ -81,7 +78,9 @@ impl<'a> Progress<'a> {
         } else {
             Display::Lines(output)
         };
-        let clock = Clock { begun: Some(begun.iter().sum()), ..Clock::new() };
+        let now = Instant::now();
+        let (judge, r_hat, begun_all) = (now + JUDGE, f64::NAN, begun.iter().sum());
+        let clock = Clock { started: now, shown: now, judge, r_hat, begun: begun_all };
         Progress {
             kept_by,
             tally: Tally::new(plan, begun, layout.variable("test_error").map(|v| v.offset)),
@@ -93,11 +92,12 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Goes on with the time that was measured before these chains paused.
-    pub fn since(mut self, clock: Clock) -> Self {
-        if let Some(begun) = clock.begun {
-            self.tally = self.tally.since(begun);
+    /// Goes on with what was seen before these chains paused.
+    pub fn since(mut self, seen: Option<Seen>) -> Self {
+        if let Some(Seen { clock, draws }) = seen {
+            self.tally = self.tally.since(clock.begun);
             self.clock = Mutex::new(clock);
+            self.draws = Mutex::new(draws);
         }
         self
     }
@@ -121,12 +121,13 @@ impl<'a> Progress<'a> {
     }
 
     /// Removes the bars. Gives what [`Progress::since`] needs.
-    pub fn finish(self) -> Clock {
+    pub fn finish(self) -> Seen {
         if let Display::Bars { all, .. } = &self.display {
             // Nothing depends on the terminal being tidy.
             let _ = all.clear();
         }
-        self.clock.into_inner().expect("no chain panicked")
+        let clock = self.clock.into_inner().expect("no chain panicked");
+        Seen { clock, draws: self.draws.into_inner().expect("no chain panicked") }
     }
 
     fn show(&self) {

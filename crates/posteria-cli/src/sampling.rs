@@ -11,9 +11,9 @@ use std::time::Instant;
 use anyhow::Context as _;
 use posteria::approximate::Independent;
 use posteria::data::Task;
-use posteria::diagnose::divergences;
+use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
-use posteria::fit::{self, Attained, ChainMemory, FitError, Goal, Mixing, Outcome, Recorder};
+use posteria::fit::{self, Attained, ChainMemory, FitError, Goal, Outcome, Recorder};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::{
@@ -29,7 +29,6 @@ use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::{Conditioned, Prepared};
-use crate::progress::Clock;
 use crate::text;
 use crate::verdict::judged;
 use crate::warning::Warning;
@@ -46,6 +45,8 @@ pub struct FitReport {
     min_ess_bulk: f64,
     divergences: usize,
     accept_rate: f64,
+    /// Sweeps of every chain.
+    warmup: usize,
     /// What predictions depend on; none for draws that are not of chains.
     #[serde(skip_serializing_if = "Option::is_none")]
     predictions: Option<Predictions>,
@@ -123,9 +124,8 @@ pub fn sample(
     context: &Context,
 ) -> Result<FitReport> {
     let started = Instant::now();
-    let (plan, clock) = (plan.clone(), Clock::new());
-    let attained = None;
-    let mut legs = Legs { prepared, found, plan, until, interrupt, context, attained, clock };
+    let (plan, attained, seen) = (plan.clone(), None, None);
+    let mut legs = Legs { prepared, found, plan, until, interrupt, context, attained, seen };
     let stopped = legs.run(path, &mut writer);
     let seconds = started.elapsed().as_secs_f64();
     // What stopped the chains comes first: a full disk explains why they did not finish.
@@ -147,9 +147,11 @@ pub fn sample(
     }
     let draws = run.draws_of_variables().running()?;
     let known = legs.attained.filter(|(judged, _)| *judged == draws.draws);
+    let known = known.filter(|_| stopped == Stopped::Enough);
     let of = (&draws, run.approximation());
     let report = FitReport::new(prepared, path, of, known.map(|(_, attained)| attained), context);
-    Ok(FitReport { seconds, ..report.stopped(until.goal, stopped) })
+    let warmup = run.extent().warmup;
+    Ok(FitReport { seconds, warmup, ..report.stopped(until.goal, stopped) })
 }
 
 /// Runs the chains of what was prepared, trains its committee, or draws from what was `found` in
@@ -213,8 +215,10 @@ impl FitReport {
             min_ess_bulk: summary.min_ess_bulk(),
             divergences: divergences(draws).iter().sum(),
             accept_rate: accepted / draws.statistics.len() as f64,
+            warmup: prepared.plan.warmup_iterations(),
             predictions: is_judged(prepared).then(|| {
-                let of = known.unwrap_or_else(|| attained(prepared, draws, context.threads));
+                let of =
+                    known.unwrap_or_else(|| attained(prepared, draws, (None, context.threads)));
                 Predictions { worst: of.worst(), of }
             }),
             goal: None,
@@ -235,9 +239,15 @@ impl FitReport {
         }
     }
 
+    /// The same, of chains that warmed up for so many sweeps.
+    #[must_use]
+    pub fn warmed_up(self, warmup: usize) -> Self {
+        FitReport { warmup, ..self }
+    }
+
     /// Whether predictions have what is enough.
     pub fn meets(&self, goal: &Goal) -> bool {
-        self.predictions.is_some_and(|predictions| predictions.worst.meets(goal))
+        self.predictions.is_some_and(|predictions| goal.is_met_by(&predictions.worst))
     }
 
     /// The same, of chains that stopped for this reason on their way to this goal.
@@ -245,7 +255,7 @@ impl FitReport {
     pub fn stopped(mut self, goal: Option<Goal>, stopped: Stopped) -> Self {
         (self.goal, self.stopped) = (goal, stopped);
         if let (Some(goal), Some(predictions)) = (goal, &self.predictions)
-            && !predictions.worst.meets(&goal)
+            && !goal.is_met_by(&predictions.worst)
         {
             let run = text::printable(&self.run);
             let reason = match stopped {
@@ -290,10 +300,11 @@ impl FitReport {
                 count => text::count(count, "divergence"),
             };
             format!(
-                "{run}: {} of {} in {time}, seed {}\nlargest R-hat {}, at least {} effective draws, \
+                "{run}: {} of {} after {} of warm-up in {time}, seed {}\nlargest R-hat {}, at least {} effective draws, \
                  {diverged}, acceptance {:.2}\n{}{}",
                 text::count(self.chains, "chain"),
                 text::count(self.draws, "draw"),
+                text::count(self.warmup, "sweep"),
                 self.seed,
                 text::fixed(self.max_r_hat, 3),
                 text::fixed(self.min_ess_bulk, 0),

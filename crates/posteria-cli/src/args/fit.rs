@@ -191,7 +191,7 @@ pub struct Fit {
     /// Draw until there are N effective draws of the predictions [default: 400]
     ///
     /// What is enough: R-hat at most 1.01 and N effective draws, of the bulk and of the tails, of
-    /// fitted values, residual scale and log density. It is judged after 250, 400, 600, 1000, … draws
+    /// fitted values, residual scale and log density. It is judged after 250, 350, 500, 700, 1000, … draws
     /// per chain, and never after more than ten times N, at least 4000 (gp: 2000). A number of --draws
     /// without --ess is drawn exactly.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
@@ -250,7 +250,8 @@ pub struct Fit {
 
     /// Run only chain I of those asked for, I from 1: one unit of a larger job
     ///
-    /// Its draws are those that chain I of the whole run has.
+    /// Its draws are those that chain I of a whole run of the same --warmup and --draws has: 1000 of
+    /// each (gp: 500), unless they are given.
     #[arg(long, value_name = "I", help_heading = SAMPLING)]
     pub chain: Option<NonZero<usize>>,
 }

@@ -195,6 +195,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
                 Some(true) => Stopped::Enough,
                 Some(false) => Stopped::MostDraws,
             };
+            let report = report.warmed_up(run.extent().warmup);
             return report.stopped(until.goal, stopped).print(context);
         }
     }

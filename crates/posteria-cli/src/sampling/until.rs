@@ -21,7 +21,7 @@ use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::{Conditioned, Prepared};
-use crate::progress::{Clock, Progress};
+use crate::progress::{Progress, Seen};
 
 /// Part of a budget of time that chains may use: the rest is for what follows them.
 const FOR_CHAINS: f64 = 0.97;
@@ -93,8 +93,8 @@ pub struct Legs<'a> {
     pub context: &'a Context,
     /// What they had attained when they were last judged, after so many draws of each.
     pub attained: Option<(usize, Attained)>,
-    /// Since when they run, and when progress was shown.
-    pub clock: Clock,
+    /// What progress has seen of them.
+    pub seen: Option<Seen>,
 }
 
 /// Why a leg ended.
@@ -175,7 +175,7 @@ impl Legs<'_> {
         let layout = self.prepared.posterior.layout();
         let progress =
             Progress::new(&deadline, self.context.output, &self.expected(), layout, &begun)
-                .since(self.clock)
+                .since(self.seen.take())
                 .towards(self.until.goal, self.attained);
         let progress = match self.prepared.posterior {
             Conditioned::Committee(_) => progress.of_members(),
@@ -183,7 +183,7 @@ impl Legs<'_> {
         };
         let both = (self.prepared, self.found);
         let outcome = run_chains(both, &self.plan, &memories, self.context.threads, &progress);
-        self.clock = progress.finish();
+        self.seen = Some(progress.finish());
         let paused_at = deadline.paused_at();
         Ok(match (outcome.running()?, paused_at) {
             (Outcome::Complete, _) => Ended::Done,
@@ -210,7 +210,8 @@ impl Legs<'_> {
     /// What the draws in the folder are worth.
     fn judge(&mut self, path: &Path) -> Result<Attained> {
         let draws = open(path)?.draws_of_variables().running()?;
-        let attained = attained(self.prepared, &draws, self.context.threads);
+        let how = (self.until.goal.as_ref(), self.context.threads);
+        let attained = attained(self.prepared, &draws, how);
         self.attained = Some((draws.draws, attained));
         Ok(attained)
     }
@@ -243,9 +244,14 @@ fn sweeps(writer: &RunWriter) -> Vec<usize> {
     memories.map(|memory| memory.map_or(0, |memory| memory.iteration)).collect()
 }
 
-/// What `draws` of what was prepared are worth to predictions.
-pub fn attained(prepared: &Prepared, draws: &Draws, threads: NonZero<usize>) -> Attained {
-    Attained::new(&*prepared.posterior, draws, &prepared.data.inputs, threads)
+/// What `draws` of what was prepared are worth to predictions, perhaps on the way to a goal, on so
+/// many threads.
+pub fn attained(
+    prepared: &Prepared,
+    draws: &Draws,
+    how: (Option<&Goal>, NonZero<usize>),
+) -> Attained {
+    Attained::new(&*prepared.posterior, draws, &prepared.data.inputs, how)
 }
 
 /// Whether draws are those of chains whose predictions can be judged.

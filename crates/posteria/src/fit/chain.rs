@@ -111,7 +111,11 @@ impl<'p> Chain<'p> {
         // The settings of the stage first, then what was learned in it. What another chain has
         // learned was learned in its sampling stage.
         let began = memory.iteration > 0;
-        chain.sweep.enter(if began { chain.next_stage().0 } else { &plan.sampling });
+        chain.sweep.enter(match memory.iteration {
+            0 => &plan.sampling,
+            done if plan.settle => chain.stage_of(done - 1).0,
+            done => chain.stage_of(done).0,
+        });
         if chain.sweep.recall(&memory.updates).is_err() || chain.evaluate().is_err() {
             return Err(FitError::Memory { chain: index });
         }
@@ -142,6 +146,11 @@ impl<'p> Chain<'p> {
         if self.iteration >= self.plan.iterations() {
             return false;
         }
+        if self.plan.settle && self.iteration > 0 {
+            // Only now: where the chains have settled it is decided after the last sweep of a
+            // window which stage is next.
+            self.enter_stage_if_one_begins();
+        }
         self.sweep.pass(&mut self.state, &mut self.stream);
         self.iteration += 1;
         let sampled = self.iteration.saturating_sub(self.plan.warmup_iterations());
@@ -158,7 +167,9 @@ impl<'p> Chain<'p> {
             self.complete(index);
             (index, statistics(terms, self.sweep.steps()))
         });
-        self.enter_stage_if_one_begins();
+        if !self.plan.settle {
+            self.enter_stage_if_one_begins();
+        }
         true
     }
 
@@ -206,21 +217,21 @@ impl<'p> Chain<'p> {
         self.evaluator.complete(&mut self.draw, &mut stream);
     }
 
-    /// The stage of the next sweep, and whether it begins with it.
-    fn next_stage(&self) -> (&'p Stage, bool) {
+    /// The stage of the sweep after `done` sweeps, and whether it begins with it.
+    fn stage_of(&self, done: usize) -> (&'p Stage, bool) {
         let mut begin = 0;
         for stage in &self.plan.warmup {
             let end = begin + stage.iterations;
-            if self.iteration < end {
-                return (stage, self.iteration == begin);
+            if done < end {
+                return (stage, done == begin);
             }
             begin = end;
         }
-        (&self.plan.sampling, self.iteration == begin)
+        (&self.plan.sampling, done == begin)
     }
 
     fn enter_stage_if_one_begins(&mut self) {
-        if let (stage, true) = self.next_stage() {
+        if let (stage, true) = self.stage_of(self.iteration) {
             self.sweep.enter(stage);
         }
     }

@@ -6,19 +6,19 @@ use posteria_linalg::Matrix;
 use serde::Serialize;
 
 use super::run_jobs;
-use crate::diagnose::{bulk_effective_size, r_hat, tail_effective_size};
+use crate::diagnose::Mixing;
 use crate::draws::{Draws, Variable};
 use crate::model::Posterior;
 use crate::model::spec::SamplingSpec;
 
 /// Most rows whose fitted values are judged: evenly spaced, so that they are the same whenever it
 /// is asked.
-const MOST_ROWS: usize = 100;
+const MOST_ROWS: usize = 50;
 
-/// Leading digits of the numbers of draws at which chains are judged, each about half as large
-/// again as the one before: few enough that the judging costs little, close enough together that
-/// no chain draws twice as much as it needs.
-const LEADING: [usize; 5] = [10, 15, 25, 40, 60];
+/// The first numbers of draws per chain at which chains are judged; all others are these times
+/// powers of two, so that each is about 1.4 times the one before: few enough that the judging costs
+/// little, close enough together that chains draw little more than they need.
+const CHECKS: [usize; 2] = [250, 350];
 
 /// What is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -40,11 +40,14 @@ impl Goal {
         sampling.ess.map(Goal::new)
     }
 
-    /// Draws per chain after which chains are judged for the first time.
-    pub const FIRST: usize = 250;
+    /// Whether that is enough.
+    pub fn is_met_by(&self, mixing: &Mixing) -> bool {
+        let agrees = mixing.r_hat.is_nan() || mixing.r_hat <= self.r_hat;
+        agrees && mixing.ess() >= self.ess
+    }
 
     /// The number of draws per chain after which chains that have `draws` are judged next: 250,
-    /// 400, 600, 1000, 1500, 2500, 4000, … and at last `most`. `None` if they have as many already.
+    /// 350, 500, 700, 1000, 1400, 2000, … and at last `most`. `None` if they have as many already.
     ///
     /// The numbers do not depend on what was judged before, on the speed of the machine or on the
     /// number of threads, so neither does what a run draws.
@@ -53,7 +56,7 @@ impl Goal {
     /// use posteria::fit::Goal;
     ///
     /// assert_eq!(Goal::next_check(0, 4000), Some(250));
-    /// assert_eq!(Goal::next_check(250, 4000), Some(400));
+    /// assert_eq!(Goal::next_check(250, 4000), Some(350));
     /// assert_eq!(Goal::next_check(3999, 4000), Some(4000));
     /// assert_eq!(Goal::next_check(4000, 4000), None);
     /// ```
@@ -61,62 +64,18 @@ impl Goal {
         if draws >= most {
             return None;
         }
-        let decades = std::iter::successors(Some(10), |power: &usize| power.checked_mul(10));
-        let checks = decades.flat_map(|power| LEADING.map(|digits| digits.saturating_mul(power)));
-        let next = checks.skip_while(|check| *check < Self::FIRST || *check <= draws).next();
+        let doubled = (0..usize::BITS).map_while(|power| 1usize.checked_shl(power));
+        let mut checks = doubled.flat_map(|factor| CHECKS.map(|it| it.saturating_mul(factor)));
+        let next = checks.find(|check| *check > draws);
         Some(next.unwrap_or(most).min(most))
-    }
-}
-
-/// How well chains have mixed: the worst of several quantities.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Mixing {
-    /// Largest [`r_hat`]; NaN if it is defined of none (one chain, nothing that moves).
-    pub r_hat: f64,
-    /// Smallest [`bulk_effective_size`]; NaN if some draw is not finite.
-    pub ess_bulk: f64,
-    /// Smallest [`tail_effective_size`]; NaN if some draw is not finite.
-    pub ess_tail: f64,
-}
-
-impl Mixing {
-    /// Of one quantity, chain by chain.
-    pub fn of<C: AsRef<[f64]>>(chains: &[C]) -> Self {
-        Mixing {
-            r_hat: r_hat(chains),
-            ess_bulk: bulk_effective_size(chains),
-            ess_tail: tail_effective_size(chains),
-        }
-    }
-
-    /// The worse of both.
-    #[must_use]
-    pub fn worse(self, other: Mixing) -> Self {
-        // Draws that are not finite are worth nothing, whatever the others are.
-        let fewer = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) };
-        Mixing {
-            r_hat: self.r_hat.max(other.r_hat),
-            ess_bulk: fewer(self.ess_bulk, other.ess_bulk),
-            ess_tail: fewer(self.ess_tail, other.ess_tail),
-        }
-    }
-
-    /// The smaller of both effective sizes; NaN if some draw is not finite.
-    pub fn ess(&self) -> f64 {
-        if self.ess_bulk.is_nan() { f64::NAN } else { self.ess_bulk.min(self.ess_tail) }
-    }
-
-    /// Whether that is enough.
-    pub fn meets(&self, goal: &Goal) -> bool {
-        let agrees = self.r_hat.is_nan() || self.r_hat <= goal.r_hat;
-        agrees && self.ess() >= goal.ess
     }
 }
 
 /// What chains have attained of what predictions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Attained {
-    /// Of the fitted values of the rows; of many rows of 100 of them.
+    /// Of the fitted values of the rows, of many rows of 50 of them; not judged if other quantities have
+    /// fallen short already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Mixing>,
     /// Of the residual scales or covariances, where there are any.
@@ -128,30 +87,35 @@ pub struct Attained {
 
 impl Attained {
     /// Judges all `draws` of the posterior given data with these (standardised) `inputs`, on at
-    /// most `threads` threads.
+    /// most `threads` threads. On the way to a `goal` the fitted values, which are many, are judged
+    /// only if nothing else falls short.
     pub fn new(
         posterior: &dyn Posterior,
         draws: &Draws,
         inputs: &Matrix,
-        threads: NonZero<usize>,
+        (goal, threads): (Option<&Goal>, NonZero<usize>),
     ) -> Self {
-        let fitted = match draws.layout.variable("fitted") {
-            Some(variable) => worst(fitted_components(variable).len(), threads, |index| {
-                draws.component(fitted_components(variable)[index])
-            }),
-            None => predicted(posterior, draws, inputs, threads),
-        };
         let scales = ["residual_scale", "residual_covariance"];
         let scales = scales.iter().filter_map(|name| draws.layout.variable(name));
         let scales: Vec<usize> = scales.flat_map(Variable::range).collect();
         let chains = draws.statistics.chunks(draws.draws.max(1));
         let log_densities: Vec<Vec<f64>> =
             chains.map(|chain| chain.iter().map(|draw| draw.log_density).collect()).collect();
-        Attained {
-            fitted,
+        let few = Attained {
+            fitted: None,
             residual_scale: worst(scales.len(), threads, |index| draws.component(scales[index])),
             log_density: Mixing::of(&log_densities),
+        };
+        if goal.is_some_and(|goal| !few.meets(goal)) {
+            return few;
         }
+        let fitted = match draws.layout.variable("fitted") {
+            Some(variable) => worst(fitted_components(variable).len(), threads, |index| {
+                draws.component(fitted_components(variable)[index])
+            }),
+            None => predicted(posterior, draws, inputs, threads),
+        };
+        Attained { fitted, ..few }
     }
 
     /// The worst of all of it.
@@ -162,7 +126,7 @@ impl Attained {
 
     /// Whether that is enough.
     pub fn meets(&self, goal: &Goal) -> bool {
-        self.worst().meets(goal)
+        goal.is_met_by(&self.worst())
     }
 }
 
@@ -227,12 +191,12 @@ mod tests {
             std::iter::successors(Goal::next_check(0, most), move |n| Goal::next_check(*n, most))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(all(4000), [250, 400, 600, 1000, 1500, 2500, 4000]);
-        assert_eq!(all(2000), [250, 400, 600, 1000, 1500, 2000]);
+        assert_eq!(all(4000), [250, 350, 500, 700, 1000, 1400, 2000, 2800, 4000]);
+        assert_eq!(all(1100), [250, 350, 500, 700, 1000, 1100]);
         assert_eq!((all(100), all(250), all(251)), (vec![100], vec![250], vec![250, 251]));
         assert!(all(0).is_empty());
         // Whoever stopped between two checks goes on to the next of all.
-        assert_eq!(Goal::next_check(317, 4000), Some(400));
+        assert_eq!(Goal::next_check(317, 4000), Some(350));
         assert_eq!(Goal::next_check(usize::MAX - 1, usize::MAX), Some(usize::MAX));
     }
 
@@ -241,7 +205,8 @@ mod tests {
         let good = Mixing { r_hat: 1.001, ess_bulk: 900.0, ess_tail: 500.0 };
         let poor = Mixing { r_hat: 1.02, ess_bulk: 700.0, ess_tail: 600.0 };
         let goal = Goal::new(400.0);
-        assert!(good.meets(&goal) && !poor.meets(&goal) && !good.meets(&Goal::new(501.0)));
+        assert!(goal.is_met_by(&good) && !goal.is_met_by(&poor));
+        assert!(!Goal::new(501.0).is_met_by(&good));
         let attained = Attained { fitted: Some(good), residual_scale: None, log_density: good };
         assert!(attained.meets(&goal));
         let attained = Attained { residual_scale: Some(poor), ..attained };
@@ -252,26 +217,27 @@ mod tests {
     #[test]
     fn what_stands_still_is_enough_and_what_is_not_finite_never_is() {
         let goal = Goal::new(400.0);
-        assert!(Mixing::of(&vec![vec![3.0; 250]; 4]).meets(&goal));
+        assert!(goal.is_met_by(&Mixing::of(&vec![vec![3.0; 250]; 4])));
         let mut stream = Seed(3).stream(Purpose::Chain, [0, 0]);
         let mut chains = vec![vec![0.0; 250]; 4];
         chains.iter_mut().for_each(|chain| stream.fill_normal(chain));
         let independent = Mixing::of(&chains);
-        assert!(independent.meets(&goal), "{independent:?}");
+        assert!(goal.is_met_by(&independent), "{independent:?}");
         // One chain alone has no R-hat: its effective draws decide.
         let one = Mixing::of(&chains[..1]);
-        assert!(one.r_hat.is_nan() && one.meets(&Goal::new(100.0)), "{one:?}");
+        assert!(one.r_hat.is_nan() && Goal::new(100.0).is_met_by(&one), "{one:?}");
         chains[2][7] = f64::NAN;
         let broken = Mixing::of(&chains);
-        assert!(!broken.meets(&goal) && !independent.worse(broken).meets(&goal));
-        assert!(!broken.worse(independent).meets(&goal));
+        for mixing in [broken, independent.worse(broken), broken.worse(independent)] {
+            assert!(!goal.is_met_by(&mixing));
+        }
     }
 
     #[test]
     fn few_rows_are_judged_and_always_the_same() {
         assert_eq!(judged_rows(3), [0, 1, 2]);
         let many = judged_rows(1_000_000);
-        assert_eq!((many.len(), many[1], many[99]), (100, 10_000, 990_000));
+        assert_eq!((many.len(), many[1], many[49]), (50, 20_000, 980_000));
         assert!(judged_rows(0).is_empty());
         let mut layout = crate::draws::Layout::new();
         layout.push_scalar("a");
@@ -282,6 +248,6 @@ mod tests {
         };
         layout.push("fitted", vec![dimension("obs_id", 200), dimension("class", 3)]);
         let components = fitted_components(layout.variable("fitted").unwrap());
-        assert_eq!((components.len(), &components[..4]), (300, &[1, 2, 3, 7][..]));
+        assert_eq!((components.len(), &components[..4]), (150, &[1, 2, 3, 13][..]));
     }
 }

@@ -11,7 +11,7 @@ mod warm;
 
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
-pub use enough::{Attained, Goal, Mixing};
+pub use enough::{Attained, Goal};
 pub use evidence::fit_evidence;
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};

@@ -16,7 +16,7 @@ use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::facts::{Extent, Facts};
 use crate::lock::Lock;
-use crate::publish::grow;
+use crate::publish::{grow, publish};
 use crate::schedule::{Cadence, Schedule};
 use crate::schema::Schema;
 
@@ -156,9 +156,18 @@ impl RunWriter {
         if extent.draws < done {
             return Err(StoreError::Fewer { done, asked: extent.draws });
         }
-        self.facts.extent = Extent { chains: self.facts.extent.chains, ..extent };
+        let before = self.facts.extent;
+        self.facts.extent = Extent { chains: before.chains, ..extent };
         self.facts.check()?;
-        lock(&self.checkpoints).head = head(&self.facts, &self.static_checksums);
+        let published = {
+            let mut state = lock(&self.checkpoints);
+            state.head = head(&self.facts, &self.static_checksums);
+            state.published
+        };
+        if before != self.facts.extent {
+            // The metadata tell of the extent too.
+            publish(&self.store, &self.schema, &self.facts, published)?;
+        }
         self.pause = AtomicUsize::new(self.facts.extent.iterations().unwrap_or(usize::MAX));
         for slot in &mut self.chains {
             slot.log.get_mut().unwrap_or_else(PoisonError::into_inner).round = None;

@@ -40,7 +40,7 @@ pub struct Stage {
 /// Fewest sweeps of a warm-up that ends because chains have settled, the last stage not counted:
 /// three windows have taught a metric by then.
 const FEWEST: usize = 150;
-/// Sweeps that then settle the step size for the final metric.
+/// Most sweeps that then settle the step size for the final metric, a third of those before.
 const LAST: usize = 50;
 
 /// How to sample: the stages of warm-up, then the draws.
@@ -150,10 +150,10 @@ impl Plan {
     }
 
     /// The same with a warm-up that ends after `iteration` sweeps (one of [`Plan::barriers`], or
-    /// wherever chains stand) and 50 more for the step size.
+    /// wherever chains stand) and at most 50 more for the step size.
     #[must_use]
     pub fn settled_at(&self, iteration: usize) -> Self {
-        self.with_warmup(iteration + LAST)
+        self.with_warmup(iteration + LAST.min(iteration / 3))
     }
 
     /// The same with `warmup` sweeps of warm-up in place of more: what [`Plan::settled_at`] gave.
@@ -162,7 +162,9 @@ impl Plan {
         if warmup >= self.warmup_iterations() {
             return self.clone();
         }
-        let mut left = warmup.saturating_sub(LAST);
+        // A quarter of all is a third of the rest.
+        let last = LAST.min(warmup / 4);
+        let mut left = warmup - last;
         let mut stages = Vec::new();
         for stage in &self.warmup {
             let iterations = stage.iterations.min(left);
@@ -171,8 +173,9 @@ impl Plan {
                 stages.push(Stage { iterations, ..stage.clone() });
             }
         }
-        let iterations = warmup.min(LAST);
-        stages.push(Stage { iterations, adapt: Adapt::StepSize, ..Stage::default() });
+        if last > 0 {
+            stages.push(Stage { iterations: last, adapt: Adapt::StepSize, ..Stage::default() });
+        }
         Plan { warmup: stages, ..self.clone() }
     }
 
@@ -221,7 +224,13 @@ mod tests {
         assert_eq!(lengths(&settled), [20, 20, 40, 80, 120, 50]);
         assert_eq!(settled.warmup.last().map(|stage| stage.adapt), Some(Adapt::StepSize));
         assert_eq!(settled, plan.with_warmup(330), "what it is read back from");
-        assert_eq!(lengths(&plan.settled_at(100)), [20, 20, 40, 20, 50], "in a window");
+        assert_eq!(lengths(&plan.settled_at(100)), [20, 20, 40, 20, 33], "in a window");
+        for iteration in 0..900 {
+            let settled = plan.settled_at(iteration);
+            let stages = &settled.warmup[..settled.warmup.len() - usize::from(iteration > 2)];
+            let before: usize = stages.iter().map(|stage| stage.iterations).sum();
+            assert_eq!(before, iteration, "where the chains stand a stage ends");
+        }
         assert_eq!((plan.with_warmup(1000), plan.with_warmup(30).warmup_iterations()), (plan, 30));
     }
 }

@@ -94,7 +94,8 @@ fn the_most_draws_and_numbers_that_are_given_are_kept_to() {
     assert_eq!((&exact["draws"], &exact["stopped"]), (&300.into(), &"asked".into()));
     assert!(exact.get("goal").is_none() && exact["predictions"]["r_hat"].is_f64(), "{exact}");
     assert!(place.call(&format!("{NETWORK} --ess 0 --out x")).refusal().contains("ess"));
-    assert!(place.call(&format!("{NETWORK} --time soon --out x")).refusal().contains("10m, 90s"));
+    let soon = place.call(&format!("{NETWORK} --time soon --out x"));
+    assert!(soon.code == 2 && soon.stderr.contains("10m, 90s"), "{}", soon.stderr);
     let select = place.call("select data.csv --target y --inputs a b --ess 100 --out x");
     assert!(select.refusal().contains("--draws N"), "{}", select.stderr);
 }

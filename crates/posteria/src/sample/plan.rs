@@ -139,14 +139,15 @@ impl Plan {
     /// Numbers of sweeps after which the warm-up may end because the chains have settled: the ends
     /// of windows that were long enough to learn a metric, all but the last. None unless it may.
     pub fn barriers(&self) -> Vec<usize> {
-        let all = self.warmup_iterations();
         let mut end = 0;
         let windows = self.warmup.iter().filter_map(|stage| {
             end += stage.iterations;
-            let may_end = stage.adapt == Adapt::Metric && end >= FEWEST && end + LAST < all;
-            (self.settle && may_end).then_some(end)
+            (self.settle && stage.adapt == Adapt::Metric).then_some(end)
         });
-        windows.collect()
+        let mut ends: Vec<usize> = windows.collect();
+        ends.pop();
+        ends.retain(|end| *end >= FEWEST);
+        ends
     }
 
     /// The same with a warm-up that ends after `iteration` sweeps (one of [`Plan::barriers`], or

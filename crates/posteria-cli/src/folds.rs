@@ -80,6 +80,7 @@ impl Division {
         let scheme = self.scheme.clone();
         spec.data.fold = Some(FoldSpec { index: index + 1, scheme, within });
         spec.data.test = None;
+        spec.sampling = spec.sampling.without_goal(spec.model.kind);
         spec.sampling.draws = self.draws;
         let posterior = condition(&spec, &data, None)?;
         let pointwise = spec.sampling.keeps_log_lik(spec.model.kind, posterior.rows());

@@ -32,7 +32,8 @@ impl FitJob {
     pub fn new(flags: &args::Fit, seed: Option<u64>) -> Result<Self> {
         let mut spec = match &flags.spec {
             Some(path) => read_spec(path)?,
-            None => Spec::default(),
+            // Where nothing is said, what a file that says nothing means.
+            None => Spec::from_toml("").bad_input()?,
         };
         let data = match (&flags.data, &spec.data.path) {
             (Some(path), _) => {
@@ -198,9 +199,9 @@ mod tests {
         assert_eq!(process.data.test.as_deref(), Some("t.csv"));
         assert_eq!(process.sampling.start, Some(StartChoice::Prior));
         let counts = |spec: Spec| (spec.sampling.warmup, spec.sampling.draws, spec.model.kind);
-        assert_eq!(counts(spec("--covariance se")), (500, 500, ModelKind::Gp));
+        assert_eq!(counts(spec("--covariance se")), (500, 2000, ModelKind::Gp));
         assert_eq!(counts(spec("--neighbours 20 --draws 7")), (500, 7, ModelKind::Gp));
-        assert_eq!(counts(spec("--model mlp")), (1000, 1000, ModelKind::Mlp));
+        assert_eq!(counts(spec("--model mlp")), (1000, 4000, ModelKind::Mlp));
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("m.toml");
         fs::write(&file, "[data]\ntarget = 'y'\n[sampling]\ndraws = 70\n").expect("written");
@@ -209,6 +210,30 @@ mod tests {
         // Another model than the file's has its own usual numbers where the file has the usual.
         let gp = job(&format!("{line} --model gp")).expect("a job").spec;
         assert_eq!(counts(gp), (500, 70, ModelKind::Gp));
+    }
+
+    #[test]
+    fn numbers_are_meant_and_goals_have_a_limit() {
+        let sampling = |rest: &str| {
+            let line = format!("posteria fit d.csv --target y --out r {rest}");
+            job(&line).expect("a job").spec.sampling
+        };
+        let told = |rest: &str| {
+            let it = sampling(rest);
+            (it.warmup, it.settle == Some(true), it.draws, it.ess)
+        };
+        assert_eq!(told(""), (1000, true, 4000, Some(400.0)));
+        assert_eq!(told("--draws 1000"), (1000, true, 1000, None));
+        assert_eq!(told("--warmup 300"), (300, false, 4000, Some(400.0)));
+        assert_eq!(told("--ess 1000"), (1000, true, 10_000, Some(1000.0)));
+        assert_eq!(told("--ess 1000 --model gp"), (500, true, 5000, Some(1000.0)));
+        assert_eq!(told("--ess 100 --draws 600"), (1000, true, 600, Some(100.0)));
+        assert_eq!(told("--chain 2"), (1000, false, 1000, None));
+        assert_eq!(sampling("--time 1h30m").time.expect("a time").to_string(), "1h30m");
+        let fit = "posteria fit d.csv --target y --out r";
+        assert!(refusal(&format!("{fit} --chain 2 --ess 100")).contains("only_chain"));
+        let committee = format!("{fit} --hidden 3 --inference committee");
+        assert!(refusal(&format!("{committee} --ess 100")).contains("ess in [sampling]"));
     }
 
     #[test]
@@ -266,7 +291,7 @@ mod tests {
         fs::write(&file, format!("{text}draws = 5\ninference = 'committee'\n")).expect("written");
         assert_eq!(job(&line("--out r")).expect("a job").spec.sampling.draws, 5);
         let mcmc = job(&line("--inference mcmc --out r")).expect("a job");
-        assert_eq!(mcmc.spec.sampling, SamplingSpec::default());
+        assert_eq!(mcmc.spec.sampling, SamplingSpec::usual(ModelKind::Mlp));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use posteria::diagnose::RHatMonitor;
 use posteria::draws::Layout;
-use posteria::fit::{Chain, Recorder, Report};
+use posteria::fit::{Attained, Chain, Goal, Recorder, Report};
 use posteria::sample::Plan;
 
 pub use self::jobs::JobProgress;
@@ -36,6 +36,8 @@ pub struct Progress<'a> {
     clock: Mutex<Clock>,
     /// Whether R-hat is shown.
     judged: bool,
+    /// What is enough, and what there was after so many draws per chain.
+    goal: Option<(Goal, usize, Attained)>,
 }
 
 enum Display {
@@ -44,11 +46,20 @@ enum Display {
     Bars { all: MultiProgress, chains: Vec<ProgressBar>, status: ProgressBar },
 }
 
+/// What was seen of chains before they paused.
+pub struct Seen {
+    clock: Clock,
+    draws: RHatMonitor,
+}
+
+/// Since when chains run, and when it was shown how far they are.
 struct Clock {
     started: Instant,
     shown: Instant,
     judge: Instant,
     r_hat: f64,
+    /// Sweeps that all chains had done when it started.
+    begun: usize,
 }
 
 impl<'a> Progress<'a> {
@@ -68,19 +79,34 @@ impl<'a> Progress<'a> {
             Display::Lines(output)
         };
         let now = Instant::now();
+        let (judge, r_hat, begun_all) = (now + JUDGE, f64::NAN, begun.iter().sum());
+        let clock = Clock { started: now, shown: now, judge, r_hat, begun: begun_all };
         Progress {
             kept_by,
             tally: Tally::new(plan, begun, layout.variable("test_error").map(|v| v.offset)),
             draws: Mutex::new(RHatMonitor::new(plan.chains, layout)),
             display,
-            clock: Mutex::new(Clock {
-                started: now,
-                shown: now,
-                judge: now + JUDGE,
-                r_hat: f64::NAN,
-            }),
+            clock: Mutex::new(clock),
             judged: true,
+            goal: None,
         }
+    }
+
+    /// Goes on with what was seen before these chains paused.
+    pub fn since(mut self, seen: Option<Seen>) -> Self {
+        if let Some(Seen { clock, draws }) = seen {
+            self.tally = self.tally.since(clock.begun);
+            self.clock = Mutex::new(clock);
+            self.draws = Mutex::new(draws);
+        }
+        self
+    }
+
+    /// Shows how many effective draws there are of those that are enough, at the rate of those that
+    /// there were after so many draws per chain.
+    pub fn towards(mut self, goal: Option<Goal>, attained: Option<(usize, Attained)>) -> Self {
+        self.goal = goal.zip(attained).map(|(goal, (draws, attained))| (goal, draws, attained));
+        self
     }
 
     /// Shows members of a committee in the place of a chain: without R-hat, which says nothing
@@ -94,12 +120,14 @@ impl<'a> Progress<'a> {
         self
     }
 
-    /// Removes the bars.
-    pub fn finish(self) {
+    /// Removes the bars. Gives what [`Progress::since`] needs.
+    pub fn finish(self) -> Seen {
         if let Display::Bars { all, .. } = &self.display {
             // Nothing depends on the terminal being tidy.
             let _ = all.clear();
         }
+        let clock = self.clock.into_inner().expect("no chain panicked");
+        Seen { clock, draws: self.draws.into_inner().expect("no chain panicked") }
     }
 
     fn show(&self) {
@@ -122,7 +150,11 @@ impl<'a> Progress<'a> {
             let rest = JUDGE.max(now.elapsed() * JUDGING_SHARE);
             clock.judge = Instant::now() + rest;
         }
-        let status = self.tally.status(now - clock.started, clock.r_hat);
+        let effective = self.goal.map(|(goal, draws, attained)| {
+            let per_draw = attained.worst().ess() / draws as f64;
+            (per_draw * self.tally.draws() as f64, goal.ess)
+        });
+        let status = self.tally.status(now - clock.started, clock.r_hat, effective);
         match &self.display {
             Display::Nothing => {}
             Display::Lines(output) => output.message(&status),
@@ -176,8 +208,8 @@ impl Display {
 }
 
 impl Tally {
-    /// One line about all chains.
-    fn status(&self, elapsed: Duration, r_hat: f64) -> String {
+    /// One line about all chains; `effective` are the effective draws so far and those wanted.
+    fn status(&self, elapsed: Duration, r_hat: f64, effective: Option<(f64, f64)>) -> String {
         let mut parts = vec![format!("{:.0} %", 100.0 * self.fraction())];
         let total = self.total();
         if total.divergences > 0 {
@@ -188,6 +220,9 @@ impl Tally {
         }
         if r_hat.is_finite() {
             parts.push(format!("R-hat {r_hat:.3}"));
+        }
+        if let Some((ess, wanted)) = effective.filter(|(ess, _)| ess.is_finite()) {
+            parts.push(format!("about {ess:.0} of {wanted:.0} effective draws"));
         }
         if total.mean_test_error().is_finite() {
             parts.push(format!("test error {}", text::significant(total.mean_test_error(), 3)));

@@ -1,6 +1,7 @@
 //! Run chains or a committee into a run folder, with progress, until done or a signal comes.
 
 mod findings;
+mod until;
 
 use std::io;
 use std::num::NonZero;
@@ -10,9 +11,9 @@ use std::time::Instant;
 use anyhow::Context as _;
 use posteria::approximate::Independent;
 use posteria::data::Task;
-use posteria::diagnose::divergences;
+use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
-use posteria::fit::{self, ChainMemory, FitError, Outcome, Recorder};
+use posteria::fit::{self, Attained, ChainMemory, FitError, Goal, Outcome, Recorder};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::{
@@ -21,12 +22,13 @@ use posteria_store::{
 use serde::Serialize;
 
 use self::findings::Findings;
+use self::until::{Legs, attained, is_judged};
+pub use self::until::{Stopped, Until};
 use crate::approximation::{self, Found};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::{Conditioned, Prepared};
-use crate::progress::Progress;
 use crate::text;
 use crate::verdict::judged;
 use crate::warning::Warning;
@@ -43,6 +45,15 @@ pub struct FitReport {
     min_ess_bulk: f64,
     divergences: usize,
     accept_rate: f64,
+    /// Sweeps of every chain.
+    warmup: usize,
+    /// What predictions depend on; none for draws that are not of chains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predictions: Option<Predictions>,
+    /// What was to be attained of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal: Option<Goal>,
+    stopped: Stopped,
     seconds: f64,
     seed: u64,
     /// What an approximation found besides draws.
@@ -94,33 +105,34 @@ pub fn options(interrupt: &Interrupt) -> WriteOptions {
     WriteOptions { cancel: interrupt.flag(), ..WriteOptions::default() }
 }
 
-/// Runs the chains of `plan` into `writer`, draws from what was `found` in their place if
-/// anything was, and reports on all draws of the folder.
+/// How well chains have mixed where predictions depend on them: the worst, and each for itself.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Predictions {
+    #[serde(flatten)]
+    worst: Mixing,
+    #[serde(flatten)]
+    of: Attained,
+}
+
+/// Runs the chains of `plan` into `writer` until there is a reason to stop, draws from what was
+/// `found` in their place if anything was, and reports on all draws of the folder.
 pub fn sample(
     (prepared, found): (&Prepared, Option<&Found<'_>>),
-    plan: &Plan,
-    (path, writer): (&Path, RunWriter),
+    (plan, until): (&Plan, Until),
+    (path, mut writer): (&Path, RunWriter),
     interrupt: &Interrupt,
     context: &Context,
 ) -> Result<FitReport> {
-    let posterior = &*prepared.posterior;
-    let memories = writer.memories();
-    let begun: Vec<usize> =
-        memories.iter().map(|memory| memory.as_ref().map_or(0, |m| m.iteration)).collect();
-    let progress = Progress::new(&writer, context.output, plan, posterior.layout(), &begun);
-    let progress = match prepared.posterior {
-        Conditioned::Committee(_) => progress.of_members(),
-        _ => progress,
-    };
     let started = Instant::now();
-    let outcome = run_chains((prepared, found), plan, &memories, context.threads, &progress);
-    progress.finish();
+    let (plan, attained, seen) = (plan.clone(), None, None);
+    let mut legs = Legs { prepared, found, plan, until, interrupt, context, attained, seen };
+    let stopped = legs.run(path, &mut writer);
     let seconds = started.elapsed().as_secs_f64();
     // What stopped the chains comes first: a full disk explains why they did not finish.
-    let kept = writer.finish().running()?;
-    outcome.running()?;
+    writer.finish().running()?;
+    let stopped = stopped?;
     let run = open(path)?;
-    if let (false, Some(signal)) = (kept.complete, interrupt.signal()) {
+    if stopped == Stopped::Interrupted {
         let counts = run.chain_draws();
         let [fewest, most] =
             [counts.iter().min(), counts.iter().max()].map(|it| it.copied().unwrap_or(0));
@@ -130,10 +142,16 @@ pub fn sample(
             format!("{fewest} to {} of every chain are kept", text::count(most, "draw"))
         };
         let advice = format!("{kept}; continue with: posteria resume {}", path.display());
+        let signal = interrupt.signal().unwrap_or_default();
         return Err(Failure::Interrupted { signal, advice });
     }
     let draws = run.draws_of_variables().running()?;
-    Ok(FitReport::new(prepared, path, (&draws, run.approximation()), seconds))
+    let known = legs.attained.filter(|(judged, _)| *judged == draws.draws);
+    let known = known.filter(|_| stopped == Stopped::Enough);
+    let of = (&draws, run.approximation());
+    let report = FitReport::new(prepared, path, of, known.map(|(_, attained)| attained), context);
+    let warmup = run.extent().warmup;
+    Ok(FitReport { seconds, warmup, ..report.stopped(until.goal, stopped) })
 }
 
 /// Runs the chains of what was prepared, trains its committee, or draws from what was `found` in
@@ -168,12 +186,14 @@ pub fn run_chains(
 }
 
 impl FitReport {
-    /// Summarises the draws at `path`, beside what an approximation found.
+    /// Summarises the draws at `path`, beside what an approximation found, and what predictions by
+    /// them have attained if that is `known` already.
     pub fn new(
         prepared: &Prepared,
         path: &Path,
         (draws, approximation): (&Draws, Option<&str>),
-        seconds: f64,
+        known: Option<Attained>,
+        context: &Context,
     ) -> Self {
         let inference = prepared.spec.sampling.inference();
         let summary = judged(draws, inference);
@@ -195,7 +215,15 @@ impl FitReport {
             min_ess_bulk: summary.min_ess_bulk(),
             divergences: divergences(draws).iter().sum(),
             accept_rate: accepted / draws.statistics.len() as f64,
-            seconds,
+            warmup: prepared.plan.warmup_iterations(),
+            predictions: is_judged(prepared).then(|| {
+                let of =
+                    known.unwrap_or_else(|| attained(prepared, draws, (None, context.threads)));
+                Predictions { worst: of.worst(), of }
+            }),
+            goal: None,
+            stopped: Stopped::Asked,
+            seconds: 0.0,
             seed: prepared.spec.sampling.seed,
             approximation: approximation.and_then(|json| serde_json::from_str(json).ok()),
             lines: match approximation::draws_words(inference, draws.draws * draws.chains) {
@@ -209,6 +237,40 @@ impl FitReport {
             },
             warnings: of_data.chain(of_approximation).chain(of_draws).collect(),
         }
+    }
+
+    /// The same, of chains that warmed up for so many sweeps.
+    #[must_use]
+    pub fn warmed_up(self, warmup: usize) -> Self {
+        FitReport { warmup, ..self }
+    }
+
+    /// Whether predictions have what is enough.
+    pub fn meets(&self, goal: &Goal) -> bool {
+        self.predictions.is_some_and(|predictions| goal.is_met_by(&predictions.worst))
+    }
+
+    /// The same, of chains that stopped for this reason on their way to this goal.
+    #[must_use]
+    pub fn stopped(mut self, goal: Option<Goal>, stopped: Stopped) -> Self {
+        (self.goal, self.stopped) = (goal, stopped);
+        if let (Some(goal), Some(predictions)) = (goal, &self.predictions)
+            && !goal.is_met_by(&predictions.worst)
+        {
+            let run = text::printable(&self.run);
+            let reason = match stopped {
+                Stopped::Time => "time ran out before the predictions had enough draws",
+                _ => "the predictions have not enough draws, and the most that were allowed",
+            };
+            let cure = format!("go on with posteria resume {run} --ess {} --draws N", goal.ess);
+            let cure = match stopped {
+                Stopped::Time => format!("go on with posteria resume {run}"),
+                _ => cure,
+            };
+            let words = format!("{reason}: {}; {cure}", predictions.words(Some(&goal)));
+            self.warnings.push(Warning::new("not-enough", &words));
+        }
+        self
     }
 
     /// Tells what to be careful about.
@@ -238,17 +300,48 @@ impl FitReport {
                 count => text::count(count, "divergence"),
             };
             format!(
-                "{run}: {} of {} in {time}, seed {}\nlargest R-hat {}, at least {} effective draws, \
-                 {diverged}, acceptance {:.2}\n{}",
+                "{run}: {} of {} after {} of warm-up in {time}, seed {}\nlargest R-hat {}, at least {} effective draws, \
+                 {diverged}, acceptance {:.2}\n{}{}",
                 text::count(self.chains, "chain"),
                 text::count(self.draws, "draw"),
+                text::count(self.warmup, "sweep"),
                 self.seed,
                 text::fixed(self.max_r_hat, 3),
                 text::fixed(self.min_ess_bulk, 0),
                 self.accept_rate,
+                self.stopped_words(),
                 self.findings.render(),
             )
         })
+    }
+
+    /// Why the chains stopped, and how many effective draws of the predictions there are.
+    fn stopped_words(&self) -> String {
+        let Some(predictions) = &self.predictions else { return String::new() };
+        let stopped = match self.stopped {
+            Stopped::Enough => ", which is enough",
+            Stopped::MostDraws => ", which is not enough; no more were allowed",
+            Stopped::Time => "; time ran out",
+            Stopped::Asked | Stopped::Interrupted => "",
+        };
+        format!("predictions: {}{stopped}\n", predictions.words(None))
+    }
+}
+
+impl Predictions {
+    /// In words, beside what was wanted.
+    fn words(&self, goal: Option<&Goal>) -> String {
+        let wanted = |number: String| match goal {
+            Some(_) => format!(" ({number} wanted)"),
+            None => String::new(),
+        };
+        let r_hat = goal.map_or(String::new(), |goal| wanted(format!("{}", goal.r_hat)));
+        let ess = goal.map_or(String::new(), |goal| wanted(format!("{}", goal.ess)));
+        format!(
+            "R-hat {}{r_hat}, {} effective draws{ess}",
+            text::fixed(self.worst.r_hat, 3),
+            text::fixed(self.worst.ess(), 0)
+        )
     }
 }
 

@@ -9,7 +9,7 @@ mod selection;
 mod unsupervised;
 
 use posteria::data::{Dataset, Targets, Task};
-use posteria::model::spec::{InferenceChoice, ModelKind, SamplingSpec};
+use posteria::model::spec::{InferenceChoice, ModelKind, SamplingSpec, TimeBudget};
 use serde::Serialize;
 
 use self::prior::PriorFunctions;
@@ -37,8 +37,15 @@ pub struct Words {
     prior_functions: Option<PriorFunctions>,
     inference: &'static str,
     chains: usize,
+    /// Sweeps, the most if the chains may settle earlier.
     warmup: usize,
+    settle: bool,
+    /// Of each chain, the most if there is a goal.
     draws: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ess: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<TimeBudget>,
     thin: usize,
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +101,10 @@ impl Words {
             inference: sampling.inference().name(),
             chains: sampling.chains,
             warmup: sampling.warmup,
+            settle: sampling.settle == Some(true),
             draws: sampling.draws,
+            ess: sampling.ess,
+            time: sampling.time,
             thin: sampling.thin,
             seed: sampling.seed,
             inverse_temperature: sampling.inverse_temperature,
@@ -149,11 +159,20 @@ impl Words {
             1 => String::new(),
             thin => format!(", one in {thin} sweeps"),
         };
+        let warmup = match (self.settle, text::count(self.warmup, "sweep")) {
+            (true, most) => format!("warm-up until they have settled (at most {most})"),
+            (false, sweeps) => format!("{sweeps} of warm-up"),
+        };
+        let draws = match (self.ess, text::count(self.draws, "draw")) {
+            (Some(ess), most) => {
+                format!("{ess} effective draws of the predictions (at most {most} each)")
+            }
+            (None, draws) => format!("{draws} each"),
+        };
+        let time = self.time.map_or(String::new(), |time| format!(", at most {time}"));
         format!(
-            "{}, {} of warm-up, {} each{thinned}, seed {}",
+            "{}, {warmup}, {draws}{thinned}{time}, seed {}",
             text::count(self.chains, "chain"),
-            text::count(self.warmup, "sweep"),
-            text::count(self.draws, "draw"),
             self.seed
         )
     }

@@ -18,8 +18,8 @@ use crate::schema::Schema;
 /// Name of the file.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 /// The format that this version writes, and the latest that it reads. Format 2 says of every
-/// variable whether it is identified.
-pub(crate) const FORMAT: u32 = 2;
+/// variable whether it is identified, format 3 what a chain has seen of its window of warm-up.
+pub(crate) const FORMAT: u32 = 3;
 /// No checkpoint is larger: it holds at most a chunk per array and chain.
 const LARGEST: u64 = 1 << 32;
 
@@ -64,6 +64,7 @@ pub(crate) fn put_chain(bytes: &mut Vec<u8>, record: &ChainRecord) {
         bytes.put_u64(memory.stream.words);
         bytes.put_count(memory.updates.len());
         memory.updates.iter().for_each(|update| bytes.put_floats(update));
+        bytes.put_floats(&memory.window);
     }
     bytes.put_count(record.draws);
     for checksums in &record.checksums {
@@ -119,7 +120,7 @@ impl Loaded {
         }
         let mut chains = Vec::with_capacity(facts.extent.chains);
         for chain in 0..facts.extent.chains {
-            let record = take_chain(&mut from, &columns)?;
+            let record = take_chain(&mut from, &columns, format)?;
             check_chain(&facts, &record)
                 .map_err(|what| from.damaged(format!("chain {chain} has {what}")))?;
             chains.push(record);
@@ -137,7 +138,11 @@ impl Loaded {
     }
 }
 
-fn take_chain(from: &mut Decoder<'_>, columns: &[Column]) -> Result<ChainRecord, StoreError> {
+fn take_chain(
+    from: &mut Decoder<'_>,
+    columns: &[Column],
+    format: u32,
+) -> Result<ChainRecord, StoreError> {
     let memory = if from.flag("the flag of a memory")? {
         let iteration = from.number("an iteration")?;
         let state = from.floats("a state")?;
@@ -151,7 +156,8 @@ fn take_chain(from: &mut Decoder<'_>, columns: &[Column]) -> Result<ChainRecord,
         for _ in 0..count {
             updates.push(from.floats("an update's memory")?);
         }
-        Some(ChainMemory { iteration, state, stream, updates })
+        let window = if format < 3 { Vec::new() } else { from.floats("a window of warm-up")? };
+        Some(ChainMemory { iteration, state, stream, updates, window })
     } else {
         None
     };

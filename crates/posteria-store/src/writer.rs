@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -14,9 +14,9 @@ use crate::codec::Encode;
 use crate::columns::{Column, Draw};
 use crate::disk::Disk;
 use crate::error::StoreError;
-use crate::facts::Facts;
+use crate::facts::{Extent, Facts};
 use crate::lock::Lock;
-use crate::publish::grow;
+use crate::publish::{grow, publish};
 use crate::schedule::{Cadence, Schedule};
 use crate::schema::Schema;
 
@@ -63,7 +63,9 @@ pub struct RunWriter {
     schema: Schema,
     columns: Vec<Column>,
     facts: Facts,
-    iterations: usize,
+    static_checksums: Vec<u32>,
+    /// Sweeps after which every chain pauses.
+    pause: AtomicUsize,
     chains: Vec<Slot>,
     schedule: Schedule,
     checkpoints: Mutex<Checkpoints>,
@@ -115,8 +117,9 @@ impl RunWriter {
             disk,
             schema,
             columns,
-            iterations: facts.extent.iterations().unwrap_or(usize::MAX),
+            pause: AtomicUsize::new(facts.extent.iterations().unwrap_or(usize::MAX)),
             facts,
+            static_checksums,
             chains,
             schedule: Schedule::new(options.cadence),
             checkpoints: Mutex::new(Checkpoints { head, bytes: Vec::new(), synced, published }),
@@ -135,6 +138,61 @@ impl RunWriter {
     /// Ends the run after the present sweeps.
     pub fn request_stop(&self) {
         self.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// How far the chains go.
+    pub fn extent(&self) -> Extent {
+        self.facts.extent
+    }
+
+    /// Changes how far the chains go: when they have paused or are done, before they run again
+    /// from [`RunWriter::memories`].
+    ///
+    /// # Errors
+    /// [`StoreError::Fewer`] if a chain has more draws already; [`StoreError::Limit`] if the sweeps
+    /// cannot be counted.
+    pub fn set_extent(&mut self, extent: Extent) -> Result<(), StoreError> {
+        let done = self.chains.iter().map(|slot| lock(&slot.record).draws).max().unwrap_or(0);
+        if extent.draws < done {
+            return Err(StoreError::Fewer { done, asked: extent.draws });
+        }
+        let before = self.facts.extent;
+        self.facts.extent = Extent { chains: before.chains, ..extent };
+        self.facts.check()?;
+        let published = {
+            let mut state = lock(&self.checkpoints);
+            state.head = head(&self.facts, &self.static_checksums);
+            state.published
+        };
+        if before != self.facts.extent {
+            // The metadata tell of the extent too.
+            publish(&self.store, &self.schema, &self.facts, published)?;
+        }
+        self.pause = AtomicUsize::new(self.facts.extent.iterations().unwrap_or(usize::MAX));
+        for slot in &mut self.chains {
+            slot.log.get_mut().unwrap_or_else(PoisonError::into_inner).round = None;
+        }
+        Ok(())
+    }
+
+    /// From now on every chain pauses after `iteration` sweeps, warm-up included, if it is not done
+    /// before: all of them at the same place. Also while chains run that have not passed it.
+    pub fn pause_at(&self, iteration: usize) {
+        self.pause.fetch_min(iteration, Ordering::Relaxed);
+    }
+
+    /// Whether writing failed and the chains stopped for that; [`RunWriter::finish`] tells why.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Writes a checkpoint of chains that have paused or are done, so that [`Run`](crate::Run)
+    /// shows all of their draws.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if it cannot be written.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        self.write_checkpoint(false)
     }
 
     /// Writes the last checkpoint and gives the lock back.
@@ -180,7 +238,7 @@ impl RunWriter {
             };
             log.append(&self.columns, &self.store, &draw)?;
         }
-        let done = report.iteration >= self.iterations;
+        let done = report.iteration >= self.pause.load(Ordering::Relaxed);
         let stop = self.cancel.load(Ordering::Relaxed);
         if done || stop || self.schedule.calls(round, log.draws - log.handed_over) {
             log.write_partial_chunks(&self.columns, &self.store)?;
@@ -193,7 +251,9 @@ impl RunWriter {
                 self.schedule.written(began.elapsed());
             }
         }
-        Ok(if stop && !done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let complete = Some(report.iteration) >= self.facts.extent.iterations();
+        let leaves = (stop || done) && !complete;
+        Ok(if leaves { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// Writes what the chains have handed over. Full chunks first, then the checkpoint that

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use posteria::model::spec::BasisSpec;
+use posteria::model::spec::{BasisSpec, TimeBudget};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,6 +13,7 @@ Examples:
   posteria fit houses.csv --target price --residual student-t --basis polynomial:2 --out runs/curve
   posteria fit houses.csv --target price --model mlp --hidden 8 --dry-run
   posteria fit houses.csv --target price --model mlp --residual student-t --out runs/network
+  posteria fit houses.csv --target price --model gp --ess 1000 --time 10m --out runs/longer
   posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
   posteria fit houses.csv --target price --model gp --out runs/process
   posteria fit co2.csv --target ppm --covariance \"periodic(month)*se(year)+linear\" --out runs/co2
@@ -179,15 +180,30 @@ pub struct Fit {
     #[arg(long, value_name = "N", aliases = ["num-chains", "num_chains"], help_heading = SAMPLING)]
     pub chains: Option<NonZero<usize>>,
 
-    /// Sweeps of warm-up per chain, discarded [default: 1000; gp: 500]
+    /// Sweeps of warm-up per chain, discarded [default: until the chains have settled, at most
+    /// 1000; gp: 500]
     #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
     pub warmup: Option<usize>,
 
-    /// Draws kept per chain [default: 1000; gp: 500], or members of a committee [default: 10]
+    /// Draws kept per chain, exactly [default: as many as are enough], or members of a committee
+    /// [default: 10]; with --ess the most
     #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
+
+    /// Draw until there are N effective draws of the predictions [default: 400]
+    ///
+    /// What is enough: R-hat at most 1.01 and N effective draws, of the bulk and of the tails, of
+    /// fitted values, residual scale and log density. It is judged after 250, 350, 500, 700, 1000, … draws
+    /// per chain, and never after more than ten times N, at least 4000 (gp: 2000). A number of --draws
+    /// without --ess is drawn exactly.
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
+    pub ess: Option<f64>,
+
+    /// Take at most this time, such as 10m, 90s or 1h30m; what was drawn by then is kept
+    #[arg(long, value_name = "T", help_heading = SAMPLING)]
+    pub time: Option<TimeBudget>,
 
     /// Sweeps per kept draw [default: 1]
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
@@ -238,7 +254,8 @@ pub struct Fit {
 
     /// Run only chain I of those asked for, I from 1: one unit of a larger job
     ///
-    /// Its draws are those that chain I of the whole run has.
+    /// Its draws are those that chain I of a whole run of the same --warmup and --draws has: 1000 of
+    /// each (gp: 500), unless they are given.
     #[arg(long, value_name = "I", help_heading = SAMPLING)]
     pub chain: Option<NonZero<usize>>,
 }

@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use posteria::model::spec::TimeBudget;
 
 /// Continue a run exactly where it stopped, or extend it.
 ///
@@ -12,15 +13,24 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  posteria resume runs/houses                 \
     completes what was asked for\n  posteria resume runs/houses --draws 5000    \
-    extends every chain to 5000 draws")]
+    extends every chain to 5000 draws\n  posteria resume runs/houses --ess 1000      \
+    until there are 1000 effective draws")]
 pub struct Resume {
     /// The run folder
     pub run: PathBuf,
 
-    /// Total number of draws per chain [default: what was asked for]
+    /// Total number of draws per chain [default: what was asked for]; with --ess the most
     #[arg(long, value_name = "N",
         aliases = ["iter-sampling", "iter_sampling", "num-samples", "num_samples"])]
     pub draws: Option<NonZero<usize>>,
+
+    /// Go on until there are N effective draws of the predictions
+    #[arg(long, value_name = "N")]
+    pub ess: Option<f64>,
+
+    /// Take at most this time, such as 10m, 90s or 1h30m; what was drawn by then is kept
+    #[arg(long, value_name = "T")]
+    pub time: Option<TimeBudget>,
 
     /// The data file, if it was moved; its content must be the same
     #[arg(long, value_name = "FILE")]

@@ -266,7 +266,10 @@ impl Assessing<'_> {
         training: &[RowUtilities],
         (schemes, draws): (&[FoldScheme], Option<usize>),
     ) -> Result<Assessed> {
-        let draws = draws.unwrap_or(subject.spec.sampling.draws);
+        let sampling = &subject.spec.sampling;
+        // As many as the run itself has, where it was not said how many.
+        let usual = if sampling.ess.is_some() { subject.draws.draws } else { sampling.draws };
+        let draws = draws.unwrap_or(usual);
         let divisions = schemes.iter().map(|scheme| {
             let scheme = scheme.resolved(&subject.fitted.dataset);
             let labels = match &scheme.column {

@@ -1,8 +1,10 @@
 //! Sample the posterior of a model, or continue to.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use posteria::model::spec::InferenceChoice;
+use posteria::model::spec::{InferenceChoice, SamplingSpec};
 use posteria::sample::Plan;
 use posteria_store::{Added, RunFolder};
 
@@ -15,7 +17,9 @@ use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::predictive::Predicted;
 use crate::prepare::{Prepared, prepare, prepare_kept};
-use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
+use crate::sampling::{
+    FitReport, Stopped, Until, begin, open, options, sample, spec_of, store_failure,
+};
 use crate::warning::Warning;
 use crate::words::Words;
 use crate::{disk, size, text};
@@ -36,13 +40,16 @@ pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
 /// Says in words what is asked for and samples it: the run folder, and what it holds. `None` for a
 /// dry run, which says more in words and samples nothing.
 pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitReport)>> {
+    let started = Instant::now();
     // Everything that can be refused is, before anything is said about the model.
     if let Some(out) = &job.out {
         RunFolder::check_place(out, job.replace).map_err(store_failure)?;
     }
     let prepared = prepare(job.spec, &job.data)?;
-    size::check(&prepared, &prepared.plan, context)?;
-    disk::tell(&prepared, &prepared.plan, context);
+    let draws = prepared.spec.sampling.expected_draws(prepared.spec.model.kind);
+    let expected = Plan { draws, ..prepared.plan.clone() };
+    size::check(&prepared, &expected, context)?;
+    disk::tell(&prepared, &expected, context);
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
         prepared.cautions.iter().for_each(|caution| context.warn(caution));
@@ -55,7 +62,7 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     };
     let told = if job.verbose { words.render() } else { words.short() };
     context.output.message(told.trim_end());
-    let report = run(&prepared, (&out, job.replace), context)?;
+    let report = run(&prepared, (&out, job.replace), started, context)?;
     Ok(Some((out, report)))
 }
 
@@ -64,8 +71,11 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
 pub fn run(
     prepared: &Prepared,
     (out, replace): (&Path, bool),
+    started: Instant,
     context: &Context,
 ) -> Result<FitReport> {
+    let until = Until::new(&prepared.spec.sampling, started);
+    let plan = &Plan { draws: until.next(0), ..prepared.plan.clone() };
     // Before the folder is there, and before signals are listened to: nothing is kept of it yet.
     let found = find(prepared, context)?;
     let found = found.as_ref();
@@ -73,10 +83,10 @@ pub fn run(
     if replace {
         RunFolder::remove(out).map_err(store_failure)?;
     }
-    let writer = begin((prepared, &prepared.plan), found, out, &interrupt)?;
+    let writer = begin((prepared, plan), found, out, &interrupt)?;
     let words = Words::new(prepared).render();
     write_whole(&out.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
-    let report = sample((prepared, found), &prepared.plan, (out, writer), &interrupt, context)?;
+    let report = sample((prepared, found), (plan, until), (out, writer), &interrupt, context)?;
     add_predictive(prepared, out, &interrupt, context)?;
     Ok(report)
 }
@@ -107,17 +117,32 @@ fn add_predictive(
     }
 }
 
+/// What a run that goes on is asked for: as it was begun, unless it is said otherwise now.
+fn asked(arguments: &args::Resume, prepared: &Prepared) -> Result<SamplingSpec> {
+    let (own, kind) = (prepared.spec.sampling, prepared.spec.model.kind);
+    let own = SamplingSpec { time: arguments.time.or(own.time), ..own };
+    let draws = arguments.draws.map(NonZero::get);
+    let asked = match (arguments.ess, draws) {
+        (Some(ess), draws) => {
+            let goal = own.with_goal(ess, kind);
+            SamplingSpec { draws: draws.unwrap_or(goal.draws), ..goal }
+        }
+        (None, Some(draws)) => SamplingSpec { ess: None, draws, ..own },
+        (None, None) => own,
+    };
+    asked.plan().bad_input()?;
+    Ok(asked)
+}
+
 /// Runs `posteria resume`.
 pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     if context.seed.is_some() {
         return Err(Failure::bad_input("a run keeps the seed it was begun with; omit --seed"));
     }
+    let started = Instant::now();
     let path = &arguments.run;
     let run = open(path)?;
     let spec = spec_of((path, &run))?;
-    let asked = run.extent();
-    let present = run.chain_draws();
-    let wanted = arguments.draws.map_or(asked.draws, |draws| draws.get());
     let table = arguments.data.clone().or_else(|| spec.data.path.clone().map(Into::into));
     let prepared = match table {
         Some(table) if table.exists() => prepare(spec, &table)?,
@@ -131,21 +156,54 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
         // The table came from standard input.
         None => prepare_kept(spec, (path, &run))?,
     };
+    let asked = asked(arguments, &prepared)?;
+    let until = Until::new(&asked, started);
+    let present = run.chain_draws();
+    let most = present.iter().copied().max().unwrap_or(0);
+    let wanted = match (until.goal, arguments.draws) {
+        (None, Some(draws)) => draws.get(),
+        // What a run was on its way to, it goes to first.
+        _ if present.iter().any(|draws| *draws < run.extent().draws) => run.extent().draws,
+        (Some(_), _) => most,
+        (None, None) => run.extent().draws,
+    };
     if present.iter().all(|&draws| draws >= wanted) {
         let draws = run.draws_of_variables().running()?;
-        context.output.message(&format!(
-            "{} is complete: every chain has {}, and {wanted} were asked for; extend it with \
-             --draws N",
-            path.display(),
-            text::count(draws.draws, "draw")
-        ));
-        if !run.has(Added::PosteriorPredictive) && prepared.posterior.layout().reads(run.layout()) {
-            let interrupt = Interrupt::listen().running()?;
-            add_predictive(&prepared, path, &interrupt, context)?;
-        }
         let found = (&draws, run.approximation());
-        return FitReport::new(&prepared, path, found, 0.0).print(context);
+        let report = FitReport::new(&prepared, path, found, None, context);
+        let (next, is_enough) = (until.next(most), until.goal.map(|goal| report.meets(&goal)));
+        if next <= most || is_enough.unwrap_or(true) {
+            let drawn = text::count(draws.draws, "draw");
+            let shown = path.display();
+            context.output.message(&match is_enough {
+                None => format!(
+                    "{shown} is complete: every chain has {drawn}, and {wanted} were asked for; \
+                     extend it with --draws N"
+                ),
+                Some(true) => format!(
+                    "{shown} is complete: every chain has {drawn}, which is enough; extend it with \
+                     --draws N or --ess N"
+                ),
+                Some(false) => format!(
+                    "{shown} is complete: every chain has {drawn}, and no more were allowed; extend \
+                     it with --draws N"
+                ),
+            });
+            let predicted = run.has(Added::PosteriorPredictive);
+            if !predicted && prepared.posterior.layout().reads(run.layout()) {
+                let interrupt = Interrupt::listen().running()?;
+                add_predictive(&prepared, path, &interrupt, context)?;
+            }
+            let stopped = match is_enough {
+                None => Stopped::Asked,
+                Some(true) => Stopped::Enough,
+                Some(false) => Stopped::MostDraws,
+            };
+            let report = report.warmed_up(run.extent().warmup);
+            return report.stopped(until.goal, stopped).print(context);
+        }
     }
+    let wanted = if wanted > most { wanted } else { until.next(most) };
     if prepared.spec.sampling.inference() == InferenceChoice::Map {
         return Err(Failure::bad_input(format!(
             "{} holds the mode, one point; there are no more draws of it (--inference laplace has \
@@ -162,14 +220,15 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
         )));
     }
     // What the run began to keep it goes on to keep, whatever more draws it has.
-    let plan = Plan { draws: wanted, pointwise: run.rows() > 0, ..prepared.plan.clone() };
+    let plan = prepared.plan.with_warmup(run.extent().warmup);
+    let plan = Plan { draws: wanted, pointwise: run.rows() > 0, ..plan };
     size::check(&prepared, &plan, context)?;
     // The same as when the run began: it depends on the data, the specification and the seed.
     let found = find(&prepared, context)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
     let both = (&prepared, found.as_ref());
-    let report = sample(both, &plan, (path, writer), &interrupt, context)?;
+    let report = sample(both, (&plan, until), (path, writer), &interrupt, context)?;
     add_predictive(&prepared, path, &interrupt, context)?;
     report.print(context)
 }

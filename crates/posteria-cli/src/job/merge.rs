@@ -121,6 +121,22 @@ fn change_numbers(sampling: &mut SamplingSpec, from: ModelKind, to: ModelKind) {
     }
 }
 
+/// A number that is given is meant; a goal has a limit of its own unless both are given.
+fn merge_goal(sampling: &mut SamplingSpec, flags: &args::Fit, kind: ModelKind) {
+    if let Some(chain) = flags.chain {
+        *sampling = SamplingSpec { only_chain: Some(chain.get()), ..sampling.without_goal(kind) };
+    }
+    sampling.time = flags.time.or(sampling.time);
+    if flags.warmup.is_some() {
+        sampling.settle = None;
+    }
+    match (flags.ess, flags.draws) {
+        (Some(ess), _) => *sampling = sampling.with_goal(ess, kind),
+        (None, Some(_)) => sampling.ess = None,
+        (None, None) => {}
+    }
+}
+
 fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     let sampling = &mut spec.sampling;
     // The numbers of the file are those of its own method.
@@ -166,6 +182,7 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if let Some(temperatures) = flags.temperatures {
         sampling.temperatures = Some(temperatures.get());
     }
+    merge_goal(sampling, flags, spec.model.kind);
     let counts = [
         (flags.chains.map(|n| n.get()), &mut sampling.chains),
         (flags.warmup, &mut sampling.warmup),
@@ -176,7 +193,6 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         *value = flag.unwrap_or(*value);
     }
     sampling.seed = seed.unwrap_or(sampling.seed);
-    sampling.only_chain = flags.chain.map(|n| n.get()).or(sampling.only_chain);
     if let Some((index, count)) = flags.fold {
         let scheme = FoldScheme::new(count, sampling.seed);
         spec.data.fold = Some(FoldSpec { index, scheme, within: None });

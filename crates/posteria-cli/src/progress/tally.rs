@@ -10,6 +10,7 @@ use posteria::sample::{Plan, Step};
 pub struct Tally {
     chains: Vec<Mutex<ChainTally>>,
     warmup: usize,
+    thin: usize,
     iterations: usize,
     begun: usize,
     /// Where the test error is in a draw.
@@ -48,10 +49,22 @@ impl Tally {
         Tally {
             chains: begun.iter().map(chain).collect(),
             warmup: plan.warmup_iterations(),
+            thin: plan.thin.max(1),
             iterations: plan.iterations(),
             begun: begun.iter().sum(),
             test_error,
         }
+    }
+
+    /// Goes on with a count that began when all chains together had done so many sweeps.
+    pub fn since(self, begun: usize) -> Self {
+        Tally { begun, ..self }
+    }
+
+    /// Draws that every chain has.
+    pub fn draws(&self) -> usize {
+        let done = (0..self.chains.len()).map(|index| self.chain(index).iteration);
+        done.min().unwrap_or(0).saturating_sub(self.warmup) / self.thin
     }
 
     /// Counts members of a committee, which are trained and not proposed.

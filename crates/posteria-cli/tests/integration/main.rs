@@ -20,6 +20,8 @@ mod units;
 mod guide;
 // Killed, interrupted, locked, damaged runs.
 mod interruption;
+// Goals, budgets of time, and runs that stop on their way.
+mod enough;
 // What the store of a run tells of functions and predictions; ArviZ, where it is installed.
 mod draws_store;
 // Summaries, diagnostics, exports of finished and of running runs.

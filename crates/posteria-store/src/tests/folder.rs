@@ -6,7 +6,7 @@ use posteria::draws::Draws;
 
 use super::toy::{self, create, expected, files, options, same, sample, scratch, whole_run};
 use crate::checkpoint::seal;
-use crate::{Export, Run, RunFolder, StoreError, write_zarr};
+use crate::{Export, Extent, Run, RunFolder, StoreError, write_zarr};
 
 #[test]
 fn draws_come_back_as_the_chains_gave_them() {
@@ -100,6 +100,13 @@ fn a_folder_of_the_first_format_opens_and_goes_on() {
         let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
         bytes.remove(at + text.len());
     }
+    // Nor, before format 3, the length of a window after the memory of the last update.
+    for memory in Run::open(&path).unwrap().memories().into_iter().flatten() {
+        let mut text = 1u64.to_le_bytes().to_vec();
+        text.extend_from_slice(&memory.updates[0][0].to_le_bytes());
+        let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
+        bytes.drain(at + text.len()..at + text.len() + 8);
+    }
     bytes[8..12].copy_from_slice(&1u32.to_le_bytes());
     seal(&mut bytes);
     fs::write(path.join("checkpoint"), bytes).unwrap();
@@ -122,6 +129,27 @@ fn the_folder_does_not_depend_on_the_number_of_threads() {
         assert!(files(&one) == files(&two));
         fs::remove_dir_all(&two).unwrap();
     }
+}
+
+#[test]
+fn chains_that_pause_and_go_on_leave_what_they_would_have_left_at_once() {
+    let folder = scratch();
+    let [once, paused] = ["once", "paused"].map(|name| folder.path().join(name));
+    whole_run(&once, 50, 1);
+    let mut writer = create(&paused, 30, options()).unwrap();
+    for (draws, pause) in [(30, 7), (30, 25), (30, usize::MAX), (50, usize::MAX)] {
+        let extent = Extent { draws, ..writer.extent() };
+        writer.set_extent(extent).unwrap();
+        writer.pause_at(pause);
+        sample(&writer, &writer, draws, 2).unwrap();
+        writer.checkpoint().unwrap();
+        let reached = pause.min(extent.warmup + extent.thin * draws);
+        assert_eq!(Run::open(&paused).unwrap().chain_iterations(), [reached; toy::CHAINS]);
+    }
+    let fewer = Extent { draws: 49, ..writer.extent() };
+    assert!(matches!(writer.set_extent(fewer), Err(StoreError::Fewer { done: 50, asked: 49 })));
+    assert!(writer.finish().unwrap().complete);
+    assert!(files(&once) == files(&paused));
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn a_newer_format_is_named_as_such() {
     body[8..12].copy_from_slice(&(FORMAT + 1).to_le_bytes());
     put(&path, &body);
     let error = Run::open(&path).unwrap_err();
-    let newer = matches!(error, StoreError::Newer { found, supported: FORMAT } if found == 3);
+    let newer =
+        matches!(error, StoreError::Newer { found, supported: FORMAT } if found == FORMAT + 1);
     assert!(newer, "{error}");
     body[8..12].copy_from_slice(&0u32.to_le_bytes());
     put(&path, &body);

@@ -13,6 +13,7 @@ mod energy;
 mod fourier;
 mod interval;
 mod kolmogorov_smirnov;
+mod mixing;
 mod monitor;
 mod monte_carlo_error;
 mod multivariate;
@@ -40,6 +41,7 @@ pub use interval::{
 pub use kolmogorov_smirnov::{
     KolmogorovSmirnov, asymptotic_p_value, chains_p_value, kolmogorov_smirnov,
 };
+pub use mixing::Mixing;
 pub use monitor::{MaxRHat, RHatMonitor, max_r_hat};
 pub use monte_carlo_error::{mcse_mean, mcse_quantile, mcse_sd};
 pub use multivariate::multivariate_scale_reduction;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FitError;
 use super::recorder::{Kept, Report};
+use super::settle::Window;
 use crate::draws::Statistics;
 use crate::model::{Evaluator, Posterior};
 use crate::random::{Purpose, Seed, Stream, StreamPosition};
@@ -24,6 +25,9 @@ pub struct ChainMemory {
     pub stream: StreamPosition,
     /// The memory of every update.
     pub updates: Vec<Vec<f64>>,
+    /// What was seen of the present window of a warm-up that ends when chains have settled.
+    #[serde(default)]
+    pub window: Vec<f64>,
 }
 
 /// One Markov chain of a posterior.
@@ -38,6 +42,7 @@ pub struct Chain<'p> {
     draw: Vec<f64>,
     log_likelihood: Vec<f64>,
     kept: Option<(usize, Statistics)>,
+    window: Window,
 }
 
 impl<'p> Chain<'p> {
@@ -102,10 +107,15 @@ impl<'p> Chain<'p> {
         }
         chain.state.clone_from(&memory.state);
         chain.iteration = memory.iteration;
+        chain.window = Window::recall(&memory.window).ok_or(FitError::Memory { chain: index })?;
         // The settings of the stage first, then what was learned in it. What another chain has
         // learned was learned in its sampling stage.
         let began = memory.iteration > 0;
-        chain.sweep.enter(if began { chain.next_stage().0 } else { &plan.sampling });
+        chain.sweep.enter(match memory.iteration {
+            0 => &plan.sampling,
+            done if plan.settle => chain.stage_of(done - 1).0,
+            done => chain.stage_of(done).0,
+        });
         if chain.sweep.recall(&memory.updates).is_err() || chain.evaluate().is_err() {
             return Err(FitError::Memory { chain: index });
         }
@@ -127,6 +137,7 @@ impl<'p> Chain<'p> {
             draw: vec![0.0; posterior.layout().len()],
             log_likelihood: vec![0.0; posterior.rows()],
             kept: None,
+            window: Window::default(),
         }
     }
 
@@ -135,9 +146,18 @@ impl<'p> Chain<'p> {
         if self.iteration >= self.plan.iterations() {
             return false;
         }
+        if self.plan.settle && self.iteration > 0 {
+            // Only now: where the chains have settled it is decided after the last sweep of a
+            // window which stage is next.
+            self.enter_stage_if_one_begins();
+        }
         self.sweep.pass(&mut self.state, &mut self.stream);
         self.iteration += 1;
         let sampled = self.iteration.saturating_sub(self.plan.warmup_iterations());
+        if sampled == 0 && self.plan.settle {
+            let log_density = self.evaluate().map_or(f64::NAN, |terms| terms.at(1.0));
+            self.window.add(self.plan, self.iteration, log_density);
+        }
         self.kept = (sampled > 0 && sampled.is_multiple_of(self.plan.thin)).then(|| {
             // Every update leaves the state where its density is usable; a failure here is a
             // fault of the model, and the draw shows it instead of hiding it.
@@ -147,7 +167,9 @@ impl<'p> Chain<'p> {
             self.complete(index);
             (index, statistics(terms, self.sweep.steps()))
         });
-        self.enter_stage_if_one_begins();
+        if !self.plan.settle {
+            self.enter_stage_if_one_begins();
+        }
         true
     }
 
@@ -173,6 +195,7 @@ impl<'p> Chain<'p> {
             state: self.state.clone(),
             stream: self.stream.position(),
             updates: self.sweep.memory(),
+            window: self.window.memory(),
         }
     }
 
@@ -194,21 +217,21 @@ impl<'p> Chain<'p> {
         self.evaluator.complete(&mut self.draw, &mut stream);
     }
 
-    /// The stage of the next sweep, and whether it begins with it.
-    fn next_stage(&self) -> (&'p Stage, bool) {
+    /// The stage of the sweep after `done` sweeps, and whether it begins with it.
+    fn stage_of(&self, done: usize) -> (&'p Stage, bool) {
         let mut begin = 0;
         for stage in &self.plan.warmup {
             let end = begin + stage.iterations;
-            if self.iteration < end {
-                return (stage, self.iteration == begin);
+            if done < end {
+                return (stage, done == begin);
             }
             begin = end;
         }
-        (&self.plan.sampling, self.iteration == begin)
+        (&self.plan.sampling, done == begin)
     }
 
     fn enter_stage_if_one_begins(&mut self) {
-        if let (stage, true) = self.next_stage() {
+        if let (stage, true) = self.stage_of(self.iteration) {
             self.sweep.enter(stage);
         }
     }

@@ -2,16 +2,20 @@
 
 mod chain;
 mod committee;
+mod enough;
 mod evidence;
 mod jobs;
 mod recorder;
+mod settle;
 mod warm;
 
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
+pub use enough::{Attained, Goal};
 pub use evidence::fit_evidence;
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};
+pub use settle::have_settled;
 pub use warm::{WarmStart, begin_with, warm_start};
 
 use std::num::NonZero;

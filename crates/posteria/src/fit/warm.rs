@@ -56,10 +56,11 @@ pub fn warm_start(
             state,
             stream: seed.stream(Purpose::Chain, [number, plan.fold]).position(),
             updates: memory.updates.clone(),
+            window: Vec::new(),
         })
     };
     let memories = (0..plan.chains).map(begin).collect::<Option<Vec<_>>>()?;
-    Some(WarmStart { memories, plan: Plan { warmup, ..plan.clone() } })
+    Some(WarmStart { memories, plan: Plan { warmup, settle: false, ..plan.clone() } })
 }
 
 /// Where the chains of `plan` begin: at draws of an approximation of the posterior, with nothing

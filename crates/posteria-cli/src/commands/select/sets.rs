@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::anyhow;
 use posteria::data::InputColumn;
@@ -16,7 +17,7 @@ use crate::approximation::find;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::prepare;
-use crate::sampling::{begin, open, options, sample, store_failure};
+use crate::sampling::{Until, begin, open, options, sample, store_failure};
 use crate::text;
 
 /// Sets of the inputs of a run.
@@ -179,7 +180,9 @@ pub fn finish(
         true => RunFolder::resume(path, draws, options(interrupt)).map_err(store_failure)?,
         false => begin((&prepared, &prepared.plan), found, path, interrupt)?,
     };
-    sample((&prepared, found), &prepared.plan, (path, writer), interrupt, context).map(|_| ())
+    let until = Until::new(&prepared.spec.sampling, Instant::now());
+    let how = (&prepared.plan, until);
+    sample((&prepared, found), how, (path, writer), interrupt, context).map(|_| ())
 }
 
 /// The name of a column in the table, not that of its indicator.

@@ -39,6 +39,19 @@ impl Spec {
                 *slot = value;
             }
         }
+        // A number that is given is meant, and so is one chain of many: neither waits for a goal.
+        let alone = own.only_chain.is_some();
+        if !given("settle") && !given("warmup") && !alone {
+            own.settle = usual.settle;
+        }
+        *own = match own.ess {
+            Some(ess) if !given("draws") => own.with_goal(ess, spec.model.kind),
+            None if !given("draws") && alone => {
+                SamplingSpec { ess: usual.ess, ..*own }.without_goal(spec.model.kind)
+            }
+            None if !given("draws") => SamplingSpec { ess: usual.ess, ..*own },
+            _ => *own,
+        };
         Ok(spec)
     }
 
@@ -124,7 +137,9 @@ seed = 7
             "log_sd = 1.4",
             "chains = 4",
             "warmup = 1000",
-            "draws = 1000",
+            "settle = true",
+            "draws = 4000",
+            "ess = 400.0",
             "thin = 1",
             "seed = 1",
         ] {
@@ -244,10 +259,18 @@ seed = 7
     fn numbers_that_are_not_given_are_those_of_the_model() {
         let sampling = |text: &str| Spec::from_toml(text).unwrap().sampling;
         let gp = sampling("[model]\nkind = 'gp'");
-        assert_eq!((gp.chains, gp.warmup, gp.draws), (4, 500, 500));
+        assert_eq!((gp.chains, gp.warmup, gp.draws), (4, 500, 2000));
         assert_eq!(gp, SamplingSpec::usual(ModelKind::Gp));
         let given = sampling("[model]\nkind = 'gp'\n[sampling]\nwarmup = 1000\nseed = 3");
-        assert_eq!((given.warmup, given.draws, given.seed), (1000, 500, 3));
-        assert_eq!(sampling("[model]\nkind = 'mlp'"), SamplingSpec::default());
+        assert_eq!((given.warmup, given.draws, given.seed), (1000, 2000, 3));
+        assert_eq!((given.settle, given.ess), (None, Some(400.0)), "what is given is meant");
+        let given = sampling("[sampling]\ndraws = 50");
+        assert_eq!((given.settle, given.ess, given.draws), (Some(true), None, 50));
+        let given = sampling("[sampling]\ness = 1000\ntime = '90s'");
+        assert_eq!((given.ess, given.draws), (Some(1000.0), 10_000));
+        assert_eq!(given.time.unwrap().to_string(), "1m30s");
+        let alone = sampling("[sampling]\nonly_chain = 2");
+        assert_eq!((alone.settle, alone.ess, alone.draws), (None, None, 1000));
+        assert_eq!(sampling("[model]\nkind = 'mlp'"), SamplingSpec::usual(ModelKind::Mlp));
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{InferenceChoice, LatentsChoice, ModelKind, SpecError};
+use super::{
+    InferenceChoice, KernelChoice, LatentsChoice, ModelKind, SpecError, StartChoice, TimeBudget,
+};
 use crate::random::Seed;
 use crate::sample::{Adapt, Plan, Stage};
 
@@ -15,10 +17,19 @@ const STILL: [&str; 3] = ["scales", "scale moves", "residual"];
 pub struct SamplingSpec {
     /// Number of chains.
     pub chains: usize,
-    /// Sweeps of every chain that are discarded.
+    /// Sweeps of every chain that are discarded; the most with `settle`.
     pub warmup: usize,
-    /// Draws kept of every chain.
+    /// Whether the warm-up ends as soon as the chains have settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<bool>,
+    /// Draws kept of every chain; the most with `ess`.
     pub draws: usize,
+    /// Effective draws of the predictions that are enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ess: Option<f64>,
+    /// Time that a fit may take; what was drawn by then is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeBudget>,
     /// Sweeps per kept draw.
     pub thin: usize,
     /// The seed.
@@ -65,40 +76,15 @@ pub struct SamplingSpec {
     pub log_lik_limit: Option<f64>,
 }
 
-/// What moves the weights of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KernelChoice {
-    /// What was found best for the residual model: trajectories with the output weights
-    /// integrated out for real targets, mixed trajectories for classes.
-    Auto,
-    /// Hybrid Monte Carlo on the weights given the scales, with heuristic step sizes.
-    Hmc,
-    /// No-U-Turn trajectories on the weights given the scales.
-    Nuts,
-}
-
-/// Where chains start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartChoice {
-    /// Small random weights and moderate scales, different for every chain.
-    Dispersed,
-    /// Weights trained with early stopping on a random half, scales from their size.
-    EarlyStopping,
-    /// A draw from the prior.
-    Prior,
-    /// A draw from the variational ensemble, which whoever runs the chains must learn first
-    /// (`fit::begin_with`): the model itself starts dispersed.
-    Variational,
-}
-
 impl Default for SamplingSpec {
     fn default() -> Self {
         SamplingSpec {
             chains: 4,
             warmup: 1000,
+            settle: None,
             draws: 1000,
+            ess: None,
+            time: None,
             thin: 1,
             seed: 1,
             only_chain: None,
@@ -132,9 +118,9 @@ impl SamplingSpec {
     /// its draws are nearly independent, and each costs the cube of the number of rows.
     pub const PROCESS_SWEEPS: usize = 500;
 
-    /// Bytes that the log likelihoods of so many rows under all draws take.
-    pub fn log_lik_bytes(&self, rows: usize) -> f64 {
-        8.0 * self.chains as f64 * self.draws as f64 * rows as f64
+    /// Bytes that the log likelihoods of so many rows take, under as many draws as are expected.
+    pub fn log_lik_bytes(&self, kind: ModelKind, rows: usize) -> f64 {
+        8.0 * self.chains as f64 * self.expected_draws(kind) as f64 * rows as f64
     }
 
     /// Whether the log likelihoods of so many rows are kept with the draws of a kind of model.
@@ -143,22 +129,7 @@ impl SamplingSpec {
         // Those of a process are not to be had for less than the draws were; members of a
         // committee are few.
         let always = kind == ModelKind::Gp || self.is_committee();
-        always || self.log_lik_bytes(rows) <= 1e6 * limit
-    }
-
-    /// The numbers of chains, sweeps and draws for a kind of model, unless they are given.
-    pub fn usual(kind: ModelKind) -> Self {
-        let usual = SamplingSpec::default();
-        match kind {
-            ModelKind::Gp => {
-                SamplingSpec { warmup: Self::PROCESS_SWEEPS, draws: Self::PROCESS_SWEEPS, ..usual }
-            }
-            // Independent draws have nothing to warm up.
-            ModelKind::Mixture | ModelKind::Pca => {
-                SamplingSpec { warmup: 0, draws: Self::INDEPENDENT / usual.chains, ..usual }
-            }
-            _ => usual,
-        }
+        always || self.log_lik_bytes(kind, rows) <= 1e6 * limit
     }
 
     /// Independent draws of an approximation in all chains, unless a number is given.
@@ -220,6 +191,7 @@ impl SamplingSpec {
         if self.inference() != InferenceChoice::Mcmc {
             self.refuse_chains()?;
         }
+        self.check_goal()?;
         self.check_temperature()?;
         if let Some(limit) = self.log_lik_limit.filter(|limit| limit.is_nan() || *limit < 0.0) {
             let wanted = "a number of megabytes, 0 for none";
@@ -227,7 +199,8 @@ impl SamplingSpec {
         }
         // At most all of the warm-up, so that nothing is taken from the windows that tune.
         let alone = if self.staged == Some(true) { self.warmup / 10 } else { 0 };
-        let mut plan = Plan::new(self.chains, self.warmup - alone, self.draws);
+        let windows = if self.settle == Some(true) { Plan::settling } else { Plan::new };
+        let mut plan = windows(self.chains, self.warmup - alone, self.draws);
         if alone > 0 {
             let still = STILL.map(String::from).to_vec();
             let first =
@@ -251,6 +224,9 @@ impl SamplingSpec {
             ("only_chain", one && self.only_chain.is_some()),
             ("draws", inference == InferenceChoice::Map && self.draws != 1),
             ("warmup", self.warmup != 0),
+            ("settle", self.settle.is_some()),
+            ("ess", self.ess.is_some()),
+            ("time", self.time.is_some()),
             ("thin", self.thin != 1),
             ("kernel", self.kernel.is_some()),
             ("leapfrog_steps", self.leapfrog_steps.is_some()),

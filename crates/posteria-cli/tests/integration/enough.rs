@@ -1,0 +1,126 @@
+//! Draw until that is enough, and no longer than one may.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::posteria::{Place, assert_same_files, signal};
+
+/// A network whose chains need more than the first 250 draws for so high a goal.
+const NETWORK: &str = "fit data.csv --target y --inputs a b --model mlp --hidden 2 --chains 2";
+
+fn enough(json: &Value, goal: f64) -> bool {
+    let predictions = &json["predictions"];
+    let number = |key: &str| predictions[key].as_f64().expect("a number");
+    number("r_hat") <= 1.01 && number("ess_bulk") >= goal && number("ess_tail") >= goal
+}
+
+#[test]
+fn a_linear_regression_has_enough_at_the_first_look() {
+    let place = Place::with_data(40);
+    let fit = place.call("fit data.csv --target y --inputs a b --out run --json");
+    let json = fit.json();
+    assert_eq!((&json["draws"], &json["stopped"]), (&250.into(), &"enough".into()));
+    assert_eq!((&json["goal"]["ess"], &json["goal"]["r_hat"]), (&400.0.into(), &1.01.into()));
+    assert!(enough(&json, 400.0), "{json}");
+    for part in ["fitted", "residual_scale", "log_density"] {
+        assert!(json["predictions"][part]["ess_tail"].as_f64() >= Some(400.0), "{json}");
+    }
+    let verified = place.call("verify run --json").json();
+    assert_eq!((&verified["complete"], &verified["draws"]), (&true.into(), &250.into()));
+    // What is said about it, and that there is nothing left to do.
+    let again = place.call("resume run");
+    assert!(
+        again.stderr.contains("every chain has 250 draws, which is enough"),
+        "{}",
+        again.stderr
+    );
+    assert!(again.stdout.contains("effective draws, which is enough"), "{}", again.stdout);
+    // Its folds have as many draws as itself.
+    let folds = place.call("assess run --method kfold --folds 3 -q");
+    assert_eq!(folds.code, 0, "{}", folds.stderr);
+    let fold = place.call("verify run/folds/random-3-seed-1/fold-0001 --json").json();
+    assert_eq!(fold["draws"], 250);
+}
+
+#[test]
+fn a_goal_is_reached_in_one_go_or_in_several_with_the_same_bytes() {
+    let place = Place::with_data(15);
+    let whole = place.call(&format!("{NETWORK} --ess 700 --out whole --threads 2 --json")).json();
+    assert_eq!(whole["stopped"], "enough", "{whole}");
+    assert!(enough(&whole, 700.0) && whole["draws"].as_u64() > Some(250), "{whole}");
+    // A lower goal first, then the higher one, on another number of threads.
+    let first = place.call(&format!("{NETWORK} --ess 100 --out run --threads 1 --json")).json();
+    assert!(first["draws"].as_u64() < whole["draws"].as_u64(), "{first}");
+    let then = place.call("resume run --ess 700 --json --threads 1").json();
+    assert_eq!((&then["draws"], &then["stopped"]), (&whole["draws"], &"enough".into()));
+    assert_same_files(&place.files("whole/draws.zarr"), &place.files("run/draws.zarr"));
+    // Repeated from what it wrote of itself.
+    assert_eq!(place.call("fit --spec whole/spec.toml --out again -q").code, 0);
+    assert_same_files(&place.files("whole/draws.zarr"), &place.files("again/draws.zarr"));
+}
+
+#[test]
+fn a_run_that_was_stopped_on_its_way_to_a_goal_goes_on_to_the_same_bytes() {
+    let place = Place::with_data(15);
+    let fit = format!("{NETWORK} --ess 3000 --quiet --threads 2");
+    let began = Instant::now();
+    assert_eq!(place.call(&format!("{fit} --out whole")).code, 0);
+    let takes = began.elapsed();
+    // In warm-up, in which it is not yet known where that ends, and among the draws.
+    for (name, share) in [("early", 0.01), ("soon", 0.1), ("late", 0.6)] {
+        let mut child = place.start(&format!("{fit} --out {name}"));
+        place.wait_for(&format!("{name}/checkpoint"));
+        std::thread::sleep(takes.mul_f64(share));
+        signal(&child, "INT");
+        child.wait().expect("ended");
+        let resumed = place.call(&format!("resume {name} --quiet --threads 1"));
+        assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+        let [whole, resumed] = ["whole", name].map(|run| place.files(&format!("{run}/draws.zarr")));
+        assert_same_files(&whole, &resumed);
+    }
+}
+
+#[test]
+fn the_most_draws_and_numbers_that_are_given_are_kept_to() {
+    let place = Place::with_data(15);
+    let most = place.call(&format!("{NETWORK} --ess 5000 --draws 300 --out most --json"));
+    let json = most.json();
+    assert_eq!((&json["draws"], &json["stopped"]), (&300.into(), &"most-draws".into()));
+    let codes: Vec<&Value> =
+        json["warnings"].as_array().unwrap().iter().map(|w| &w["code"]).collect();
+    assert!(codes.contains(&&"not-enough".into()), "{json}");
+    let exact = place.call(&format!("{NETWORK} --warmup 60 --draws 300 --out exact --json")).json();
+    assert_eq!((&exact["draws"], &exact["stopped"]), (&300.into(), &"asked".into()));
+    assert!(exact.get("goal").is_none() && exact["predictions"]["r_hat"].is_f64(), "{exact}");
+    assert!(place.call(&format!("{NETWORK} --ess 0 --out x")).refusal().contains("ess"));
+    let soon = place.call(&format!("{NETWORK} --time soon --out x"));
+    assert!(soon.code == 2 && soon.stderr.contains("10m, 90s"), "{}", soon.stderr);
+    let select = place.call("select data.csv --target y --inputs a b --ess 100 --out x");
+    assert!(select.refusal().contains("--draws N"), "{}", select.stderr);
+}
+
+#[test]
+fn a_fit_keeps_to_its_time_and_keeps_what_it_drew() {
+    let place = Place::with_data(200);
+    let endless = "fit data.csv --target y --inputs a b --model mlp --hidden 8 --ess 1000000";
+    let began = Instant::now();
+    let fit = place.call(&format!("{endless} --time 4s --out run --json"));
+    let took = began.elapsed();
+    let json = fit.json();
+    assert_eq!(json["stopped"], "time", "{json}");
+    // Within 10 %, and a second for a busy machine.
+    assert!(took < Duration::from_millis(5400), "{took:?}");
+    let draws = json["draws"].as_u64().expect("a number");
+    assert!(draws > 0, "{json}");
+    let verified = place.call("verify run --json").json();
+    assert_eq!((&verified["complete"], verified["draws"].as_u64()), (&true.into(), Some(draws)));
+    assert_eq!(place.call("summary run -q").code, 0);
+    // It goes on, with the warm-up that there was time for.
+    let more = draws + 50;
+    let resumed = place.call(&format!("resume run --draws {more} --json")).json();
+    assert_eq!((resumed["draws"].as_u64(), &resumed["stopped"]), (Some(more), &"asked".into()));
+    let short = place.call(&format!("{endless} --warmup 1000000 --time 1s --out never -q"));
+    assert_eq!(short.code, 1, "{}", short.stderr);
+    assert!(short.stderr.contains("before the first draw"), "{}", short.stderr);
+}

@@ -1,0 +1,253 @@
+//! Judge whether chains have drawn enough for what is asked of them: predictions.
+
+use std::num::NonZero;
+
+use posteria_linalg::Matrix;
+use serde::Serialize;
+
+use super::run_jobs;
+use crate::diagnose::Mixing;
+use crate::draws::{Draws, Variable};
+use crate::model::Posterior;
+use crate::model::spec::SamplingSpec;
+
+/// Most rows whose fitted values are judged: evenly spaced, so that they are the same whenever it
+/// is asked.
+const MOST_ROWS: usize = 50;
+
+/// The first numbers of draws per chain at which chains are judged; all others are these times
+/// powers of two, so that each is about 1.4 times the one before: few enough that the judging costs
+/// little, close enough together that chains draw little more than they need.
+const CHECKS: [usize; 2] = [250, 350];
+
+/// What is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Goal {
+    /// Largest R-hat of what is judged.
+    pub r_hat: f64,
+    /// Fewest effective draws of it, of the bulk and of the tails.
+    pub ess: f64,
+}
+
+impl Goal {
+    /// R-hat at most 1.01 [Vehtari et al. 2021, §4] and at least `ess` effective draws.
+    pub fn new(ess: f64) -> Self {
+        Goal { r_hat: 1.01, ess }
+    }
+
+    /// What a specification asks for, if it asks for a goal and not for a number of draws.
+    pub fn of(sampling: &SamplingSpec) -> Option<Self> {
+        sampling.ess.map(Goal::new)
+    }
+
+    /// Whether that is enough.
+    pub fn is_met_by(&self, mixing: &Mixing) -> bool {
+        let agrees = mixing.r_hat.is_nan() || mixing.r_hat <= self.r_hat;
+        agrees && mixing.ess() >= self.ess
+    }
+
+    /// The number of draws per chain after which chains that have `draws` are judged next: 250,
+    /// 350, 500, 700, 1000, 1400, 2000, … and at last `most`. `None` if they have as many already.
+    ///
+    /// The numbers do not depend on what was judged before, on the speed of the machine or on the
+    /// number of threads, so neither does what a run draws.
+    ///
+    /// ```
+    /// use posteria::fit::Goal;
+    ///
+    /// assert_eq!(Goal::next_check(0, 4000), Some(250));
+    /// assert_eq!(Goal::next_check(250, 4000), Some(350));
+    /// assert_eq!(Goal::next_check(3999, 4000), Some(4000));
+    /// assert_eq!(Goal::next_check(4000, 4000), None);
+    /// ```
+    pub fn next_check(draws: usize, most: usize) -> Option<usize> {
+        if draws >= most {
+            return None;
+        }
+        let doubled = (0..usize::BITS).map_while(|power| 1usize.checked_shl(power));
+        let mut checks = doubled.flat_map(|factor| CHECKS.map(|it| it.saturating_mul(factor)));
+        let next = checks.find(|check| *check > draws);
+        Some(next.unwrap_or(most).min(most))
+    }
+}
+
+/// What chains have attained of what predictions depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Attained {
+    /// Of the fitted values of the rows, of many rows of 50 of them; not judged if other quantities have
+    /// fallen short already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Mixing>,
+    /// Of the residual scales or covariances, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual_scale: Option<Mixing>,
+    /// Of the log density of the draws.
+    pub log_density: Mixing,
+}
+
+impl Attained {
+    /// Judges all `draws` of the posterior given data with these (standardised) `inputs`, on at
+    /// most `threads` threads. On the way to a `goal` the fitted values, which are many, are judged
+    /// only if nothing else falls short.
+    pub fn new(
+        posterior: &dyn Posterior,
+        draws: &Draws,
+        inputs: &Matrix,
+        (goal, threads): (Option<&Goal>, NonZero<usize>),
+    ) -> Self {
+        let scales = ["residual_scale", "residual_covariance"];
+        let scales = scales.iter().filter_map(|name| draws.layout.variable(name));
+        let scales: Vec<usize> = scales.flat_map(Variable::range).collect();
+        let chains = draws.statistics.chunks(draws.draws.max(1));
+        let log_densities: Vec<Vec<f64>> =
+            chains.map(|chain| chain.iter().map(|draw| draw.log_density).collect()).collect();
+        let few = Attained {
+            fitted: None,
+            residual_scale: worst(scales.len(), threads, |index| draws.component(scales[index])),
+            log_density: Mixing::of(&log_densities),
+        };
+        if goal.is_some_and(|goal| !few.meets(goal)) {
+            return few;
+        }
+        let fitted = match draws.layout.variable("fitted") {
+            Some(variable) => worst(fitted_components(variable).len(), threads, |index| {
+                draws.component(fitted_components(variable)[index])
+            }),
+            None => predicted(posterior, draws, inputs, threads),
+        };
+        Attained { fitted, ..few }
+    }
+
+    /// The worst of all of it.
+    pub fn worst(&self) -> Mixing {
+        let others = [self.fitted, self.residual_scale];
+        others.into_iter().flatten().fold(self.log_density, Mixing::worse)
+    }
+
+    /// Whether that is enough.
+    pub fn meets(&self, goal: &Goal) -> bool {
+        goal.is_met_by(&self.worst())
+    }
+}
+
+/// The rows that are judged.
+fn judged_rows(rows: usize) -> Vec<usize> {
+    let count = rows.min(MOST_ROWS);
+    (0..count).map(|index| index * rows / count).collect()
+}
+
+/// Where a draw holds the fitted values of the rows that are judged: rows come first.
+fn fitted_components(fitted: &Variable) -> Vec<usize> {
+    let rows = fitted.dimensions.first().map_or(1, |rows| rows.labels.len());
+    let outputs = fitted.len() / rows.max(1);
+    let of_row = |row: usize| (0..outputs).map(move |output| row * outputs + output);
+    judged_rows(rows).into_iter().flat_map(of_row).map(|at| fitted.offset + at).collect()
+}
+
+/// The mixing of the functions at the rows that are judged, of a model whose draws do not hold them.
+fn predicted(
+    posterior: &dyn Posterior,
+    draws: &Draws,
+    inputs: &Matrix,
+    threads: NonZero<usize>,
+) -> Option<Mixing> {
+    let rows = judged_rows(inputs.rows());
+    let some =
+        Matrix::from_fn(rows.len(), inputs.columns(), |row, column| inputs[(rows[row], column)]);
+    let functions = rows.len() * posterior.predictor()?.family().functions();
+    let chains = run_jobs(draws.chains, threads, |chain| {
+        let mut predictor = posterior.predictor()?;
+        let mut values = vec![0.0; draws.draws * functions];
+        for (index, values) in values.chunks_mut(functions.max(1)).enumerate() {
+            predictor.functions(draws.draw(chain, index), &some, values);
+        }
+        Some(values)
+    });
+    let chains = chains.into_iter().collect::<Option<Vec<Vec<f64>>>>()?;
+    worst(functions, threads, |function| {
+        let each =
+            |values: &Vec<f64>| values.iter().skip(function).step_by(functions).copied().collect();
+        chains.iter().map(each).collect()
+    })
+}
+
+/// The worst mixing of `count` quantities; `None` if there are none.
+fn worst(
+    count: usize,
+    threads: NonZero<usize>,
+    chains: impl Fn(usize) -> Vec<Vec<f64>> + Sync,
+) -> Option<Mixing> {
+    run_jobs(count, threads, |index| Mixing::of(&chains(index))).into_iter().reduce(Mixing::worse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Seed};
+
+    #[test]
+    fn checks_are_at_fixed_numbers_up_to_the_most() {
+        let all = |most| {
+            std::iter::successors(Goal::next_check(0, most), move |n| Goal::next_check(*n, most))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(all(4000), [250, 350, 500, 700, 1000, 1400, 2000, 2800, 4000]);
+        assert_eq!(all(1100), [250, 350, 500, 700, 1000, 1100]);
+        assert_eq!((all(100), all(250), all(251)), (vec![100], vec![250], vec![250, 251]));
+        assert!(all(0).is_empty());
+        // Whoever stopped between two checks goes on to the next of all.
+        assert_eq!(Goal::next_check(317, 4000), Some(350));
+        assert_eq!(Goal::next_check(usize::MAX - 1, usize::MAX), Some(usize::MAX));
+    }
+
+    #[test]
+    fn the_worst_quantity_decides() {
+        let good = Mixing { r_hat: 1.001, ess_bulk: 900.0, ess_tail: 500.0 };
+        let poor = Mixing { r_hat: 1.02, ess_bulk: 700.0, ess_tail: 600.0 };
+        let goal = Goal::new(400.0);
+        assert!(goal.is_met_by(&good) && !goal.is_met_by(&poor));
+        assert!(!Goal::new(501.0).is_met_by(&good));
+        let attained = Attained { fitted: Some(good), residual_scale: None, log_density: good };
+        assert!(attained.meets(&goal));
+        let attained = Attained { residual_scale: Some(poor), ..attained };
+        assert!(!attained.meets(&goal));
+        assert_eq!(attained.worst(), Mixing { r_hat: 1.02, ess_bulk: 700.0, ess_tail: 500.0 });
+    }
+
+    #[test]
+    fn what_stands_still_is_enough_and_what_is_not_finite_never_is() {
+        let goal = Goal::new(400.0);
+        assert!(goal.is_met_by(&Mixing::of(&vec![vec![3.0; 250]; 4])));
+        let mut stream = Seed(3).stream(Purpose::Chain, [0, 0]);
+        let mut chains = vec![vec![0.0; 250]; 4];
+        chains.iter_mut().for_each(|chain| stream.fill_normal(chain));
+        let independent = Mixing::of(&chains);
+        assert!(goal.is_met_by(&independent), "{independent:?}");
+        // One chain alone has no R-hat: its effective draws decide.
+        let one = Mixing::of(&chains[..1]);
+        assert!(one.r_hat.is_nan() && Goal::new(100.0).is_met_by(&one), "{one:?}");
+        chains[2][7] = f64::NAN;
+        let broken = Mixing::of(&chains);
+        for mixing in [broken, independent.worse(broken), broken.worse(independent)] {
+            assert!(!goal.is_met_by(&mixing));
+        }
+    }
+
+    #[test]
+    fn few_rows_are_judged_and_always_the_same() {
+        assert_eq!(judged_rows(3), [0, 1, 2]);
+        let many = judged_rows(1_000_000);
+        assert_eq!((many.len(), many[1], many[49]), (50, 20_000, 980_000));
+        assert!(judged_rows(0).is_empty());
+        let mut layout = crate::draws::Layout::new();
+        layout.push_scalar("a");
+        let labels = |count: usize| (0..count).map(|i| i.to_string()).collect();
+        let dimension = |name: &str, count| crate::draws::Dimension {
+            name: name.into(),
+            labels: labels(count),
+        };
+        layout.push("fitted", vec![dimension("obs_id", 200), dimension("class", 3)]);
+        let components = fitted_components(layout.variable("fitted").unwrap());
+        assert_eq!((components.len(), &components[..4]), (150, &[1, 2, 3, 13][..]));
+    }
+}

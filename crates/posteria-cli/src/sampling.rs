@@ -217,8 +217,7 @@ impl FitReport {
             accept_rate: accepted / draws.statistics.len() as f64,
             warmup: prepared.plan.warmup_iterations(),
             predictions: is_judged(prepared).then(|| {
-                let of =
-                    known.unwrap_or_else(|| attained(prepared, draws, (None, context.threads)));
+                let of = known.unwrap_or_else(|| attained(prepared, draws, context.threads));
                 Predictions { worst: of.worst(), of }
             }),
             goal: None,
@@ -258,17 +257,26 @@ impl FitReport {
             && !goal.is_met_by(&predictions.worst)
         {
             let run = text::printable(&self.run);
-            let reason = match stopped {
-                Stopped::Time => "time ran out before the predictions had enough draws",
-                _ => "the predictions have not enough draws, and the most that were allowed",
-            };
-            let cure = format!("go on with posteria resume {run} --ess {} --draws N", goal.ess);
-            let cure = match stopped {
-                Stopped::Time => format!("go on with posteria resume {run}"),
-                _ => cure,
+            let (code, reason, cure) = match stopped {
+                Stopped::Time => (
+                    "not-enough",
+                    "time ran out before the predictions had enough draws",
+                    format!("go on with posteria resume {run}"),
+                ),
+                Stopped::Apart => (
+                    "chains-apart",
+                    "each chain keeps to a mode of its own, so that predictions are averages over \
+                     so many modes",
+                    format!("fit with more chains (--chains {})", 4 * self.chains),
+                ),
+                _ => (
+                    "not-enough",
+                    "the predictions have not enough draws, and the most that were allowed",
+                    format!("go on with posteria resume {run} --ess {} --draws N", goal.ess),
+                ),
             };
             let words = format!("{reason}: {}; {cure}", predictions.words(Some(&goal)));
-            self.warnings.push(Warning::new("not-enough", &words));
+            self.warnings.push(Warning::new(code, &words));
         }
         self
     }
@@ -321,6 +329,7 @@ impl FitReport {
         let stopped = match self.stopped {
             Stopped::Enough => ", which is enough",
             Stopped::MostDraws => ", which is not enough; no more were allowed",
+            Stopped::Apart => "; more draws of these chains would not bring them together",
             Stopped::Time => "; time ran out",
             Stopped::Asked | Stopped::Interrupted => "",
         };
@@ -337,8 +346,12 @@ impl Predictions {
         };
         let r_hat = goal.map_or(String::new(), |goal| wanted(format!("{}", goal.r_hat)));
         let ess = goal.map_or(String::new(), |goal| wanted(format!("{}", goal.ess)));
+        // Two decimals tell all that matters: a tenth is invisible in a prediction.
+        let agree = self.of.agreement.map_or(String::new(), |error| {
+            format!("means known to {} standard deviations of f, ", text::fixed(error, 2))
+        });
         format!(
-            "R-hat {}{r_hat}, {} effective draws{ess}",
+            "{agree}R-hat {}{r_hat}, {} effective draws{ess}",
             text::fixed(self.worst.r_hat, 3),
             text::fixed(self.worst.ess(), 0)
         )

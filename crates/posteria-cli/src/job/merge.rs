@@ -112,6 +112,7 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
 fn change_numbers(sampling: &mut SamplingSpec, from: ModelKind, to: ModelKind) {
     let (from, to) = (SamplingSpec::usual(from), SamplingSpec::usual(to));
     for (number, from, to) in [
+        (&mut sampling.chains, from.chains, to.chains),
         (&mut sampling.warmup, from.warmup, to.warmup),
         (&mut sampling.draws, from.draws, to.draws),
     ] {

@@ -35,6 +35,8 @@ pub struct Until {
     pub goal: Option<Goal>,
     /// The most draws per chain.
     pub draws: usize,
+    /// Number of chains.
+    pub chains: usize,
     /// When the command began, and the time that it may take.
     pub time: Option<(Instant, TimeBudget)>,
 }
@@ -43,13 +45,14 @@ impl Until {
     /// As a specification says, of a command that began at `started`.
     pub fn new(sampling: &SamplingSpec, started: Instant) -> Self {
         let time = sampling.time.map(|time| (started, time));
-        Until { goal: Goal::of(sampling), draws: sampling.draws, time }
+        let (draws, chains) = (sampling.draws, sampling.chains);
+        Until { goal: Goal::of(sampling), draws, chains, time }
     }
 
     /// The number of draws after which chains that have `draws` are looked at next.
     pub fn next(&self, draws: usize) -> usize {
         match self.goal {
-            Some(_) => Goal::next_check(draws, self.draws).unwrap_or(draws),
+            Some(_) => Goal::next_check(draws, self.chains, self.draws).unwrap_or(draws),
             None => self.draws,
         }
     }
@@ -71,6 +74,8 @@ pub enum Stopped {
     Enough,
     /// They have the most draws that they may have, and that is not enough.
     MostDraws,
+    /// Each is in a place of its own, and more draws would not change that.
+    Apart,
     /// Time ran out.
     Time,
     /// A signal came, or writing failed.
@@ -120,10 +125,16 @@ impl Legs<'_> {
             }
             let Some(goal) = self.until.goal else { return Ok(Stopped::Asked) };
             writer.checkpoint().running()?;
-            if self.judge(path)?.meets(&goal) {
+            let draws = open(path)?.draws_of_variables().running()?;
+            let now = attained(self.prepared, &draws, self.context.threads);
+            self.attained = Some((draws.draws, now));
+            if now.meets(&goal) {
                 return Ok(Stopped::Enough);
             }
-            match Goal::next_check(self.plan.draws, self.until.draws) {
+            if self.stays_apart(&now, &draws)? {
+                return Ok(Stopped::Apart);
+            }
+            match Goal::next_check(self.plan.draws, self.until.chains, self.until.draws) {
                 Some(draws) => self.plan.draws = draws,
                 None => return Ok(Stopped::MostDraws),
             }
@@ -207,13 +218,18 @@ impl Legs<'_> {
         Plan { draws, ..self.plan.clone() }
     }
 
-    /// What the draws in the folder are worth.
-    fn judge(&mut self, path: &Path) -> Result<Attained> {
-        let draws = open(path)?.draws_of_variables().running()?;
-        let how = (self.until.goal.as_ref(), self.context.threads);
-        let attained = attained(self.prepared, &draws, how);
-        self.attained = Some((draws.draws, attained));
-        Ok(attained)
+    /// Whether chains that have attained `now` are no nearer to each other than they were after the
+    /// check before: of the draws themselves, so that a run that was interrupted stops where it would
+    /// have stopped.
+    fn stays_apart(&self, now: &Attained, draws: &Draws) -> Result<bool> {
+        let Some(before) = Goal::previous_check(draws.draws, self.until.chains) else {
+            return Ok(false);
+        };
+        if !now.is_apart() {
+            return Ok(false);
+        }
+        let before = draws.thin(0, 1, Some(before)).running()?;
+        Ok(now.stays_apart(&attained(self.prepared, &before, self.context.threads)))
     }
 
     /// Leaves the chains, which have paused because time ran out, with all draws that they have.
@@ -244,14 +260,9 @@ fn sweeps(writer: &RunWriter) -> Vec<usize> {
     memories.map(|memory| memory.map_or(0, |memory| memory.iteration)).collect()
 }
 
-/// What `draws` of what was prepared are worth to predictions, perhaps on the way to a goal, on so
-/// many threads.
-pub fn attained(
-    prepared: &Prepared,
-    draws: &Draws,
-    how: (Option<&Goal>, NonZero<usize>),
-) -> Attained {
-    Attained::new(&*prepared.posterior, draws, &prepared.data.inputs, how)
+/// What `draws` of what was prepared are worth to predictions, on so many threads.
+pub fn attained(prepared: &Prepared, draws: &Draws, threads: NonZero<usize>) -> Attained {
+    Attained::new(&*prepared.posterior, draws, &prepared.data.inputs, threads)
 }
 
 /// Whether draws are those of chains whose predictions can be judged.

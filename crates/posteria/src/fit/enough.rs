@@ -15,10 +15,20 @@ use crate::model::spec::SamplingSpec;
 /// is asked.
 const MOST_ROWS: usize = 50;
 
-/// The first numbers of draws per chain at which chains are judged; all others are these times
-/// powers of two, so that each is about 1.4 times the one before: few enough that the judging costs
-/// little, close enough together that chains draw little more than they need.
+/// The first numbers of draws per chain at which few chains are judged, and many, whose draws are as
+/// many in all; all others are these times powers of two, so that each is about 1.4 times the one
+/// before: few enough that the judging costs little, close enough together that chains draw little
+/// more than they need.
 const CHECKS: [usize; 2] = [250, 350];
+const CHECKS_OF_MANY: [usize; 2] = [100, 140];
+
+/// So many chains are many.
+const MANY_CHAINS: usize = 10;
+
+/// Chains whose predictions have an R-hat above this, and for the most part kept it since they were
+/// judged before, are in places of their own: more draws of them will not change that.
+const APART: f64 = 1.1;
+const KEPT: f64 = 0.7;
 
 /// What is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -46,8 +56,9 @@ impl Goal {
         agrees && mixing.ess() >= self.ess
     }
 
-    /// The number of draws per chain after which chains that have `draws` are judged next: 250,
-    /// 350, 500, 700, 1000, 1400, 2000, … and at last `most`. `None` if they have as many already.
+    /// The number of draws per chain after which so many `chains` that have `draws` each are judged
+    /// next: 250, 350, 500, 700, 1000, 1400, 2000, … (of ten chains or more 100, 140, 200, …) and at
+    /// last `most`. `None` if they have as many already.
     ///
     /// The numbers do not depend on what was judged before, on the speed of the machine or on the
     /// number of threads, so neither does what a run draws.
@@ -55,29 +66,44 @@ impl Goal {
     /// ```
     /// use posteria::fit::Goal;
     ///
-    /// assert_eq!(Goal::next_check(0, 4000), Some(250));
-    /// assert_eq!(Goal::next_check(250, 4000), Some(350));
-    /// assert_eq!(Goal::next_check(3999, 4000), Some(4000));
-    /// assert_eq!(Goal::next_check(4000, 4000), None);
+    /// assert_eq!(Goal::next_check(0, 4, 4000), Some(250));
+    /// assert_eq!(Goal::next_check(250, 4, 4000), Some(350));
+    /// assert_eq!(Goal::next_check(250, 16, 1000), Some(280));
+    /// assert_eq!(Goal::next_check(3999, 4, 4000), Some(4000));
+    /// assert_eq!(Goal::next_check(4000, 4, 4000), None);
     /// ```
-    pub fn next_check(draws: usize, most: usize) -> Option<usize> {
+    pub fn next_check(draws: usize, chains: usize, most: usize) -> Option<usize> {
         if draws >= most {
             return None;
         }
-        let doubled = (0..usize::BITS).map_while(|power| 1usize.checked_shl(power));
-        let mut checks = doubled.flat_map(|factor| CHECKS.map(|it| it.saturating_mul(factor)));
-        let next = checks.find(|check| *check > draws);
+        let next = Goal::checks(chains).find(|check| *check > draws);
         Some(next.unwrap_or(most).min(most))
+    }
+
+    /// The number of draws per chain after which so many `chains` were judged before they had
+    /// `draws` each; `None` if they were not.
+    pub fn previous_check(draws: usize, chains: usize) -> Option<usize> {
+        Goal::checks(chains).take_while(|check| *check < draws).last()
+    }
+
+    fn checks(chains: usize) -> impl Iterator<Item = usize> {
+        let doubled = (0..usize::BITS).map_while(|power| 1usize.checked_shl(power));
+        let first = if chains < MANY_CHAINS { CHECKS } else { CHECKS_OF_MANY };
+        doubled.flat_map(move |factor| first.map(|it| it.saturating_mul(factor)))
     }
 }
 
 /// What chains have attained of what predictions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Attained {
-    /// Of the fitted values of the rows, of many rows of 50 of them; not judged if other quantities have
-    /// fallen short already.
+    /// Of the fitted values of the rows, of many rows of 50 of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Mixing>,
+    /// By how much the means of the fitted values would differ in other chains of the same length:
+    /// their standard error by the spread of the chains' means, in units of the standard deviation
+    /// of the fitted value, root mean square over these rows. Two runs differ by √2 of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
     /// Of the residual scales or covariances, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual_scale: Option<Mixing>,
@@ -87,13 +113,12 @@ pub struct Attained {
 
 impl Attained {
     /// Judges all `draws` of the posterior given data with these (standardised) `inputs`, on at
-    /// most `threads` threads. On the way to a `goal` the fitted values, which are many, are judged
-    /// only if nothing else falls short.
+    /// most `threads` threads.
     pub fn new(
         posterior: &dyn Posterior,
         draws: &Draws,
         inputs: &Matrix,
-        (goal, threads): (Option<&Goal>, NonZero<usize>),
+        threads: NonZero<usize>,
     ) -> Self {
         let scales = ["residual_scale", "residual_covariance"];
         let scales = scales.iter().filter_map(|name| draws.layout.variable(name));
@@ -101,21 +126,32 @@ impl Attained {
         let chains = draws.statistics.chunks(draws.draws.max(1));
         let log_densities: Vec<Vec<f64>> =
             chains.map(|chain| chain.iter().map(|draw| draw.log_density).collect()).collect();
-        let few = Attained {
-            fitted: None,
-            residual_scale: worst(scales.len(), threads, |index| draws.component(scales[index])),
-            log_density: Mixing::of(&log_densities),
-        };
-        if goal.is_some_and(|goal| !few.meets(goal)) {
-            return few;
-        }
+        let log_density = Mixing::of(&log_densities);
         let fitted = match draws.layout.variable("fitted") {
-            Some(variable) => worst(fitted_components(variable).len(), threads, |index| {
-                draws.component(fitted_components(variable)[index])
-            }),
-            None => predicted(posterior, draws, inputs, threads),
+            Some(variable) => {
+                let components = fitted_components(variable);
+                judged(components.len(), threads, |index| draws.component(components[index]))
+            }
+            None => predicted(posterior, draws, inputs, threads).unwrap_or_default(),
         };
-        Attained { fitted, ..few }
+        let squares = fitted.iter().map(|(_, square)| square).filter(|square| square.is_finite());
+        let count = squares.clone().count();
+        let agreement = (count > 0).then(|| (squares.sum::<f64>() / count as f64).sqrt());
+        let scales = judged(scales.len(), threads, |index| draws.component(scales[index]));
+        Attained { fitted: worst(&fitted), agreement, residual_scale: worst(&scales), log_density }
+    }
+
+    /// Whether chains differ by more than what they will forget.
+    pub fn is_apart(&self) -> bool {
+        self.fitted.is_some_and(|fitted| fitted.r_hat > APART)
+    }
+
+    /// Whether chains that were like `before` when they had fewer draws are each in a place of their
+    /// own, so that more draws of them would be of no use.
+    pub fn stays_apart(&self, before: &Attained) -> bool {
+        let r_hat = |of: &Attained| of.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
+        let [now, then] = [self, before].map(r_hat);
+        self.is_apart() && now - 1.0 > KEPT * (then - 1.0)
     }
 
     /// The worst of all of it.
@@ -150,7 +186,7 @@ fn predicted(
     draws: &Draws,
     inputs: &Matrix,
     threads: NonZero<usize>,
-) -> Option<Mixing> {
+) -> Option<Vec<(Mixing, f64)>> {
     let rows = judged_rows(inputs.rows());
     let some =
         Matrix::from_fn(rows.len(), inputs.columns(), |row, column| inputs[(rows[row], column)]);
@@ -164,20 +200,40 @@ fn predicted(
         Some(values)
     });
     let chains = chains.into_iter().collect::<Option<Vec<Vec<f64>>>>()?;
-    worst(functions, threads, |function| {
+    Some(judged(functions, threads, |function| {
         let each =
             |values: &Vec<f64>| values.iter().skip(function).step_by(functions).copied().collect();
         chains.iter().map(each).collect()
-    })
+    }))
 }
 
-/// The worst mixing of `count` quantities; `None` if there are none.
-fn worst(
+/// The mixing of `count` quantities, and the square of the standard error of the mean of each.
+fn judged(
     count: usize,
     threads: NonZero<usize>,
     chains: impl Fn(usize) -> Vec<Vec<f64>> + Sync,
-) -> Option<Mixing> {
-    run_jobs(count, threads, |index| Mixing::of(&chains(index))).into_iter().reduce(Mixing::worse)
+) -> Vec<(Mixing, f64)> {
+    run_jobs(count, threads, |index| {
+        let chains = chains(index);
+        (Mixing::of(&chains), squared_error(&chains))
+    })
+}
+
+/// The variance of the mean of all chains, by the spread of their means, in units of the variance
+/// of the draws: Σ (m_c - m)² / (C (C - 1)) / V. NaN for one chain, or if nothing moves.
+fn squared_error(chains: &[Vec<f64>]) -> f64 {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let means: Vec<f64> = chains.iter().map(|chain| mean(chain)).collect();
+    let (centre, count) = (mean(&means), means.len() as f64);
+    let between = means.iter().map(|m| (m - centre).powi(2)).sum::<f64>() / (count * (count - 1.0));
+    let squares = chains.iter().flatten().map(|value| (value - centre).powi(2));
+    let draws: usize = chains.iter().map(Vec::len).sum();
+    between / (squares.sum::<f64>() / draws as f64)
+}
+
+/// The worst mixing; `None` of nothing.
+fn worst(judged: &[(Mixing, f64)]) -> Option<Mixing> {
+    judged.iter().map(|(mixing, _)| *mixing).reduce(Mixing::worse)
 }
 
 #[cfg(test)]
@@ -188,16 +244,18 @@ mod tests {
     #[test]
     fn checks_are_at_fixed_numbers_up_to_the_most() {
         let all = |most| {
-            std::iter::successors(Goal::next_check(0, most), move |n| Goal::next_check(*n, most))
-                .collect::<Vec<_>>()
+            let next = move |draws: usize| Goal::next_check(draws, 4, most);
+            std::iter::successors(next(0), move |n| next(*n)).collect::<Vec<_>>()
         };
         assert_eq!(all(4000), [250, 350, 500, 700, 1000, 1400, 2000, 2800, 4000]);
         assert_eq!(all(1100), [250, 350, 500, 700, 1000, 1100]);
         assert_eq!((all(100), all(250), all(251)), (vec![100], vec![250], vec![250, 251]));
         assert!(all(0).is_empty());
         // Whoever stopped between two checks goes on to the next of all.
-        assert_eq!(Goal::next_check(317, 4000), Some(350));
-        assert_eq!(Goal::next_check(usize::MAX - 1, usize::MAX), Some(usize::MAX));
+        assert_eq!(Goal::next_check(317, 4, 4000), Some(350));
+        assert_eq!((Goal::previous_check(350, 4), Goal::previous_check(250, 4)), (Some(250), None));
+        assert_eq!(Goal::previous_check(600, 16), Some(560));
+        assert_eq!(Goal::next_check(usize::MAX - 1, 4, usize::MAX), Some(usize::MAX));
     }
 
     #[test]
@@ -207,7 +265,12 @@ mod tests {
         let goal = Goal::new(400.0);
         assert!(goal.is_met_by(&good) && !goal.is_met_by(&poor));
         assert!(!Goal::new(501.0).is_met_by(&good));
-        let attained = Attained { fitted: Some(good), residual_scale: None, log_density: good };
+        let attained = Attained {
+            fitted: Some(good),
+            agreement: Some(0.03),
+            residual_scale: None,
+            log_density: good,
+        };
         assert!(attained.meets(&goal));
         let attained = Attained { residual_scale: Some(poor), ..attained };
         assert!(!attained.meets(&goal));

@@ -14,6 +14,14 @@ use super::{ModelKind, SamplingSpec, SpecError};
 const ESS: f64 = 400.0;
 /// Most draws per chain on the way to that goal: chains that need more do not mix.
 const MOST_DRAWS: usize = 4000;
+/// Chains of a network, whose modes are many: the error of a prediction falls with their number
+/// even where none of them leaves its mode, and the warm-up of each may be short.
+const NETWORK_CHAINS: usize = 16;
+/// Longest warm-up of each, and the most draws.
+const NETWORK_WARMUP: usize = 400;
+const MOST_NETWORK_DRAWS: usize = 1000;
+/// Draws of each where their number is fixed.
+const NETWORK_DRAWS: usize = 250;
 /// Most draws per chain of a Gaussian process: each costs the cube of the number of rows.
 const MOST_PROCESS_DRAWS: usize = 2000;
 
@@ -26,14 +34,21 @@ impl SamplingSpec {
             // Independent draws have nothing to warm up.
             return SamplingSpec { warmup: 0, draws: Self::INDEPENDENT / usual.chains, ..usual };
         }
-        let warmup = Self::usual_draws(kind);
-        SamplingSpec { warmup, settle: Some(true), ..usual }.with_goal(ESS, kind)
+        let (chains, warmup) = match kind {
+            ModelKind::Mlp => (NETWORK_CHAINS, NETWORK_WARMUP),
+            _ => (usual.chains, Self::usual_draws(kind)),
+        };
+        SamplingSpec { chains, warmup, settle: Some(true), ..usual }.with_goal(ESS, kind)
     }
 
     /// The same, until there are so many effective draws of the predictions.
     #[must_use]
     pub fn with_goal(self, ess: f64, kind: ModelKind) -> Self {
-        let most = if kind == ModelKind::Gp { MOST_PROCESS_DRAWS } else { MOST_DRAWS };
+        let most = match kind {
+            ModelKind::Gp => MOST_PROCESS_DRAWS,
+            ModelKind::Mlp => MOST_NETWORK_DRAWS,
+            _ => MOST_DRAWS,
+        };
         // As many for each effective draw where more of them are wanted than usual.
         let draws = (most as f64 * (ess / ESS).max(1.0)).ceil() as usize;
         SamplingSpec { ess: Some(ess), draws, ..self }
@@ -53,7 +68,11 @@ impl SamplingSpec {
     /// How many draws per chain are usual where their number is fixed, and about as many as are
     /// enough where it is not.
     fn usual_draws(kind: ModelKind) -> usize {
-        if kind == ModelKind::Gp { Self::PROCESS_SWEEPS } else { SamplingSpec::default().draws }
+        match kind {
+            ModelKind::Gp => Self::PROCESS_SWEEPS,
+            ModelKind::Mlp => NETWORK_DRAWS,
+            _ => SamplingSpec::default().draws,
+        }
     }
 
     /// How many draws per chain are expected: all of them, or about as many as are enough.

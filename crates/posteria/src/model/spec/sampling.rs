@@ -143,7 +143,8 @@ impl SamplingSpec {
         let (chains, draws) = match inference {
             InferenceChoice::Mcmc => return usual,
             InferenceChoice::Laplace | InferenceChoice::Variational => {
-                (usual.chains, Self::INDEPENDENT / usual.chains)
+                let chains = SamplingSpec::default().chains;
+                (chains, Self::INDEPENDENT / chains)
             }
             InferenceChoice::Map => (1, 1),
             InferenceChoice::Committee => (1, Self::MEMBERS),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use posteria::caution::Caution;
+use posteria::caution::{Caution, Question};
 use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
 use posteria::model::spec::InferenceChoice;
@@ -26,6 +26,16 @@ pub fn judged(draws: &Draws, inference: InferenceChoice) -> Summary {
     summary
 }
 
+/// Whether a caution is about what predictions rest on, not about single parameters or relevances.
+fn concerns_predictions(caution: &Caution) -> bool {
+    match caution {
+        Caution::NotConverged { about, .. } | Caution::FewEffectiveDraws { about, .. } => {
+            !matches!(about, Question::Inputs | Question::Parameters)
+        }
+        _ => true,
+    }
+}
+
 /// Warns in one line, if there is reason to doubt the draws of the run at `path`, that whatever is
 /// made of them is no better. `found` is what its approximation found, if it has one.
 pub fn repeat(
@@ -36,7 +46,8 @@ pub fn repeat(
     context: &Context,
 ) {
     let summary = judged(draws, inference);
-    let mut doubts: Vec<Warning> = summary.cautions.iter().map(Warning::from).collect();
+    let mut doubts: Vec<Warning> =
+        summary.cautions.iter().filter(|it| concerns_predictions(it)).map(Warning::from).collect();
     doubts
         .extend(approximation::warnings(found).iter().map(|it| Warning::new("approximation", it)));
     let others = doubts.len().saturating_sub(1);

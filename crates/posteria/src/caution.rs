@@ -8,6 +8,46 @@ mod words;
 pub use data::{Extrapolation, WholeTarget};
 pub use evidence::EvidenceDoubt;
 
+/// What a variable of a draw says something about, so that doubts about one question need not be
+/// doubts about another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Question {
+    /// What the model predicts: fitted values, errors, the log density.
+    Predictions,
+    /// The distribution of targets about predictions.
+    Residuals,
+    /// Which inputs matter: relevances.
+    Inputs,
+    /// Anything else: coefficients, scales, and all variables of draws from elsewhere.
+    Parameters,
+}
+
+impl Question {
+    /// The question that a variable of this name answers.
+    pub fn of(variable: &str) -> Self {
+        let name = variable.split('[').next().unwrap_or(variable);
+        match name {
+            "log_density" | "fitted" | "fitted_mean" | "training_error" | "test_error" => {
+                Question::Predictions
+            }
+            "residual_scale" | "residual_covariance" | "residual_dof" => Question::Residuals,
+            _ if name.starts_with("relevance") => Question::Inputs,
+            _ => Question::Parameters,
+        }
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Question::Predictions => "predictions",
+            Question::Residuals => "the residuals",
+            Question::Inputs => "the relevance of inputs",
+            Question::Parameters => "parameters",
+        }
+    }
+}
+
 /// A reason to doubt a result. The library never prints; whoever shows the result shows its
 /// cautions too. `Display` gives one sentence that says what is wrong and what to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,15 +55,19 @@ pub use evidence::EvidenceDoubt;
 pub enum Caution {
     /// Chains disagree about a variable.
     NotConverged {
+        /// What the variable says something about.
+        about: Question,
         /// Variable with the largest value.
         variable: String,
         /// Its rank-normalised split R-hat.
         r_hat: f64,
-        /// How many variables are above the threshold.
+        /// How many variables about the same are above the threshold.
         count: usize,
     },
     /// Too few effective draws for stable estimates.
     FewEffectiveDraws {
+        /// What the variable says something about.
+        about: Question,
         /// Variable with the smallest value.
         variable: String,
         /// `bulk` or `tail`.

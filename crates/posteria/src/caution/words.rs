@@ -7,12 +7,14 @@ use super::Caution;
 impl fmt::Display for Caution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Caution::NotConverged { variable, r_hat, count } => write!(
+            Caution::NotConverged { about, variable, r_hat, count } => write!(
                 f,
-                "the chains disagree: R-hat is {r_hat:.3} for {variable} ({count} variable(s) \
-                 above 1.01); draw longer, or look for separate modes by running more chains"
+                "the chains disagree about {}: R-hat is {r_hat:.3} for {variable} ({count} \
+                 variable(s) above the limit); draw longer, or look for separate modes by running \
+                 more chains",
+                about.words()
             ),
-            Caution::FewEffectiveDraws { variable, kind, effective_size, needed } => write!(
+            Caution::FewEffectiveDraws { variable, kind, effective_size, needed, .. } => write!(
                 f,
                 "only {effective_size:.0} effective {kind} draws for {variable}, {needed:.0} are \
                  needed for stable estimates; draw longer"

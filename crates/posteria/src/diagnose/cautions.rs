@@ -3,17 +3,33 @@
 use super::chains::FEWEST_DRAWS;
 use super::energy::{divergences, energy_fractions, saturated_trees};
 use super::summary::{LOG_DENSITY, SummaryOptions, VariableSummary};
-use crate::caution::Caution;
+use crate::caution::{Caution, Question};
 use crate::draws::Draws;
 
-/// Largest R-hat of chains that have mixed. [Vehtari et al. 2021]
+/// Largest R-hat of few chains that have mixed. [Vehtari et al. 2021]
 pub const R_HAT_LIMIT: f64 = 1.01;
-/// Effective draws needed per chain for the diagnostics themselves to be stable.
+/// Effective draws needed per chain for the diagnostics themselves to be stable, of few chains.
 pub const EFFECTIVE_DRAWS_PER_CHAIN: f64 = 100.0;
+/// Effective draws that are enough of however many chains: the error of a mean is then a twentieth
+/// of the deviation.
+pub const EFFECTIVE_DRAWS: f64 = 400.0;
+/// So many chains are many.
+pub const MANY_CHAINS: usize = 10;
+
+/// Largest R-hat of so many chains that have mixed: 1.01, of ten chains or more 1.02. The same
+/// number of effective draws is fewer in each of many chains, by whose number R-hat differs from 1
+/// even where they are all alike: by 1/(2n) of n effective draws per chain.
+pub fn r_hat_limit(chains: usize) -> f64 {
+    if chains < MANY_CHAINS { R_HAT_LIMIT } else { 1.0 + 2.0 * (R_HAT_LIMIT - 1.0) }
+}
 /// Smallest energy fraction of a chain that explores its tails. [Betancourt 2016]
 pub const ENERGY_FRACTION_LIMIT: f64 = 0.3;
 /// Largest share of draws whose sweep met a proposal without a usable density.
 pub const INFEASIBLE_LIMIT: f64 = 0.05;
+
+/// What is judged apart, in the order in which people ask.
+const QUESTIONS: [Question; 4] =
+    [Question::Predictions, Question::Residuals, Question::Inputs, Question::Parameters];
 
 pub(super) fn of(
     draws: &Draws,
@@ -30,10 +46,14 @@ pub(super) fn of(
     cautions.extend(unusable(draws, variables));
     let variables: Vec<&VariableSummary> = variables.iter().filter(|v| v.identified).collect();
     let variables = &variables[..];
-    cautions.extend(not_converged(variables));
-    let needed = EFFECTIVE_DRAWS_PER_CHAIN * draws.chains as f64;
-    cautions.extend(few(variables, "bulk", needed, |variable| variable.ess_bulk));
-    cautions.extend(few(variables, "tail", needed, |variable| variable.ess_tail));
+    let needed = (EFFECTIVE_DRAWS_PER_CHAIN * draws.chains as f64).min(EFFECTIVE_DRAWS);
+    for about in QUESTIONS {
+        let own = |variable: &&&VariableSummary| Question::of(&variable.name) == about;
+        let variables: Vec<&VariableSummary> = variables.iter().filter(own).copied().collect();
+        cautions.extend(not_converged(about, &variables, r_hat_limit(draws.chains)));
+        cautions.extend(few((about, "bulk"), &variables, needed, |variable| variable.ess_bulk));
+        cautions.extend(few((about, "tail"), &variables, needed, |variable| variable.ess_tail));
+    }
     cautions.extend(of_statistics(draws, options));
     cautions
 }
@@ -78,10 +98,11 @@ fn is_settled(constant: f64) -> bool {
     constant.abs().to_bits() == 0.0_f64.to_bits() || constant.to_bits() == 1.0_f64.to_bits()
 }
 
-fn not_converged(variables: &[&VariableSummary]) -> Option<Caution> {
-    let above = || variables.iter().filter(|variable| variable.r_hat > R_HAT_LIMIT);
+fn not_converged(about: Question, variables: &[&VariableSummary], limit: f64) -> Option<Caution> {
+    let above = || variables.iter().filter(|variable| variable.r_hat > limit);
     let worst = above().max_by(|a, b| a.r_hat.total_cmp(&b.r_hat))?;
     Some(Caution::NotConverged {
+        about,
         variable: worst.name.clone(),
         r_hat: worst.r_hat,
         count: above().count(),
@@ -89,15 +110,15 @@ fn not_converged(variables: &[&VariableSummary]) -> Option<Caution> {
 }
 
 fn few(
+    (about, kind): (Question, &'static str),
     variables: &[&VariableSummary],
-    kind: &'static str,
     needed: f64,
     size: impl Fn(&VariableSummary) -> f64,
 ) -> Option<Caution> {
     let below = variables.iter().filter(|variable| size(variable) < needed);
     let worst = below.min_by(|a, b| size(a).total_cmp(&size(b)))?;
     let variable = worst.name.clone();
-    Some(Caution::FewEffectiveDraws { variable, kind, effective_size: size(worst), needed })
+    Some(Caution::FewEffectiveDraws { about, variable, kind, effective_size: size(worst), needed })
 }
 
 fn of_statistics(draws: &Draws, options: &SummaryOptions) -> Vec<Caution> {

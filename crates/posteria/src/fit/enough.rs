@@ -6,7 +6,7 @@ use posteria_linalg::Matrix;
 use serde::Serialize;
 
 use super::run_jobs;
-use crate::diagnose::Mixing;
+use crate::diagnose::{MANY_CHAINS, Mixing, r_hat_limit};
 use crate::draws::{Draws, Variable};
 use crate::model::Posterior;
 use crate::model::spec::SamplingSpec;
@@ -21,9 +21,6 @@ const MOST_ROWS: usize = 50;
 /// more than they need.
 const CHECKS: [usize; 2] = [250, 350];
 const CHECKS_OF_MANY: [usize; 2] = [100, 140];
-
-/// So many chains are many.
-const MANY_CHAINS: usize = 10;
 
 /// Chains whose predictions have an R-hat above this, and for the most part kept it since they were
 /// judged before, are in places of their own: more draws of them will not change that.
@@ -40,14 +37,15 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// R-hat at most 1.01 [Vehtari et al. 2021, §4] and at least `ess` effective draws.
-    pub fn new(ess: f64) -> Self {
-        Goal { r_hat: 1.01, ess }
+    /// R-hat at most [`r_hat_limit`], 1.01 of few chains [Vehtari et al. 2021, §4], and at least
+    /// `ess` effective draws.
+    pub fn new(ess: f64, chains: usize) -> Self {
+        Goal { r_hat: r_hat_limit(chains), ess }
     }
 
     /// What a specification asks for, if it asks for a goal and not for a number of draws.
     pub fn of(sampling: &SamplingSpec) -> Option<Self> {
-        sampling.ess.map(Goal::new)
+        sampling.ess.map(|ess| Goal::new(ess, sampling.chains))
     }
 
     /// Whether that is enough.
@@ -262,9 +260,9 @@ mod tests {
     fn the_worst_quantity_decides() {
         let good = Mixing { r_hat: 1.001, ess_bulk: 900.0, ess_tail: 500.0 };
         let poor = Mixing { r_hat: 1.02, ess_bulk: 700.0, ess_tail: 600.0 };
-        let goal = Goal::new(400.0);
+        let goal = Goal::new(400.0, 4);
         assert!(goal.is_met_by(&good) && !goal.is_met_by(&poor));
-        assert!(!Goal::new(501.0).is_met_by(&good));
+        assert!(!Goal::new(501.0, 4).is_met_by(&good));
         let attained = Attained {
             fitted: Some(good),
             agreement: Some(0.03),
@@ -279,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_stands_still_is_enough_and_what_is_not_finite_never_is() {
-        let goal = Goal::new(400.0);
+        let goal = Goal::new(400.0, 4);
         assert!(goal.is_met_by(&Mixing::of(&vec![vec![3.0; 250]; 4])));
         let mut stream = Seed(3).stream(Purpose::Chain, [0, 0]);
         let mut chains = vec![vec![0.0; 250]; 4];
@@ -288,7 +286,7 @@ mod tests {
         assert!(goal.is_met_by(&independent), "{independent:?}");
         // One chain alone has no R-hat: its effective draws decide.
         let one = Mixing::of(&chains[..1]);
-        assert!(one.r_hat.is_nan() && Goal::new(100.0).is_met_by(&one), "{one:?}");
+        assert!(one.r_hat.is_nan() && Goal::new(100.0, 4).is_met_by(&one), "{one:?}");
         chains[2][7] = f64::NAN;
         let broken = Mixing::of(&chains);
         for mixing in [broken, independent.worse(broken), broken.worse(independent)] {

@@ -79,11 +79,18 @@ pub fn doubt(caution: &Caution) -> Doubt {
 
 #[cfg(test)]
 mod tests {
+    use posteria::caution::Question;
+
     use super::*;
 
     #[test]
     fn what_is_far_off_is_bad() {
-        let not = |r_hat| Caution::NotConverged { variable: "a".into(), r_hat, count: 1 };
+        let not = |r_hat| Caution::NotConverged {
+            about: Question::Predictions,
+            variable: "a".into(),
+            r_hat,
+            count: 1,
+        };
         assert_eq!(doubt(&not(1.4)).level, Level::Bad);
         assert_eq!(doubt(&not(1.02)).level, Level::Doubtful);
         let divergent = |count| doubt(&Caution::Divergences { count, draws: 4000 }).level;

@@ -210,6 +210,13 @@ mod tests {
         // Another model than the file's has its own usual numbers where the file has the usual.
         let gp = job(&format!("{line} --model gp")).expect("a job").spec;
         assert_eq!(counts(gp), (500, 70, ModelKind::Gp));
+        fs::write(&file, "[data]\ntarget = 'y'\n[sampling]\ness = 800\n").expect("written");
+        assert_eq!(counts(job(&line).expect("a job").spec), (1000, 8000, ModelKind::Linear));
+        let gp = job(&format!("{line} --model gp")).expect("a job").spec;
+        assert_eq!(counts(gp), (500, 4000, ModelKind::Gp));
+        // Models without a target draw independently.
+        let mixture = job("posteria fit d.csv --model mixture --out r").expect("a job").spec;
+        assert_eq!(mixture.sampling, SamplingSpec::usual(ModelKind::Mixture));
     }
 
     #[test]

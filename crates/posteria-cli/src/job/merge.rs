@@ -110,15 +110,19 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
 
 /// The usual numbers of one kind of model become those of another.
 fn change_numbers(sampling: &mut SamplingSpec, from: ModelKind, to: ModelKind) {
-    let (from, to) = (SamplingSpec::usual(from), SamplingSpec::usual(to));
-    for (number, from, to) in [
-        (&mut sampling.chains, from.chains, to.chains),
-        (&mut sampling.warmup, from.warmup, to.warmup),
-        (&mut sampling.draws, from.draws, to.draws),
-    ] {
-        if *number == from {
-            *number = to;
-        }
+    let (usual, new) = (SamplingSpec::usual(from), SamplingSpec::usual(to));
+    if sampling.chains == usual.chains {
+        sampling.chains = new.chains;
+    }
+    if (sampling.warmup, sampling.settle) == (usual.warmup, usual.settle) {
+        (sampling.warmup, sampling.settle) = (new.warmup, new.settle);
+    }
+    if (sampling.draws, sampling.ess) == (usual.draws, usual.ess) {
+        (sampling.draws, sampling.ess) = (new.draws, new.ess);
+    } else if let Some(ess) = sampling.ess.filter(|_| new.ess.is_some())
+        && *sampling == sampling.with_goal(ess, from)
+    {
+        *sampling = sampling.with_goal(ess, to);
     }
 }
 

@@ -110,7 +110,7 @@ mod tests {
         assert!(!have_settled(&[]) && !have_settled(&[None, None]));
         let mut stream = Seed(9).stream(Purpose::Chain, [0, 0]);
         let one = memory(window(&mut stream, 0.0, 0.0), 1);
-        assert!(have_settled(&[one.clone()]) && !have_settled(&[one, None]));
+        assert!(have_settled(std::slice::from_ref(&one)) && !have_settled(&[one, None]));
         assert!(!have_settled(&[memory(Window::default(), 1)]));
     }
 

@@ -1,5 +1,7 @@
 //! Propose from a Student-t distribution fitted to the target in warm-up.
 
+use posteria_linalg::Matrix;
+
 use super::memory::ForeignMemory;
 use super::{Adapt, MetropolisHastings, Proposal, RandomWalk, Stage, Step};
 use crate::random::Stream;
@@ -180,6 +182,10 @@ impl Proposal for FittedStudentT {
         }
         (self.guesses, self.acceptances) = (0.0, 0.0);
         self.adapting = stage.adapt != Adapt::Nothing;
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        self.walk.shape(mode, covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -2,6 +2,8 @@
 
 use std::mem;
 
+use posteria_linalg::Matrix;
+
 use super::kernel::value_at;
 use super::memory::{ForeignMemory, expect_none};
 use super::{Kernel, Stage, Step};
@@ -37,6 +39,11 @@ pub trait Proposal: Send {
     /// As [`Kernel::enter`].
     fn enter(&mut self, stage: &Stage) {
         let _ = stage;
+    }
+
+    /// As [`Kernel::shape`].
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        let _ = (mode, covariance);
     }
 
     /// As [`Kernel::memory`].
@@ -118,6 +125,10 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
 
     fn enter(&mut self, stage: &Stage) {
         self.proposal.enter(stage);
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        self.proposal.shape(mode, covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -120,6 +120,12 @@ impl RandomWalk {
         }
     }
 
+    /// Another shape needs another scale: begins at the one that is best for a normal.
+    fn restart(&mut self) {
+        self.scale = BEST_SCALE / (self.widths.len() as f64).sqrt();
+        self.tuned = 0.0;
+    }
+
     fn tune(&mut self, acceptance: f64) {
         if self.adapt != Adapt::Nothing {
             self.tuned += 1.0;
@@ -162,15 +168,23 @@ impl Proposal for RandomWalk {
             learning.mean.copy_from_slice(learning.moments.mean());
             learning.moments.clear();
             learning.fitted = true;
-            // Another shape needs another scale: begin at the one that is best for a normal.
-            self.scale = BEST_SCALE / (self.widths.len() as f64).sqrt();
-            self.tuned = 0.0;
+            self.restart();
         }
         if let Some(scale) = stage.step_size {
             self.scale = scale;
             self.tuned = 0.0;
         }
         self.adapt = stage.adapt;
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        if let Some(learning) = &mut self.learning
+            && learning.shape(covariance.clone())
+        {
+            learning.mean.copy_from_slice(mode);
+            learning.fitted = true;
+            self.restart();
+        }
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -46,6 +46,12 @@ impl DualAveraging {
         self.count = 0.0;
     }
 
+    /// As [`DualAveraging::restart`], where the best step size is known to be about `step_size`.
+    pub fn restart_about(&mut self, step_size: f64) {
+        self.restart(step_size);
+        self.anchor = step_size.ln();
+    }
+
     /// Learns from the acceptance of one step.
     pub fn learn(&mut self, acceptance: f64) {
         // A trajectory without a usable density counts as one that was surely rejected.

@@ -5,13 +5,15 @@ use super::latent;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::regression::RegressionConditional;
+use super::start;
 use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
 use crate::model::residual::Residual;
 use crate::model::selection::Jump;
-use crate::model::spec::{KernelChoice, ResidualSharing};
+use crate::model::spec::{KernelChoice, ResidualSharing, StartChoice};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
 use crate::sample::{
-    Block, FittedStudentT, Kernel, MetropolisHastings, Occasional, Sequence, Sweep, Update,
+    Block, FittedStudentT, FromMode, Kernel, MetropolisHastings, Modes, Occasional, Sequence,
+    Sweep, Update,
 };
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
@@ -61,7 +63,7 @@ fn regression<'p>(
     // Targets with nothing in common are moved one by one, in fewer dimensions each.
     let apart = residual.by.is_none() && residual.sharing == ResidualSharing::PerTarget;
     let size = if apart { 1 } else { processes.len() };
-    for group in processes.chunks(size) {
+    for (group, modes) in processes.chunks(size).zip(&posterior.modes) {
         let conditional = RegressionConditional::new(posterior, residual, group, beta);
         let slots = conditional.slots().to_vec();
         if slots.is_empty() {
@@ -72,6 +74,22 @@ fn regression<'p>(
             _ => "hyperparameters".into(),
         };
         let kernel = hyperparameter_kernel(posterior, slots.len());
+        // Where inputs may leave, one shape does not fit all sets.
+        let from_mode = posterior.moves.start != StartChoice::Prior
+            && posterior.selection.is_none()
+            && beta.to_bits() == 1.0_f64.to_bits();
+        if !from_mode {
+            updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
+            continue;
+        }
+        // Given κ of every row, which every chain has its own of, so is the mode.
+        let kernel = match posterior.keeps_latents() {
+            true => FromMode::own(kernel),
+            false => {
+                let starts = || Modes::new(start::hyperparameters(posterior, &slots));
+                FromMode::among(kernel, modes.get_or_init(starts))
+            }
+        };
         updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
     }
     if posterior.keeps_latents() {
@@ -93,10 +111,10 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
     let guesses = moves.kernel == KernelChoice::Auto && dim <= GUESSED && one_set;
     let usual = if guesses { STEPS_BESIDE_GUESSES } else { STEPS };
     let options = HmcOptions {
-        leapfrog_steps: moves.leapfrog_steps.unwrap_or(usual),
+        leapfrog_steps: std::env::var("GPX_STEPS").map_or(moves.leapfrog_steps.unwrap_or(usual), |v| v.parse().unwrap()),
         leapfrog_jitter: 0.0,
         step_jitter: JITTER,
-        target_acceptance: ACCEPTANCE,
+        target_acceptance: std::env::var("GPX_ACC").map_or(ACCEPTANCE, |v| v.parse().unwrap()),
         metric,
         ..HmcOptions::default()
     };

@@ -1,5 +1,7 @@
 //! Assemble hybrid Monte Carlo with trajectories of a chosen length.
 
+use posteria_linalg::Matrix;
+
 use super::length::{Length, LengthSearch};
 use super::trajectory::{Buffers, Drive, Trajectory};
 use super::tuning::Tuning;
@@ -280,6 +282,10 @@ impl Kernel for Hmc {
         if let Some(length) = &mut self.length {
             length.restart();
         }
+    }
+
+    fn shape(&mut self, _: &[f64], covariance: &Matrix) {
+        self.tuning.shape(covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -177,7 +177,6 @@ impl Modes {
 
 /// Tops that are not the same mode as a higher one.
 fn distinct(target: &mut dyn LogDensity, mut tops: Vec<&Optimum>) -> Vec<AtMode> {
-    eprintln!("TOPS {:?}", tops.iter().map(|t| ((t.log_density * 10.0).round() / 10.0, t.evaluations)).collect::<Vec<_>>());
     tops.sort_by(|a, b| b.log_density.total_cmp(&a.log_density));
     let mut modes: Vec<AtMode> = Vec::new();
     for top in tops {
@@ -187,7 +186,6 @@ fn distinct(target: &mut dyn LogDensity, mut tops: Vec<&Optimum>) -> Vec<AtMode>
             modes.extend(AtMode::new(target, top.position.clone(), top.log_density));
         }
     }
-    for m in &modes { eprintln!("MODE {:.2} mass {:.2} {:.2?} sd {:.2?}", m.log_density, m.log_mass(), m.mode, (0..m.mode.len()).map(|i| m.covariance[(i, i)].sqrt()).collect::<Vec<_>>()); }
     modes.sort_by(|a, b| b.log_mass().total_cmp(&a.log_mass()));
     modes
 }

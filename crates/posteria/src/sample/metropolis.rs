@@ -25,6 +25,11 @@ pub trait Proposal: Send {
         0.0
     }
 
+    /// Whether no proposals are to be made: settled outside stages that adapt.
+    fn rests(&self) -> bool {
+        false
+    }
+
     /// Width of the proposal, for reports; NaN where there is none.
     fn width(&self) -> f64 {
         f64::NAN
@@ -98,8 +103,9 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
         self.proposal.name()
     }
 
+    /// Only where it does nothing, so that whoever comes after it finds the gradient unharmed.
     fn needs_gradient(&self) -> bool {
-        false
+        self.proposal.rests()
     }
 
     fn step(
@@ -108,6 +114,9 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
         point: &mut Point,
         stream: &mut Stream,
     ) -> Step {
+        if self.proposal.rests() {
+            return Step::default();
+        }
         let mut all = self.once(target, point, stream);
         for _ in 1..self.repeats {
             let step = self.once(target, point, stream);

@@ -9,7 +9,7 @@ use super::memory::{ForeignMemory, MemoryReader};
 const PRIOR_MOVES: f64 = 5.0;
 
 /// How many imaginary positions per coordinate stand for a covariance that is known beforehand.
-const PRIOR_MOVES_PER_COORDINATE: f64 = 3.0;
+const IMAGINARY: f64 = 3.0;
 
 /// Running mean and covariance, updated without cancellation [Welford 1962].
 #[derive(Clone, Debug)]
@@ -74,11 +74,11 @@ impl Moments {
             .then_some(covariance)
     }
 
-    /// The covariance of the positions and of imaginary ones, three per coordinate, that have the
-    /// covariance `reference`.
+    /// The covariance of the positions together with imaginary ones, three per coordinate, that have
+    /// the covariance `reference`.
     pub(super) fn covariance_with(&self, reference: &Matrix) -> Matrix {
         let dim = self.mean.len();
-        let imaginary = PRIOR_MOVES_PER_COORDINATE * dim as f64;
+        let imaginary = IMAGINARY * dim as f64;
         Matrix::from_fn(dim, dim, |row, column| {
             let (low, high) = (row.min(column), row.max(column));
             let sum = self.scatter[(high, low)] + imaginary * reference[(high, low)];

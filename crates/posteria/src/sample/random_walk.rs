@@ -44,6 +44,8 @@ struct Learning {
     mean: Vec<f64>,
     covariance: Matrix,
     factor: Cholesky,
+    /// Whether they are known from the density itself, so that nothing is left to learn.
+    known: bool,
 }
 
 impl Learning {
@@ -92,6 +94,7 @@ impl RandomWalk {
             mean: vec![0.0; dim],
             covariance: Matrix::identity(dim),
             factor: Cholesky::identity(dim),
+            known: false,
         });
         self
     }
@@ -162,6 +165,7 @@ impl Proposal for RandomWalk {
 
     fn enter(&mut self, stage: &Stage) {
         if let Some(learning) = &mut self.learning
+            && !learning.known
             && let Some(covariance) = learning.moments.covariance()
             && learning.shape(covariance)
         {
@@ -182,7 +186,7 @@ impl Proposal for RandomWalk {
             && learning.shape(covariance.clone())
         {
             learning.mean.copy_from_slice(mode);
-            learning.fitted = true;
+            (learning.fitted, learning.known) = (true, true);
             self.restart();
         }
     }
@@ -194,6 +198,7 @@ impl Proposal for RandomWalk {
             memory.extend(&learning.mean);
             memory.extend(learning.covariance.values());
             learning.moments.write(&mut memory);
+            memory.push(f64::from(u8::from(learning.known)));
         }
         memory
     }
@@ -213,6 +218,7 @@ impl Proposal for RandomWalk {
                 return Err(memory.foreign());
             }
             learning.moments.read(&mut memory)?;
+            learning.known = memory.flag()?;
         }
         memory.finish()
     }

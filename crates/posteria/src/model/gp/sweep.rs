@@ -1,5 +1,7 @@
 //! Compose the sweep of a Gaussian process from its kernels.
 
+use std::f64::consts::FRAC_PI_2;
+
 use super::input_sets::RegressionSet;
 use super::latent;
 use super::observed::Observed;
@@ -20,12 +22,15 @@ use crate::sample::{
 const STEPS: usize = 5;
 /// Leapfrog steps where most moves are guesses.
 const STEPS_BESIDE_GUESSES: usize = 3;
-/// Acceptance of trajectories.
-const ACCEPTANCE: f64 = 0.8;
+/// Acceptance of trajectories: high, since where relevances are small steps must be shorter.
+const ACCEPTANCE: f64 = 0.9;
 /// Every trajectory's step is jittered by this much.
 const JITTER: f64 = 0.15;
+/// Most hyperparameters that independence proposals guess at once so well that trajectories are
+/// needed now and then only.
+const FEW: usize = 6;
 /// Most hyperparameters that independence proposals can guess at once.
-const GUESSED: usize = 6;
+const GUESSED: usize = 16;
 /// Independence proposals per sweep: a value costs a third of a gradient.
 const GUESSES: usize = 4;
 /// Where there are guesses, a trajectory is made in one of so many sweeps.
@@ -109,12 +114,15 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
     // Where inputs may leave, one distribution does not fit all sets.
     let one_set = posterior.selection.is_none();
     let guesses = moves.kernel == KernelChoice::Auto && dim <= GUESSED && one_set;
-    let usual = if guesses { STEPS_BESIDE_GUESSES } else { STEPS };
+    let few = dim <= FEW && guesses;
+    let usual = if few { STEPS_BESIDE_GUESSES } else { STEPS };
     let options = HmcOptions {
-        leapfrog_steps: std::env::var("GPX_STEPS").map_or(moves.leapfrog_steps.unwrap_or(usual), |v| v.parse().unwrap()),
+        leapfrog_steps: moves.leapfrog_steps.unwrap_or(usual),
+        // Who says how many steps means so many.
+        duration: moves.leapfrog_steps.is_none().then_some(FRAC_PI_2),
         leapfrog_jitter: 0.0,
         step_jitter: JITTER,
-        target_acceptance: std::env::var("GPX_ACC").map_or(ACCEPTANCE, |v| v.parse().unwrap()),
+        target_acceptance: ACCEPTANCE,
         metric,
         ..HmcOptions::default()
     };
@@ -122,7 +130,13 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
     if !guesses {
         return hmc;
     }
-    let guesses = MetropolisHastings::new(FittedStudentT::new(&vec![WIDTH; dim]));
-    let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD);
-    Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses.repeats(GUESSES))]))
+    let guess = FittedStudentT::new(&vec![WIDTH; dim]);
+    if few {
+        let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD);
+        let guesses = MetropolisHastings::new(guess).repeats(GUESSES);
+        return Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses)]));
+    }
+    let guesses =
+        MetropolisHastings::new(guess.walk_share(0.0).rest_if_hopeless()).repeats(GUESSES);
+    Box::new(Sequence::new(vec![hmc, Box::new(guesses)]))
 }

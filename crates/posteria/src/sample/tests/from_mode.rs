@@ -6,10 +6,9 @@ use super::chain::{Chain, stage, sweep_of, warmup};
 use super::monte_carlo::{assert_mean, assert_normal};
 use super::resume::assert_resumes;
 use super::targets::{BANANA_BEND, BANANA_SD, banana_residual};
-use crate::random::{Purpose, Seed};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind};
 use crate::sample::{
-    Adapt, AtMode, FittedStudentT, FromMode, Kernel, MetropolisHastings, Modes, Sequence,
+    Adapt, AtMode, FittedStudentT, FromMode, Kernel, MetropolisHastings, Modes, Sequence, Stage,
 };
 use crate::target::{Infeasible, LogDensity};
 
@@ -82,8 +81,6 @@ fn kernels() -> [Box<dyn Kernel>; 3] {
     ]
 }
 
-/// The banana's mode is the lowest point of its valley, where minus the second derivatives are
-/// sd⁻² + 2 bend² sd² … and 1: found by hand from the residual r = x₂ - bend (x₁² - sd²).
 #[test]
 fn a_mode_has_no_slope_and_the_curvature_of_the_density() {
     for start in [[3.0, 4.0], [-2.0, -1.0], [0.5, 6.0]] {
@@ -187,22 +184,18 @@ fn kernels_from_a_mode_resume_bit_for_bit() {
 }
 
 #[test]
-fn a_stage_that_does_not_adapt_begins_where_the_chain_is() {
-    let mut chain =
-        Chain::new(sweep_of(ONE, Box::new(FromMode::own(trajectories()))), &[6.0, 9.0], vec![], 1);
-    let start = chain.draws(1)[0].clone();
-    assert!((start[0] - 6.0).abs() < 2.0, "{start:?}");
-    let mut stream = Seed(1).stream(Purpose::Data, [0, 0]);
-    let found = AtMode::find(&mut { ONE }, vec![6.0, 9.0]).unwrap();
-    let mut far = 0;
-    for seed in 0..20 {
+fn only_a_stage_that_adapts_begins_at_the_mode() {
+    let far = [6.0, 9.0];
+    let found = AtMode::find(&mut { ONE }, far.to_vec()).unwrap();
+    let first = |stages: Vec<Stage>, seed: u64| {
         let kernel = Box::new(FromMode::own(trajectories()));
-        let stages = vec![stage(10, Adapt::StepSize)];
-        let mut chain = Chain::new(sweep_of(ONE, kernel), &[60.0, 900.0], stages, seed);
-        far += usize::from(found.squared_distance(&chain.draws(1)[0]) > 30.0);
-    }
-    assert!(far <= 2, "{far} of 20 chains begin far from the mode");
-    let mut wide = vec![0.0; 2];
-    found.draw(2.0, &mut wide, &mut stream);
-    assert!(wide.iter().all(|x| x.is_finite()));
+        let mut chain = Chain::new(sweep_of(ONE, kernel), &far, stages, seed);
+        found.squared_distance(&chain.draws(1)[0])
+    };
+    let start = found.squared_distance(&far);
+    assert!((first(Vec::new(), 0) - start).abs() < 0.5 * start);
+    // Half as wide again as the normal approximation: 2.25 χ²₂ exceeds 30 once in 800 times, and
+    // the step after it hardly changes that.
+    let near = (0..20).filter(|seed| first(vec![stage(10, Adapt::StepSize)], *seed) < 30.0);
+    assert!(near.count() >= 18);
 }

@@ -181,7 +181,7 @@ pub struct Fit {
     pub chains: Option<NonZero<usize>>,
 
     /// Sweeps of warm-up per chain, discarded [default: until the chains have settled, at most
-    /// 1000; gp: 500]
+    /// 1000; gp: 250]
     #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
     pub warmup: Option<usize>,
@@ -255,7 +255,7 @@ pub struct Fit {
     /// Run only chain I of those asked for, I from 1: one unit of a larger job
     ///
     /// Its draws are those that chain I of a whole run of the same --warmup and --draws has: 1000 of
-    /// each (gp: 500), unless they are given.
+    /// each (gp: 250), unless they are given.
     #[arg(long, value_name = "I", help_heading = SAMPLING)]
     pub chain: Option<NonZero<usize>>,
 }

@@ -177,7 +177,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "Student's t with unknown degrees of freedom, equally probable 2, 2.3",
         "30 function values are sampled",
         "f integrated out; f is then drawn exactly",
-        "4 chains, 500 sweeps of warm-up, 500 draws each",
+        "4 chains, 250 sweeps of warm-up, 250 draws each",
         "over x from",
         "deviation of f over the rows: median",
         "residual scale: median",

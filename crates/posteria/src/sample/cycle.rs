@@ -1,5 +1,7 @@
 //! Apply one of several kernels at every step, in a fixed cycle.
 
+use posteria_linalg::Matrix;
+
 use super::memory::{ForeignMemory, MemoryReader};
 use super::sequence::{forget_gradient, know_gradient, read, write};
 use super::{Kernel, Stage, Step};
@@ -74,6 +76,10 @@ impl Kernel for Cycle {
     fn enter(&mut self, stage: &Stage) {
         self.place = 0;
         self.kernels.iter_mut().for_each(|(_, kernel)| kernel.enter(stage));
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        self.kernels.iter_mut().for_each(|(_, kernel)| kernel.shape(mode, covariance));
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -1,5 +1,7 @@
 //! Propose from a Student-t distribution fitted to the target in warm-up.
 
+use posteria_linalg::Matrix;
+
 use super::memory::ForeignMemory;
 use super::{Adapt, MetropolisHastings, Proposal, RandomWalk, Stage, Step};
 use crate::random::Stream;
@@ -12,6 +14,8 @@ pub type Independence = MetropolisHastings<FittedStudentT>;
 const ADAPTING_WALK_SHARE: f64 = 0.5;
 /// Guesses that are accepted more rarely than this are poor.
 const POOR_ACCEPTANCE: f64 = 0.3;
+/// Guesses that are accepted more rarely than this are not worth their values.
+const HOPELESS_ACCEPTANCE: f64 = 0.02;
 /// Fewest guesses by which to judge.
 const FEWEST_GUESSES: f64 = 20.0;
 
@@ -33,6 +37,9 @@ pub struct FittedStudentT {
     /// Share of the walk where guesses are poor, if it is another.
     poor_walk_share: Option<f64>,
     poor: bool,
+    /// Whether nothing is proposed where guesses are hopeless.
+    may_rest: bool,
+    hopeless: bool,
     /// Guesses of this stage, and the sum of their acceptances.
     guesses: f64,
     acceptances: f64,
@@ -56,6 +63,8 @@ impl FittedStudentT {
             walk_share: 0.1,
             poor_walk_share: None,
             poor: false,
+            may_rest: false,
+            hopeless: false,
             guesses: 0.0,
             acceptances: 0.0,
             adapting: false,
@@ -112,6 +121,14 @@ impl FittedStudentT {
         self
     }
 
+    /// Proposes nothing outside adapting stages where fewer than 2 % of the guesses were accepted in
+    /// the last stage that adapted. For a proposal beside other kernels.
+    #[must_use]
+    pub fn rest_if_hopeless(mut self) -> Self {
+        self.may_rest = true;
+        self
+    }
+
     /// Whether a fit is in use.
     pub fn is_fitted(&self) -> bool {
         self.walk.fit().is_some()
@@ -157,6 +174,10 @@ impl Proposal for FittedStudentT {
         if self.walked { 0.0 } else { self.log_density(from) - self.log_density(to) }
     }
 
+    fn rests(&self) -> bool {
+        self.may_rest && self.hopeless && !self.adapting
+    }
+
     fn width(&self) -> f64 {
         if self.walked { self.walk.width() } else { f64::NAN }
     }
@@ -177,22 +198,29 @@ impl Proposal for FittedStudentT {
         self.walk.enter(stage);
         if self.guesses >= FEWEST_GUESSES {
             self.poor = self.acceptances < POOR_ACCEPTANCE * self.guesses;
+            self.hopeless = self.acceptances < HOPELESS_ACCEPTANCE * self.guesses;
         }
         (self.guesses, self.acceptances) = (0.0, 0.0);
         self.adapting = stage.adapt != Adapt::Nothing;
     }
 
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        self.walk.shape(mode, covariance);
+    }
+
     fn memory(&self) -> Vec<f64> {
-        let mut memory = vec![f64::from(u8::from(self.poor)), self.guesses, self.acceptances];
+        let flag = |flag| f64::from(u8::from(flag));
+        let mut memory = vec![flag(self.poor), flag(self.hopeless), self.guesses, self.acceptances];
         memory.extend(self.walk.memory());
         memory
     }
 
     fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         let foreign = ForeignMemory { owner: "independence Metropolis" };
-        let (own, of_walk) = memory.split_at_checked(3).ok_or(foreign)?;
+        let (own, of_walk) = memory.split_at_checked(4).ok_or(foreign)?;
         self.poor = own[0] > 0.0;
-        (self.guesses, self.acceptances) = (own[1], own[2]);
+        self.hopeless = own[1] > 0.0;
+        (self.guesses, self.acceptances) = (own[2], own[3]);
         self.walk.recall(of_walk)
     }
 }

@@ -1,5 +1,7 @@
 //! Define a Markov transition on a log density, and what it reports.
 
+use posteria_linalg::Matrix;
+
 use super::Stage;
 use super::memory::{ForeignMemory, expect_none};
 use crate::random::Stream;
@@ -31,6 +33,12 @@ pub trait Kernel: Send {
     /// settings of the new one.
     fn enter(&mut self, stage: &Stage) {
         let _ = stage;
+    }
+
+    /// Takes a normal approximation of the target into use, as a metric or a proposal to begin
+    /// with; a kernel without either does nothing. Part of its memory from then on.
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        let _ = (mode, covariance);
     }
 
     /// Everything a resumed chain needs and cannot recompute: momentum, tuned step size,
@@ -69,6 +77,10 @@ impl<K: Kernel + ?Sized> Kernel for Box<K> {
 
     fn enter(&mut self, stage: &Stage) {
         (**self).enter(stage);
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        (**self).shape(mode, covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -2,6 +2,8 @@
 
 use std::mem;
 
+use posteria_linalg::Matrix;
+
 use super::kernel::value_at;
 use super::memory::{ForeignMemory, expect_none};
 use super::{Kernel, Stage, Step};
@@ -23,6 +25,11 @@ pub trait Proposal: Send {
         0.0
     }
 
+    /// Whether no proposals are to be made: settled outside stages that adapt.
+    fn rests(&self) -> bool {
+        false
+    }
+
     /// Width of the proposal, for reports; NaN where there is none.
     fn width(&self) -> f64 {
         f64::NAN
@@ -37,6 +44,11 @@ pub trait Proposal: Send {
     /// As [`Kernel::enter`].
     fn enter(&mut self, stage: &Stage) {
         let _ = stage;
+    }
+
+    /// As [`Kernel::shape`].
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        let _ = (mode, covariance);
     }
 
     /// As [`Kernel::memory`].
@@ -91,8 +103,9 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
         self.proposal.name()
     }
 
+    /// Only where it does nothing, so that whoever comes after it finds the gradient unharmed.
     fn needs_gradient(&self) -> bool {
-        false
+        self.proposal.rests()
     }
 
     fn step(
@@ -101,6 +114,9 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
         point: &mut Point,
         stream: &mut Stream,
     ) -> Step {
+        if self.proposal.rests() {
+            return Step::default();
+        }
         let mut all = self.once(target, point, stream);
         for _ in 1..self.repeats {
             let step = self.once(target, point, stream);
@@ -118,6 +134,10 @@ impl<P: Proposal> Kernel for MetropolisHastings<P> {
 
     fn enter(&mut self, stage: &Stage) {
         self.proposal.enter(stage);
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        self.proposal.shape(mode, covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -5,6 +5,7 @@ mod adaptive_rejection;
 mod cycle;
 mod direction_walk;
 mod elliptical_slice;
+mod from_mode;
 pub mod hmc;
 mod hull;
 mod independence;
@@ -36,6 +37,7 @@ pub use adaptive_rejection::{
 pub use cycle::Cycle;
 pub use direction_walk::{Direction, DirectionWalk};
 pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior};
+pub use from_mode::{AtMode, FromMode, Modes};
 pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};
 pub use ladder::{Ladder, LadderError};

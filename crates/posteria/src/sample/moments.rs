@@ -8,6 +8,9 @@ use super::memory::{ForeignMemory, MemoryReader};
 /// positions are noise, their variances less so.
 const PRIOR_MOVES: f64 = 5.0;
 
+/// How many imaginary positions per coordinate stand for a covariance that is known beforehand.
+const IMAGINARY: f64 = 3.0;
+
 /// Running mean and covariance, updated without cancellation [Welford 1962].
 #[derive(Clone, Debug)]
 pub(super) struct Moments {
@@ -69,6 +72,18 @@ impl Moments {
         (0..dim)
             .all(|i| covariance[(i, i)] > 0.0 && covariance[(i, i)].is_finite())
             .then_some(covariance)
+    }
+
+    /// The covariance of the positions together with imaginary ones, three per coordinate, that have
+    /// the covariance `reference`.
+    pub(super) fn covariance_with(&self, reference: &Matrix) -> Matrix {
+        let dim = self.mean.len();
+        let imaginary = IMAGINARY * dim as f64;
+        Matrix::from_fn(dim, dim, |row, column| {
+            let (low, high) = (row.min(column), row.max(column));
+            let sum = self.scatter[(high, low)] + imaginary * reference[(high, low)];
+            sum / (self.count + imaginary)
+        })
     }
 
     pub(super) fn clear(&mut self) {

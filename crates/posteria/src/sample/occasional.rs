@@ -1,5 +1,7 @@
 //! Apply a kernel now and then.
 
+use posteria_linalg::Matrix;
+
 use super::memory::{ForeignMemory, MemoryReader};
 use super::{Adapt, Kernel, Stage, Step};
 use crate::random::Stream;
@@ -60,6 +62,10 @@ impl<K: Kernel> Kernel for Occasional<K> {
     fn enter(&mut self, stage: &Stage) {
         self.adapting = stage.adapt != Adapt::Nothing;
         self.kernel.enter(stage);
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        self.kernel.shape(mode, covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -44,6 +44,8 @@ struct Learning {
     mean: Vec<f64>,
     covariance: Matrix,
     factor: Cholesky,
+    /// Whether they are known from the density itself, so that nothing is left to learn.
+    known: bool,
 }
 
 impl Learning {
@@ -92,6 +94,7 @@ impl RandomWalk {
             mean: vec![0.0; dim],
             covariance: Matrix::identity(dim),
             factor: Cholesky::identity(dim),
+            known: false,
         });
         self
     }
@@ -118,6 +121,12 @@ impl RandomWalk {
         if let (Adapt::Metric, Some(learning)) = (self.adapt, &mut self.learning) {
             learning.moments.add(position, moved);
         }
+    }
+
+    /// Another shape needs another scale: begins at the one that is best for a normal.
+    fn restart(&mut self) {
+        self.scale = BEST_SCALE / (self.widths.len() as f64).sqrt();
+        self.tuned = 0.0;
     }
 
     fn tune(&mut self, acceptance: f64) {
@@ -156,21 +165,30 @@ impl Proposal for RandomWalk {
 
     fn enter(&mut self, stage: &Stage) {
         if let Some(learning) = &mut self.learning
+            && !learning.known
             && let Some(covariance) = learning.moments.covariance()
             && learning.shape(covariance)
         {
             learning.mean.copy_from_slice(learning.moments.mean());
             learning.moments.clear();
             learning.fitted = true;
-            // Another shape needs another scale: begin at the one that is best for a normal.
-            self.scale = BEST_SCALE / (self.widths.len() as f64).sqrt();
-            self.tuned = 0.0;
+            self.restart();
         }
         if let Some(scale) = stage.step_size {
             self.scale = scale;
             self.tuned = 0.0;
         }
         self.adapt = stage.adapt;
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        if let Some(learning) = &mut self.learning
+            && learning.shape(covariance.clone())
+        {
+            learning.mean.copy_from_slice(mode);
+            (learning.fitted, learning.known) = (true, true);
+            self.restart();
+        }
     }
 
     fn memory(&self) -> Vec<f64> {
@@ -180,6 +198,7 @@ impl Proposal for RandomWalk {
             memory.extend(&learning.mean);
             memory.extend(learning.covariance.values());
             learning.moments.write(&mut memory);
+            memory.push(f64::from(u8::from(learning.known)));
         }
         memory
     }
@@ -199,6 +218,7 @@ impl Proposal for RandomWalk {
                 return Err(memory.foreign());
             }
             learning.moments.read(&mut memory)?;
+            learning.known = memory.flag()?;
         }
         memory.finish()
     }

@@ -1,5 +1,7 @@
 //! Apply several kernels one after the other, as one kernel.
 
+use posteria_linalg::Matrix;
+
 use super::kernel::evaluate;
 use super::memory::{ForeignMemory, MemoryReader};
 use super::{Kernel, Stage, Step};
@@ -73,6 +75,10 @@ impl Kernel for Sequence {
 
     fn enter(&mut self, stage: &Stage) {
         self.kernels.iter_mut().for_each(|kernel| kernel.enter(stage));
+    }
+
+    fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
+        self.kernels.iter_mut().for_each(|kernel| kernel.shape(mode, covariance));
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -10,12 +10,15 @@ pub struct DualAveraging {
     step_size: f64,
     averaged: f64,
     anchor: f64,
+    shrinkage: f64,
     error: f64,
     count: f64,
 }
 
 /// γ: how strongly iterates are shrunk towards the anchor.
 const SHRINKAGE: f64 = 0.05;
+/// γ where the anchor is about right: iterates that swing less settle in fewer steps.
+const SHRINKAGE_NEARBY: f64 = 0.2;
 /// t₀: how much the first iterations are damped.
 const DELAY: f64 = 10.0;
 /// κ: how quickly old iterates are forgotten by the average.
@@ -29,6 +32,7 @@ impl DualAveraging {
             step_size,
             averaged: step_size,
             anchor: 0.0,
+            shrinkage: SHRINKAGE,
             error: 0.0,
             count: 0.0,
         };
@@ -42,8 +46,16 @@ impl DualAveraging {
         self.averaged = step_size;
         // Larger steps are cheaper to try than smaller ones: anchor at ten times the start.
         self.anchor = (10.0 * step_size).ln();
+        self.shrinkage = SHRINKAGE;
         self.error = 0.0;
         self.count = 0.0;
+    }
+
+    /// As [`DualAveraging::restart`], where the best step size is known to be about `step_size`.
+    pub fn restart_about(&mut self, step_size: f64) {
+        self.restart(step_size);
+        self.anchor = step_size.ln();
+        self.shrinkage = SHRINKAGE_NEARBY;
     }
 
     /// Learns from the acceptance of one step.
@@ -53,7 +65,7 @@ impl DualAveraging {
         self.count += 1.0;
         let gain = 1.0 / (self.count + DELAY);
         self.error = (1.0 - gain) * self.error + gain * (self.target - acceptance);
-        let log_step = self.anchor - self.error * self.count.sqrt() / SHRINKAGE;
+        let log_step = self.anchor - self.error * self.count.sqrt() / self.shrinkage;
         let weight = self.count.powf(-FORGETTING);
         self.averaged = (weight * log_step + (1.0 - weight) * self.averaged.ln()).exp();
         self.step_size = log_step.exp();
@@ -75,13 +87,15 @@ impl DualAveraging {
     }
 
     pub(super) fn write(&self, memory: &mut Vec<f64>) {
-        memory.extend([self.step_size, self.averaged, self.anchor, self.error, self.count]);
+        memory.extend([self.step_size, self.averaged, self.anchor, self.shrinkage]);
+        memory.extend([self.error, self.count]);
     }
 
     pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), ForeignMemory> {
         self.step_size = memory.number()?;
         self.averaged = memory.number()?;
         self.anchor = memory.number()?;
+        self.shrinkage = memory.number()?;
         self.error = memory.number()?;
         self.count = memory.number()?;
         Ok(())

@@ -13,10 +13,11 @@
 //!
 //! # How it is sampled
 //! Real targets are normal given one latent number per row, whatever the residual family, so
-//! hyperparameters and residual scales move with the functions integrated out: trajectories of
-//! their logarithms with a dense metric, and for a few of them guesses from a Student-t
-//! distribution fitted in warm-up. The functions are then drawn exactly, unless residuals are
-//! normal and nothing depends on them.
+//! hyperparameters and residual scales move with the functions integrated out. Chains begin about
+//! a mode of their logarithms, the one of the greatest mass that climbs from several starts find;
+//! the curvature there is the metric of trajectories and the shape of a Student-t distribution
+//! from which, unless they are many, guesses are made. The functions are then drawn exactly,
+//! unless residuals are normal and nothing depends on them.
 //!
 //! The functions of classes are part of the state. A normal site per row, found by Laplace's
 //! method in warm-up, stands for its likelihood: trajectories of the functions are exact for the

@@ -1,6 +1,7 @@
 //! Condition a Gaussian process on data.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use posteria_linalg::Matrix;
 
@@ -26,7 +27,7 @@ use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
 use crate::random::{Purpose, Seed, Stream};
-use crate::sample::{Sweep, Update};
+use crate::sample::{Modes, Sweep, Update};
 
 /// Most rows whose fitted values are kept with every draw, to judge convergence by.
 const FITTED_ROWS: usize = 100;
@@ -69,6 +70,9 @@ pub struct GpPosterior {
     pub(super) answers: Vec<f64>,
     pub(super) test: Option<TestRows>,
     pub(super) selection: Option<Selection>,
+    /// Modes of the hyperparameters that move together, functions integrated out: looked for when
+    /// chains begin.
+    pub(super) modes: Vec<OnceLock<Modes>>,
     layout: Layout,
 }
 
@@ -171,6 +175,7 @@ impl GaussianProcess {
             inputs: data.inputs.clone(),
             covariance,
             jitter: self.jitter(data.task),
+            modes: processes.iter().map(|_| OnceLock::new()).collect(),
             processes,
             latents: next..next + latents,
             observed,

@@ -9,7 +9,14 @@ use super::observed::Observed;
 use super::posterior::GpPosterior;
 use crate::model::Posterior;
 use crate::model::spec::StartChoice;
-use crate::random::Stream;
+use crate::random::{Purpose, Seed, Stream};
+
+/// Climbs to modes: as many as all of them together have so many rows, …
+const CLIMBED_ROWS: usize = 8000;
+/// … and not fewer than this, …
+const FEWEST_CLIMBS: usize = 2;
+/// … nor more than this.
+const MOST_CLIMBS: usize = 8;
 
 /// A starting state.
 pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
@@ -18,6 +25,17 @@ pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
         _ => None,
     };
     drawn.unwrap_or_else(|| dispersed(posterior, stream))
+}
+
+/// Starts of climbs to the modes of some entries of the state: the same for all chains and seeds.
+pub(super) fn hyperparameters(posterior: &GpPosterior, slots: &[usize]) -> Vec<Vec<f64>> {
+    let count = (CLIMBED_ROWS / posterior.row_count().max(1)).clamp(FEWEST_CLIMBS, MOST_CLIMBS);
+    let start = |index: usize| {
+        let mut stream = Seed(0).stream(Purpose::Start, [index as u64, u64::MAX]);
+        let state = dispersed(posterior, &mut stream);
+        slots.iter().map(|slot| state[*slot]).collect()
+    };
+    (0..count).map(start).collect()
 }
 
 /// Moderate hyperparameters; functions of classes near their mode, others at zero, since chains

@@ -1,29 +1,36 @@
 //! Compose the sweep of a Gaussian process from its kernels.
 
+use std::f64::consts::FRAC_PI_2;
+
 use super::input_sets::RegressionSet;
 use super::latent;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::regression::RegressionConditional;
+use super::start;
 use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
 use crate::model::residual::Residual;
 use crate::model::selection::Jump;
-use crate::model::spec::{KernelChoice, ResidualSharing};
+use crate::model::spec::{KernelChoice, ResidualSharing, StartChoice};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
 use crate::sample::{
-    Block, FittedStudentT, Kernel, MetropolisHastings, Occasional, Sequence, Sweep, Update,
+    Block, FittedStudentT, FromMode, Kernel, MetropolisHastings, Modes, Occasional, Sequence,
+    Sweep, Update,
 };
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
 const STEPS: usize = 5;
 /// Leapfrog steps where most moves are guesses.
 const STEPS_BESIDE_GUESSES: usize = 3;
-/// Acceptance of trajectories.
-const ACCEPTANCE: f64 = 0.8;
+/// Acceptance of trajectories: high, since where relevances are small steps must be shorter.
+const ACCEPTANCE: f64 = 0.9;
 /// Every trajectory's step is jittered by this much.
 const JITTER: f64 = 0.15;
+/// Most hyperparameters that independence proposals guess at once so well that trajectories are
+/// needed now and then only.
+const FEW: usize = 6;
 /// Most hyperparameters that independence proposals can guess at once.
-const GUESSED: usize = 6;
+const GUESSED: usize = 16;
 /// Independence proposals per sweep: a value costs a third of a gradient.
 const GUESSES: usize = 4;
 /// Where there are guesses, a trajectory is made in one of so many sweeps.
@@ -61,7 +68,7 @@ fn regression<'p>(
     // Targets with nothing in common are moved one by one, in fewer dimensions each.
     let apart = residual.by.is_none() && residual.sharing == ResidualSharing::PerTarget;
     let size = if apart { 1 } else { processes.len() };
-    for group in processes.chunks(size) {
+    for (group, modes) in processes.chunks(size).zip(&posterior.modes) {
         let conditional = RegressionConditional::new(posterior, residual, group, beta);
         let slots = conditional.slots().to_vec();
         if slots.is_empty() {
@@ -72,6 +79,22 @@ fn regression<'p>(
             _ => "hyperparameters".into(),
         };
         let kernel = hyperparameter_kernel(posterior, slots.len());
+        // Where inputs may leave, one shape does not fit all sets.
+        let from_mode = posterior.moves.start != StartChoice::Prior
+            && posterior.selection.is_none()
+            && beta.to_bits() == 1.0_f64.to_bits();
+        if !from_mode {
+            updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
+            continue;
+        }
+        // Given κ of every row, which every chain has its own of, so is the mode.
+        let kernel = match posterior.keeps_latents() {
+            true => FromMode::own(kernel),
+            false => {
+                let starts = || Modes::new(start::hyperparameters(posterior, &slots));
+                FromMode::among(kernel, modes.get_or_init(starts))
+            }
+        };
         updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
     }
     if posterior.keeps_latents() {
@@ -91,9 +114,12 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
     // Where inputs may leave, one distribution does not fit all sets.
     let one_set = posterior.selection.is_none();
     let guesses = moves.kernel == KernelChoice::Auto && dim <= GUESSED && one_set;
-    let usual = if guesses { STEPS_BESIDE_GUESSES } else { STEPS };
+    let few = dim <= FEW && guesses;
+    let usual = if few { STEPS_BESIDE_GUESSES } else { STEPS };
     let options = HmcOptions {
         leapfrog_steps: moves.leapfrog_steps.unwrap_or(usual),
+        // Who says how many steps means so many.
+        duration: moves.leapfrog_steps.is_none().then_some(FRAC_PI_2),
         leapfrog_jitter: 0.0,
         step_jitter: JITTER,
         target_acceptance: ACCEPTANCE,
@@ -104,7 +130,13 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
     if !guesses {
         return hmc;
     }
-    let guesses = MetropolisHastings::new(FittedStudentT::new(&vec![WIDTH; dim]));
-    let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD);
-    Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses.repeats(GUESSES))]))
+    let guess = FittedStudentT::new(&vec![WIDTH; dim]);
+    if few {
+        let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD);
+        let guesses = MetropolisHastings::new(guess).repeats(GUESSES);
+        return Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses)]));
+    }
+    let guesses =
+        MetropolisHastings::new(guess.walk_share(0.0).rest_if_hopeless()).repeats(GUESSES);
+    Box::new(Sequence::new(vec![hmc, Box::new(guesses)]))
 }

@@ -187,8 +187,8 @@ mod tests {
         assert_eq!((of(ModelKind::Mlp, 400.0), of(ModelKind::Gp, 400.0)), (4000, 2000));
         assert_eq!((of(ModelKind::Linear, 50.0), of(ModelKind::Gp, 1000.0)), (4000, 5000));
         let usual = SamplingSpec::usual(ModelKind::Gp);
-        assert_eq!((usual.warmup, usual.settle, usual.ess), (500, Some(true), Some(400.0)));
-        assert_eq!(usual.expected_draws(ModelKind::Gp), 500);
+        assert_eq!((usual.warmup, usual.settle, usual.ess), (250, Some(true), Some(400.0)));
+        assert_eq!(usual.expected_draws(ModelKind::Gp), 250);
         let fixed = SamplingSpec::usual(ModelKind::Linear).without_goal(ModelKind::Linear);
         assert_eq!(fixed, SamplingSpec::default());
         let few = SamplingSpec { draws: 70, ..Default::default() };

@@ -116,7 +116,7 @@ impl SamplingSpec {
 
     /// Sweeps of warm-up, and draws kept, of a chain of a Gaussian process unless they are given:
     /// its draws are nearly independent, and each costs the cube of the number of rows.
-    pub const PROCESS_SWEEPS: usize = 500;
+    pub const PROCESS_SWEEPS: usize = 250;
 
     /// Bytes that the log likelihoods of so many rows take, under as many draws as are expected.
     pub fn log_lik_bytes(&self, kind: ModelKind, rows: usize) -> f64 {

@@ -1,5 +1,7 @@
 //! Assemble hybrid Monte Carlo with trajectories of a chosen length.
 
+use posteria_linalg::Matrix;
+
 use super::length::{Length, LengthSearch};
 use super::trajectory::{Buffers, Drive, Trajectory};
 use super::tuning::Tuning;
@@ -18,6 +20,10 @@ pub struct HmcOptions {
     pub step_jitter: f64,
     /// Number of leapfrog steps L.
     pub leapfrog_steps: usize,
+    /// Length of trajectories in time, where the metric is known from the density
+    /// ([`Kernel::shape`]): L is then what comes nearest to it, from 2 to 2 `leapfrog_steps`. Half a
+    /// period of a normal density is π; a quarter makes its ends independent.
+    pub duration: Option<f64>,
     /// Every trajectory uses L × U(1 - jitter, 1 + jitter) steps, at least one; in [0, 1].
     pub leapfrog_jitter: f64,
     /// Whether time runs backwards in half of the trajectories. Needless with a fresh
@@ -50,6 +56,7 @@ impl Default for HmcOptions {
             step_size: 0.1,
             step_jitter: 0.2,
             leapfrog_steps: 20,
+            duration: None,
             leapfrog_jitter: 0.5,
             random_direction: false,
             window: 1,
@@ -178,6 +185,18 @@ impl Hmc {
         Ok(())
     }
 
+    /// The number of leapfrog steps before jitter; once the step size is settled, always the same.
+    fn present_steps(&self) -> usize {
+        let usual = self.options.leapfrog_steps;
+        match self.options.duration {
+            Some(duration) if self.tuning.metric.is_referred() => {
+                let steps = (duration / self.tuning.step_size()).round();
+                (steps as usize).clamp(2, 2 * usual)
+            }
+            _ => usual,
+        }
+    }
+
     /// Whether this trajectory may be used to learn its best length: while the metric is being
     /// learned. Stages that only settle the step size settle it for the length that was found.
     fn tunes_length(&self) -> bool {
@@ -226,7 +245,7 @@ impl Kernel for Hmc {
         self.tuning.before(target, &self.phase.point, stream);
         self.options.persistence.refresh(&mut self.phase.momentum, self.trajectories, stream);
         self.trajectories += 1;
-        let present = self.options.leapfrog_steps;
+        let present = self.present_steps();
         let tried = match &self.length {
             Some(length) if self.tunes_length() => length.next(present),
             _ => present,
@@ -280,6 +299,10 @@ impl Kernel for Hmc {
         if let Some(length) = &mut self.length {
             length.restart();
         }
+    }
+
+    fn shape(&mut self, _: &[f64], covariance: &Matrix) {
+        self.tuning.shape(covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

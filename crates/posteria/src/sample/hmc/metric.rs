@@ -41,6 +41,8 @@ pub struct Metric {
     kind: MetricKind,
     map: Map,
     learning: Learning,
+    /// A covariance that is known from the density itself, which what is learned is added to.
+    reference: Option<Matrix>,
 }
 
 /// What is being learned for the next metric.
@@ -82,7 +84,7 @@ impl Metric {
             }
             MetricKind::Dense => Learning::Dense(Moments::new(dim), Spread::new(dim, None)),
         };
-        Metric { kind, map, learning }
+        Metric { kind, map, learning, reference: None }
     }
 
     /// Takes the step scales of the target, where the kind asks for them.
@@ -92,6 +94,21 @@ impl Metric {
         {
             own.copy_from_slice(scales);
         }
+    }
+
+    /// Takes a covariance that is known from the density into use, where the metric is a learned
+    /// dense one: what is learned from now on is added to it. Returns whether it did.
+    pub fn refer_to(&mut self, covariance: &Matrix) -> bool {
+        let Map::Dense { factor, .. } = &mut self.map else { return false };
+        let Ok(known) = Cholesky::new(covariance) else { return false };
+        *factor = known;
+        self.reference = Some(covariance.clone());
+        true
+    }
+
+    /// Whether there is a covariance known from the density.
+    pub fn is_referred(&self) -> bool {
+        self.reference.is_some()
     }
 
     /// r ← r + ε Sᵀ g.
@@ -169,6 +186,13 @@ impl Metric {
     pub fn conclude(&mut self) -> bool {
         let changed = match (&mut self.learning, &mut self.map) {
             (Learning::Diagonal(spread), Map::Diagonal(scales)) => spread.update(scales),
+            (Learning::Dense(moments, _), Map::Dense { factor, .. })
+                if self.reference.is_some() =>
+            {
+                let reference = self.reference.as_ref().expect("it was looked at");
+                let learned = Cholesky::new(&moments.covariance_with(reference));
+                learned.map(|learned| *factor = learned).is_ok()
+            }
             (Learning::Dense(moments, spread), Map::Dense { factor, scratch }) => {
                 match moments.covariance().map(|covariance| Cholesky::new(&covariance)) {
                     Some(Ok(learned)) => {
@@ -201,7 +225,11 @@ impl Metric {
     pub(in crate::sample) fn write(&self, memory: &mut Vec<f64>) {
         match &self.map {
             Map::Diagonal(scales) => memory.extend(scales),
-            Map::Dense { factor, .. } => memory.extend(factor.factor().values()),
+            Map::Dense { factor, .. } => {
+                memory.extend(factor.factor().values());
+                memory.push(f64::from(u8::from(self.reference.is_some())));
+                memory.extend(self.reference.iter().flat_map(|reference| reference.values()));
+            }
         }
         match &self.learning {
             Learning::Nothing => {}
@@ -224,6 +252,11 @@ impl Metric {
                 let mut lower = Matrix::zeros(dim, dim);
                 memory.fill(lower.values_mut())?;
                 *factor = Cholesky::from_factor(lower);
+                self.reference = None;
+                if memory.flag()? {
+                    let reference = self.reference.insert(Matrix::zeros(dim, dim));
+                    memory.fill(reference.values_mut())?;
+                }
             }
         }
         match &mut self.learning {

@@ -1,5 +1,7 @@
 //! Choose the length of trajectories automatically: multinomial No-U-Turn sampling.
 
+use posteria_linalg::Matrix;
+
 use super::doubling::{Candidate, Course, Doubling, Mover};
 use super::tuning::Tuning;
 use super::turning::turned;
@@ -173,6 +175,10 @@ impl Kernel for Nuts {
 
     fn enter(&mut self, stage: &Stage) {
         self.tuning.enter(stage);
+    }
+
+    fn shape(&mut self, _: &[f64], covariance: &Matrix) {
+        self.tuning.shape(covariance);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -1,5 +1,7 @@
 //! Tune step size and metric over the stages of a warm-up; shared by all Hamiltonian kernels.
 
+use posteria_linalg::Matrix;
+
 use super::trajectory::Drive;
 use super::{Metric, MetricKind, Phase};
 use crate::random::Stream;
@@ -10,6 +12,10 @@ use crate::target::{LogDensity, Point};
 
 /// Doublings or halvings tried when a first step size is looked for.
 const SEARCH_LIMIT: usize = 60;
+
+/// Step size to begin with where the shape of the density is known: of a normal one, 1 would still
+/// be accepted.
+const FIRST_STEP: f64 = 0.5;
 
 pub(super) struct Tuning {
     pub(super) metric: Metric,
@@ -59,14 +65,27 @@ impl Tuning {
         self.metric.forget();
         if stage.adapt != Adapt::Nothing {
             // The step size found so far is the start, unless it belongs to another metric or
-            // nothing was learned yet.
-            self.search = stage.step_size.is_none() && (reshaped || self.adapt == Adapt::Nothing);
-            self.averaging.restart(self.averaging.step_size());
+            // nothing was learned yet. Metrics that are close to each other have the same.
+            let unknown = (reshaped && !self.metric.is_referred()) || self.adapt == Adapt::Nothing;
+            self.search = stage.step_size.is_none() && unknown;
+            let step_size = self.averaging.step_size();
+            match self.metric.is_referred() && !unknown {
+                true => self.averaging.restart_about(step_size),
+                false => self.averaging.restart(step_size),
+            }
         }
         if let Some(step_size) = stage.step_size {
             self.averaging.restart(step_size);
         }
         self.adapt = stage.adapt;
+    }
+
+    /// Takes a covariance of the position into use.
+    pub(super) fn shape(&mut self, covariance: &Matrix) {
+        if self.metric.refer_to(covariance) {
+            self.averaging.restart_about(FIRST_STEP);
+            self.search = false;
+        }
     }
 
     /// To be called before a step: looks for the order of magnitude of the step size, if due.

@@ -10,6 +10,8 @@ mod chain;
 mod exactness;
 /// Replicas at several temperatures.
 mod exchange;
+/// Kernels that begin at a mode.
+mod from_mode;
 /// Rejection sampling.
 mod independent_draws;
 /// Joint-distribution tests.

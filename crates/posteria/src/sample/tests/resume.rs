@@ -15,7 +15,7 @@ fn stages() -> Vec<Stage> {
 }
 
 /// Runs 300 sweeps at once, and again with a stop at various places.
-fn assert_resumes<'p>(name: &str, state: &[f64], make: impl Fn() -> Sweep<'p>) {
+pub fn assert_resumes<'p>(name: &str, state: &[f64], make: impl Fn() -> Sweep<'p>) {
     let mut whole = Chain::new(make(), state, stages(), 31);
     let expected = whole.draws(300);
     // In the first stage, at its end, within stages that learn, at their end, after warm-up.

@@ -259,7 +259,7 @@ seed = 7
     fn numbers_that_are_not_given_are_those_of_the_model() {
         let sampling = |text: &str| Spec::from_toml(text).unwrap().sampling;
         let gp = sampling("[model]\nkind = 'gp'");
-        assert_eq!((gp.chains, gp.warmup, gp.draws), (4, 500, 2000));
+        assert_eq!((gp.chains, gp.warmup, gp.draws), (4, 250, 2000));
         assert_eq!(gp, SamplingSpec::usual(ModelKind::Gp));
         let given = sampling("[model]\nkind = 'gp'\n[sampling]\nwarmup = 1000\nseed = 3");
         assert_eq!((given.warmup, given.draws, given.seed), (1000, 2000, 3));

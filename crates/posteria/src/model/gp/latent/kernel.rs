@@ -3,6 +3,7 @@
 use super::super::posterior::GpPosterior;
 use super::elliptical::LatentPrior;
 use super::input_sets::{LatentSet, PriorSet};
+use super::magnitude;
 use super::noise::HyperparameterUpdate;
 use super::prior::PriorUpdate;
 use super::shared::{Handle, Shared};
@@ -74,6 +75,9 @@ pub(in crate::model::gp) fn updates(
         let moves: Box<dyn Update + '_> = Box::new(HyperparameterUpdate::new(shared, kernel));
         let times = if choice == LatentsChoice::Auto && dim > FEW { 2 } else { 1 };
         updates.push(Box::new(Repeated::new("hyperparameters", times, vec![moves])));
+    }
+    if choice == LatentsChoice::Auto {
+        updates.extend(magnitude::update(posterior, beta));
     }
     updates
 }

@@ -15,6 +15,7 @@ mod input_sets;
 mod kernel;
 mod laplace;
 mod likelihood;
+mod magnitude;
 mod noise;
 mod prior;
 mod shared;

@@ -63,7 +63,7 @@ fn a_goal_is_reached_in_one_go_or_in_several_with_the_same_bytes() {
 #[test]
 fn a_run_that_was_stopped_on_its_way_to_a_goal_goes_on_to_the_same_bytes() {
     let place = Place::with_data(15);
-    let fit = format!("{NETWORK} --ess 3000 --quiet --threads 2");
+    let fit = format!("{NETWORK} --ess 600 --quiet --threads 2");
     let began = Instant::now();
     assert_eq!(place.call(&format!("{fit} --out whole")).code, 0);
     let takes = began.elapsed();

@@ -103,7 +103,8 @@ fn the_most_draws_and_numbers_that_are_given_are_kept_to() {
 #[test]
 fn a_fit_keeps_to_its_time_and_keeps_what_it_drew() {
     let place = Place::with_data(200);
-    let endless = "fit data.csv --target y --inputs a b --model mlp --hidden 8 --ess 1000000";
+    let endless =
+        "fit data.csv --target y --inputs a b --model mlp --hidden 4 --chains 2 --ess 1000000";
     let began = Instant::now();
     let fit = place.call(&format!("{endless} --time 4s --out run --json"));
     let took = began.elapsed();

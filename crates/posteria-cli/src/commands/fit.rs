@@ -120,7 +120,8 @@ fn add_predictive(
 /// What a run that goes on is asked for: as it was begun, unless it is said otherwise now.
 fn asked(arguments: &args::Resume, prepared: &Prepared) -> Result<SamplingSpec> {
     let (own, kind) = (prepared.spec.sampling, prepared.spec.model.kind);
-    let own = SamplingSpec { time: arguments.time.or(own.time), ..own };
+    // A budget of time is that of one command.
+    let own = SamplingSpec { time: arguments.time, ..own };
     let draws = arguments.draws.map(NonZero::get);
     let asked = match (arguments.ess, draws) {
         (Some(ess), draws) => {
@@ -203,7 +204,8 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             return report.stopped(until.goal, stopped).print(context);
         }
     }
-    let wanted = if wanted > most { wanted } else { until.next(most) };
+    // Chains that are there already are judged first, as if they had never stopped.
+    let wanted = wanted.max(most);
     if prepared.spec.sampling.inference() == InferenceChoice::Map {
         return Err(Failure::bad_input(format!(
             "{} holds the mode, one point; there are no more draws of it (--inference laplace has \

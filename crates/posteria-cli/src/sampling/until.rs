@@ -24,7 +24,7 @@ use crate::prepare::{Conditioned, Prepared};
 use crate::progress::{Progress, Seen};
 
 /// Part of a budget of time that chains may use: the rest is for what follows them.
-const FOR_CHAINS: f64 = 0.97;
+const FOR_CHAINS: f64 = 0.95;
 /// Part of a budget of time that a warm-up may use which need not be of a certain length.
 const FOR_WARMUP: f64 = 0.5;
 

@@ -63,7 +63,7 @@ fn a_goal_is_reached_in_one_go_or_in_several_with_the_same_bytes() {
 #[test]
 fn a_run_that_was_stopped_on_its_way_to_a_goal_goes_on_to_the_same_bytes() {
     let place = Place::with_data(15);
-    let fit = format!("{NETWORK} --ess 3000 --quiet --threads 2");
+    let fit = format!("{NETWORK} --ess 600 --quiet --threads 2");
     let began = Instant::now();
     assert_eq!(place.call(&format!("{fit} --out whole")).code, 0);
     let takes = began.elapsed();
@@ -103,7 +103,8 @@ fn the_most_draws_and_numbers_that_are_given_are_kept_to() {
 #[test]
 fn a_fit_keeps_to_its_time_and_keeps_what_it_drew() {
     let place = Place::with_data(200);
-    let endless = "fit data.csv --target y --inputs a b --model mlp --hidden 8 --ess 1000000";
+    let endless =
+        "fit data.csv --target y --inputs a b --model mlp --hidden 4 --chains 2 --ess 1000000";
     let began = Instant::now();
     let fit = place.call(&format!("{endless} --time 4s --out run --json"));
     let took = began.elapsed();

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use posteria::diagnose::MANY_CHAINS;
 use posteria::draws::Draws;
 use posteria::fit::{Attained, Chain, Goal, Outcome, Recorder, Report, have_settled};
 use posteria::model::spec::{InferenceChoice, SamplingSpec, TimeBudget};
@@ -225,7 +226,7 @@ impl Legs<'_> {
         let Some(before) = Goal::previous_check(draws.draws, self.until.chains) else {
             return Ok(false);
         };
-        if !now.is_apart() {
+        if !now.is_apart() || self.until.chains < MANY_CHAINS {
             return Ok(false);
         }
         let before = draws.thin(0, 1, Some(before)).running()?;

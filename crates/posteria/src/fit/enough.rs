@@ -144,8 +144,9 @@ impl Attained {
         self.fitted.is_some_and(|fitted| fitted.r_hat > APART)
     }
 
-    /// Whether chains that were like `before` when they had fewer draws are each in a place of their
-    /// own, so that more draws of them would be of no use.
+    /// Whether many chains that were like `before` when they had fewer draws are each in a place of
+    /// their own, so that more draws of them would be of no use. Of few chains more draws may show
+    /// that they are only slow.
     pub fn stays_apart(&self, before: &Attained) -> bool {
         let r_hat = |of: &Attained| of.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
         let [now, then] = [self, before].map(r_hat);

@@ -27,7 +27,7 @@ const LAYERS: [(&str, usize); 16] = [
 ];
 
 /// Imports within a layer that are part of the design.
-const WITHIN: [(&str, &str); 1] = [("density", "random")];
+const WITHIN: [(&str, &str); 2] = [("density", "random"), ("sample", "optimise")];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {

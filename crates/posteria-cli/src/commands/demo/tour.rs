@@ -25,31 +25,21 @@ const TABLE: &str = "curve.csv";
 /// Places at which the curves are compared with the truth.
 const GRID: usize = 101;
 
-/// What the models know beforehand, on the scale of standardised inputs and targets: functions that
-/// vary about as much as the targets do, over distances of the order of the spread of x.
-const PRIORS: [(&str, &str); 2] = [
-    (
-        "network.toml",
-        "[model]\nkind = \"mlp\"\nhidden = 8\n\n[prior.input_weights]\nfixed = 3.0\n\n\
-         [prior.hidden_bias]\nfixed = 2.0\n\n[prior.output_weights]\nfixed = 0.7\n",
-    ),
-    (
-        "process.toml",
-        "[model]\nkind = \"gp\"\n\n[prior.magnitude]\nfamily = \"half-student-t\"\nscale = 1.5\n\n\
-         [prior.relevance]\nfamily = \"log-normal\"\nscale = 1.0\nlog_sd = 1.0\n",
-    ),
-];
+/// The network of the tour, in a file: its functions vary about as much as the targets do, over
+/// distances of the order of the spread of x.
+const NETWORK: (&str, &str) = (
+    "network.toml",
+    "[model]\nkind = \"mlp\"\nhidden = 8\n\n[prior.input_weights]\nfixed = 3.0\n\n\
+     [prior.hidden_bias]\nfixed = 2.0\n\n[prior.output_weights]\nfixed = 0.7\n\n\
+     [sampling]\nchains = 4\nwarmup = 500\n",
+);
 
-/// The fits of the tour: a name, the file with the model, further options.
-const FITS: [(&str, &str, &[&str]); 4] = [
-    ("network-normal", "network.toml", &["--warmup", "500", "--draws", "500"]),
-    (
-        "network-t",
-        "network.toml",
-        &["--residual", "student-t", "--warmup", "500", "--draws", "700"],
-    ),
-    ("process-normal", "process.toml", &[]),
-    ("process-t", "process.toml", &["--residual", "student-t", "--draws", "700"]),
+/// The fits of the tour: a name, whether of the network in the file, further options.
+const FITS: [(&str, bool, &[&str]); 4] = [
+    ("network-normal", true, &["--draws", "500"]),
+    ("network-t", true, &["--residual", "student-t", "--draws", "700"]),
+    ("process-normal", false, &["--model", "gp"]),
+    ("process-t", false, &["--model", "gp", "--residual", "student-t", "--draws", "1400"]),
 ];
 
 /// Next to no draws, for a test.
@@ -58,14 +48,13 @@ const QUICK: [&str; 6] = ["--chains", "2", "--warmup", "30", "--draws", "30"];
 /// Runs the tour: every command that it prints, as it prints it.
 pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
     let folder = arguments.out.as_deref().unwrap_or(Path::new(FOLDER));
-    let own = FITS.iter().map(|(name, ..)| *name).chain(PRIORS.iter().map(|(name, _)| *name));
-    make_room(folder, &own.chain([TABLE, PAGE]).collect::<Vec<_>>())?;
+    let own = FITS.iter().map(|(name, ..)| *name);
+    make_room(folder, &own.chain([NETWORK.0, TABLE, PAGE]).collect::<Vec<_>>())?;
     let table = folder.join(TABLE);
     let mut stream = context.seed().stream(Purpose::Data, [0, 0]);
     write(&draw(TRAINING_ROWS, Noise::Contaminated, &mut stream), &table)?;
-    for (name, text) in PRIORS {
-        fs::write(folder.join(name), text).running()?;
-    }
+    let network = folder.join(NETWORK.0);
+    fs::write(&network, NETWORK.1).running()?;
     context.output.message(&format!(
         "{TRAINING_ROWS} made-up rows: y is a curve of x plus noise, and one row in twenty is an \
          outlier\n{}",
@@ -77,11 +66,16 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
     let aside = Context { output, ..context.clone() };
     let tour = Tour { context: &aside, said: context.output };
     let mut runs = Vec::new();
-    for (name, spec, options) in FITS {
-        let (run, spec) = (folder.join(name), folder.join(spec));
-        let [data, spec, out] = [&table, &spec, &run].map(|path| shown(path));
-        let mut words = vec!["fit", &data, "--target", "y", "--spec", &spec];
-        words.extend(if arguments.quick { &QUICK[..] } else { options });
+    for (name, is_network, options) in FITS {
+        let run = folder.join(name);
+        let [data, spec, out] = [&table, &network, &run].map(|path| shown(path));
+        let mut words = vec!["fit", &data, "--target", "y"];
+        words.extend(is_network.then_some(["--spec", spec.as_str()]).into_iter().flatten());
+        let quick = options.iter().take_while(|word| **word != "--draws");
+        match arguments.quick {
+            true => words.extend(quick.chain(&QUICK)),
+            false => words.extend(options),
+        }
         words.extend(["--out", &out]);
         tour.step(&words)?;
         runs.push(run);

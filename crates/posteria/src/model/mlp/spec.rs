@@ -334,9 +334,9 @@ mod tests {
                 assert_eq!(spec.prior["hidden_bias"].scale, Some(1.0));
                 let vague = priors == "mcmcstuff";
                 assert_eq!(spec.prior["hidden_bias"].dof, vague.then_some(Dof::Known(4.0)));
-                assert_eq!(spec.residual.map_or(0.05, |residual| residual.scale.unwrap()), {
-                    if vague || task != Task::Regression { 0.05 } else { 0.3 }
-                });
+                let residual = spec.residual.and_then(|residual| residual.scale);
+                let scale = if vague { 0.05 } else { 0.3 };
+                assert_eq!(residual, (task == Task::Regression).then_some(scale));
             }
         }
     }

@@ -46,24 +46,19 @@ impl Factor {
 
     /// log √v with v ~ Inv-gamma(scale², dof).
     fn log_scale(kind: Kind, log_scale: f64, scale: f64, dof: f64) -> Self {
-        let variance = (2.0 * log_scale).exp();
-        let prior = InverseGamma::new(scale, dof).unwrap();
-        let log_jacobian = (2.0 * variance).ln();
-        let log_density = prior.log_density(variance) + log_jacobian;
+        let (variance, prior) = ((2.0 * log_scale).exp(), InverseGamma::new(scale, dof).unwrap());
+        let log_density = prior.log_density(variance) + (2.0 * variance).ln();
         Factor::continuous(kind, log_density, prior.cdf(variance))
     }
 
     /// The logarithm of a scale with this prior.
     fn of_prior(log_scale: f64, prior: &ScaleDensity) -> Self {
-        match prior {
-            ScaleDensity::InverseGamma(prior) => {
-                Factor::log_scale(Kind::Scale, log_scale, prior.scale(), prior.dof())
-            }
-            ScaleDensity::LogNormal(prior) => {
-                let log_density = prior.log_density(log_scale.exp()) + log_scale;
-                Factor::continuous(Kind::Scale, log_density, prior.cdf(log_scale.exp()))
-            }
-        }
+        let ScaleDensity::LogNormal(normal) = prior else {
+            let variance = prior.conjugate();
+            return Factor::log_scale(Kind::Scale, log_scale, variance.scale(), variance.dof());
+        };
+        let log_density = normal.log_density(log_scale.exp()) + log_scale;
+        Factor::continuous(Kind::Scale, log_density, normal.cdf(log_scale.exp()))
     }
 
     /// log √v with v exponential of mean 2.
@@ -130,13 +125,6 @@ pub(super) fn weight_factors(posterior: &MlpPosterior, state: &[f64], latent: bo
     factors
 }
 
-fn push_dof(dof: &DofSource, state: &[f64], factors: &mut Vec<Factor>) -> f64 {
-    if let DofSource::Sampled { slot, grid } = dof {
-        factors.push(Factor::one_of(grid.dofs(), state[*slot]));
-    }
-    dof.value(state)
-}
-
 fn push_levels(levels: &Levels, state: &[f64], factors: &mut Vec<Factor>) {
     let above = match &levels.above {
         Above::Fixed(scale) => *scale,
@@ -145,13 +133,10 @@ fn push_levels(levels: &Levels, state: &[f64], factors: &mut Vec<Factor>) {
             state[*slot].exp()
         }
     };
-    let prior = match &levels.spread {
-        Spread::InverseGamma(dof) => {
-            ScaleDensity::inverse_gamma(above, push_dof(dof, state, factors))
-        }
-        Spread::LogNormal { log_sd } => ScaleDensity::log_normal(above, *log_sd),
-    };
-    let prior = prior.unwrap();
+    if let Spread::InverseGamma(DofSource::Sampled { slot, grid }) = &levels.spread {
+        factors.push(Factor::one_of(grid.dofs(), state[*slot]));
+    }
+    let prior = levels.spread.about(above, state).unwrap();
     for slot in levels.slots.clone() {
         factors.push(Factor::of_prior(state[slot], &prior));
     }
@@ -179,7 +164,10 @@ fn push_weights(
     if let Some(multipliers) = &group.multipliers
         && let MultiplierFamily::StudentT(dof) = &multipliers.family
     {
-        weight_dof = push_dof(dof, state, factors);
+        if let DofSource::Sampled { slot, grid } = dof {
+            factors.push(Factor::one_of(grid.dofs(), state[*slot]));
+        }
+        weight_dof = dof.value(state);
     }
     for (member, weight) in state[group.members.clone()].iter().enumerate() {
         let scale = weight_scale(group, inputs, state, member);

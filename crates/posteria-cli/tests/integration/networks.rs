@@ -158,7 +158,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "neural network regression of y on 3 inputs, 30 rows",
         "sum over 8 hidden units",
         "24 weights, normal about 0; one scale for each of 3 inputs",
-        "(1.5 / 8^(1/2) = 0.53) [width scaled: FBM], nine in ten within a factor of 5.2",
+        "(1.5 / 8^(1/2) = 0.53",
         "1 bias, normal about 0 with standard deviation 1.5, fixed",
         "Student's t with unknown degrees of freedom, equally probable 2, 2.3",
         "41 weights and 8 hyperparameters are sampled",

@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_goal_is_met_by_at_most_so_many_draws() {
         let of = |kind, ess| SamplingSpec::default().with_goal(ess, kind).draws;
-        assert_eq!((of(ModelKind::Mlp, 400.0), of(ModelKind::Gp, 400.0)), (4000, 2000));
+        assert_eq!((of(ModelKind::Mlp, 400.0), of(ModelKind::Gp, 400.0)), (1000, 2000));
         assert_eq!((of(ModelKind::Linear, 50.0), of(ModelKind::Gp, 1000.0)), (4000, 5000));
         let usual = SamplingSpec::usual(ModelKind::Gp);
         assert_eq!((usual.warmup, usual.settle, usual.ess), (250, Some(true), Some(400.0)));

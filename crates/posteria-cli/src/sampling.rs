@@ -147,7 +147,6 @@ pub fn sample(
     }
     let draws = run.draws_of_variables().running()?;
     let known = legs.attained.filter(|(judged, _)| *judged == draws.draws);
-    let known = known.filter(|_| stopped == Stopped::Enough);
     let of = (&draws, run.approximation());
     let report = FitReport::new(prepared, path, of, known.map(|(_, attained)| attained), context);
     let warmup = run.extent().warmup;

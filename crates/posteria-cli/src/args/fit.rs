@@ -176,12 +176,12 @@ pub struct Fit {
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = RESIDUAL)]
     pub residual_by: Vec<String>,
 
-    /// Number of chains [default: 4]
+    /// Number of chains [default: 4; mlp: 16]
     #[arg(long, value_name = "N", aliases = ["num-chains", "num_chains"], help_heading = SAMPLING)]
     pub chains: Option<NonZero<usize>>,
 
     /// Sweeps of warm-up per chain, discarded [default: until the chains have settled, at most
-    /// 1000; gp: 250]
+    /// 1000; mlp: 400, gp: 250]
     #[arg(long, value_name = "N", help_heading = SAMPLING,
         aliases = ["iter-warmup", "iter_warmup", "num-warmup", "num_warmup"])]
     pub warmup: Option<usize>,
@@ -194,10 +194,11 @@ pub struct Fit {
 
     /// Draw until there are N effective draws of the predictions [default: 400]
     ///
-    /// What is enough: R-hat at most 1.01 and N effective draws, of the bulk and of the tails, of
-    /// fitted values, residual scale and log density. It is judged after 250, 350, 500, 700, 1000, … draws
-    /// per chain, and never after more than ten times N, at least 4000 (gp: 2000). A number of --draws
-    /// without --ess is drawn exactly.
+    /// What is enough: R-hat at most 1.01 (of ten chains or more 1.02) and N effective draws, of the
+    /// bulk and of the tails, of fitted values, residual scale and log density. It is judged after
+    /// 250, 350, 500, 700, 1000, … draws per chain (of ten chains or more 100, 140, 200, …), and at
+    /// last after ten times N (mlp: 2.5 times, gp: five times), at least 4000 (mlp: 1000, gp: 2000).
+    /// A number of --draws without --ess is drawn exactly.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub ess: Option<f64>,
 
@@ -255,7 +256,7 @@ pub struct Fit {
     /// Run only chain I of those asked for, I from 1: one unit of a larger job
     ///
     /// Its draws are those that chain I of a whole run of the same --warmup and --draws has: 1000 of
-    /// each (gp: 250), unless they are given.
+    /// each (gp: 250; mlp: 400 and 250), unless they are given.
     #[arg(long, value_name = "I", help_heading = SAMPLING)]
     pub chain: Option<NonZero<usize>>,
 }

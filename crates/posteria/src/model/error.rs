@@ -1,5 +1,6 @@
 //! Say why a model cannot be conditioned on a dataset.
 
+use super::spec::SpecError;
 use crate::data::Task;
 
 /// Why a model cannot be conditioned on a dataset.
@@ -156,4 +157,11 @@ pub enum ModelError {
         /// Index of the failing pivot.
         pivot: usize,
     },
+}
+
+impl From<SpecError> for ModelError {
+    /// Of a specification that passed its checks before the targets told the task.
+    fn from(error: SpecError) -> Self {
+        ModelError::NotAvailable { what: format!("these priors ({error})") }
+    }
 }

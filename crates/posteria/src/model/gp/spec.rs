@@ -164,9 +164,7 @@ impl GaussianProcess {
 
     /// The model with the defaults that depend on what the targets are.
     pub(super) fn for_task(&self, task: Task) -> Result<GaussianProcess, SpecError> {
-        let mut spec = self.spec.clone();
-        spec.model.task = Some(task);
-        GaussianProcess::new(&spec)
+        GaussianProcess::new(&self.spec.of_task(task))
     }
 
     /// Writes every default that applies to `task` into `spec`.

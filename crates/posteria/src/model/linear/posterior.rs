@@ -99,10 +99,7 @@ impl Linear {
         kernel: KernelFactory<'static>,
     ) -> Result<LinearPosterior, ModelError> {
         if self.task.is_none() {
-            let model = self.for_task(data.task).map_err(|error| ModelError::NotAvailable {
-                what: format!("these priors ({error})"),
-            })?;
-            return model.condition(data, kernel);
+            return self.for_task(data.task)?.condition(data, kernel);
         }
         check(self, data)?;
         let columns = Columns::new(self.basis.as_ref(), data)?;

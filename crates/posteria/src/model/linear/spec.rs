@@ -127,9 +127,7 @@ impl Linear {
 
     /// The model with the defaults that depend on what the targets are.
     pub(super) fn for_task(&self, task: Task) -> Result<Linear, SpecError> {
-        let mut spec = self.spec.clone();
-        spec.model.task = Some(task);
-        Linear::new(&spec)
+        Linear::new(&self.spec.of_task(task))
     }
 
     /// Writes every default that applies to `task` into `spec`.
@@ -298,7 +296,9 @@ fn normal_scale(
         return positive(section, "fixed", fixed).map(ScalePrior::Fixed);
     }
     let scale = positive(section, "scale", prior.scale.or(usual.scale).unwrap_or(1.0))?;
-    let density = match (prior.dof.as_ref(), prior.log_sd) {
+    let spreads = prior.dof.is_some() || prior.log_sd.is_some();
+    let told = if spreads { prior } else { usual };
+    let density = match (&told.dof, told.log_sd) {
         (Some(_), Some(_)) => return conflict(section, "log_sd", "dof"),
         (Some(Dof::Known(dof)), None) => {
             ScaleDensity::inverse_gamma(scale, positive(section, "dof", *dof)?)
@@ -307,13 +307,9 @@ fn normal_scale(
             let what = format!("sampled dof in [{section}] of a linear model");
             return Err(SpecError::NotAvailable { what });
         }
-        (None, Some(log_sd)) => {
-            ScaleDensity::log_normal(scale, positive(section, "log_sd", log_sd)?)
+        (None, log_sd) => {
+            ScaleDensity::log_normal(scale, positive(section, "log_sd", log_sd.unwrap_or(1.0))?)
         }
-        (None, None) => match (&usual.dof, usual.log_sd) {
-            (Some(Dof::Known(dof)), _) => ScaleDensity::inverse_gamma(scale, *dof),
-            (_, log_sd) => ScaleDensity::log_normal(scale, log_sd.unwrap_or(1.0)),
-        },
     };
     let extreme = |_| SpecError::out_of_range(section, "scale", scale, "of ordinary size");
     density.map(ScalePrior::Sampled).map_err(extreme)

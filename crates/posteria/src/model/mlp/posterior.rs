@@ -77,10 +77,7 @@ impl Mlp {
         test: Option<&Dataset>,
     ) -> Result<MlpPosterior, ModelError> {
         if self.task.is_none() {
-            let model = self.for_task(data.task).map_err(|error| ModelError::NotAvailable {
-                what: format!("these priors ({error})"),
-            })?;
-            return model.condition(data, test);
+            return self.for_task(data.task)?.condition(data, test);
         }
         if let Some(expected) = self.task.filter(|&task| task != data.task) {
             return Err(ModelError::Task { expected, found: data.task });

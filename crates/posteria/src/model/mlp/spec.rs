@@ -150,9 +150,7 @@ impl Mlp {
 
     /// The model with the defaults that depend on what the targets are.
     pub(super) fn for_task(&self, task: Task) -> Result<Mlp, SpecError> {
-        let mut spec = self.spec.clone();
-        spec.model.task = Some(task);
-        Mlp::new(&spec)
+        Mlp::new(&self.spec.of_task(task))
     }
 
     /// Writes every default that applies to `task` into `spec`.
@@ -246,23 +244,18 @@ fn group_prior(
         return Ok(GroupPrior { family, sharing: Sharing::Common, scale });
     }
     let scale = positive(&section, "scale", prior.scale.or(default.scale).unwrap_or(1.0))?;
-    let spread = match (&prior.dof, prior.log_sd) {
+    let spreads = prior.dof.is_some() || prior.log_sd.is_some();
+    let told = if spreads { prior } else { default };
+    let spread = match (&told.dof, told.log_sd) {
         (Some(_), Some(_)) => return conflict(&section, "log_sd", "dof"),
-        (None, None) if default.dof.is_some() => default.dof.clone().map(Ok),
-        (dof, log_sd) => match dof {
-            Some(dof) => Some(Ok(dof.clone())),
-            None => log_sd.or(default.log_sd).map(Err),
-        },
-    };
-    let spread = match spread.unwrap_or(Err(1.0)) {
-        Ok(dof) => match dof_choice(&section, "dof", &dof, &GROUP_DOFS)? {
+        (Some(dof), None) => match dof_choice(&section, "dof", dof, &GROUP_DOFS)? {
             DofChoice::Continuous(_) => return continuous("dof"),
             dof => SpreadChoice::Dof(dof),
         },
-        Err(log_sd) => SpreadChoice::LogSd(positive(&section, "log_sd", log_sd)?),
+        (None, log_sd) => SpreadChoice::LogSd(positive(&section, "log_sd", log_sd.unwrap_or(1.0))?),
     };
     // A group that says nothing about its levels has the usual ones.
-    let silent = prior.scale.is_none() && prior.dof.is_none() && prior.log_sd.is_none();
+    let silent = prior.scale.is_none() && !spreads;
     let usual = default.top_dof.map(TopChoice::Dof).or(default.top_log_sd.map(TopChoice::LogSd));
     let top = match (prior.top_dof, prior.top_log_sd) {
         (Some(_), Some(_)) => return conflict(&section, "top_log_sd", "top_dof"),
@@ -270,13 +263,10 @@ fn group_prior(
         (None, Some(sd)) => Some(TopChoice::LogSd(positive(&section, "top_log_sd", sd)?)),
         (None, None) => usual.filter(|_| silent && sharing == Sharing::PerInput),
     };
-    let width = match prior.width_scaled {
+    let width = match prior.width_scaled.or(default.width_scaled) {
         Some(WidthScaled::By(rule)) => Some(rule),
         Some(WidthScaled::Switch(on)) => on.then_some(WidthRule::Fbm),
-        None => default.width_scaled.and_then(|width| match width {
-            WidthScaled::By(rule) => Some(rule),
-            WidthScaled::Switch(on) => on.then_some(WidthRule::Fbm),
-        }),
+        None => None,
     };
     Ok(GroupPrior { family, sharing, scale: GroupScale::Sampled { scale, spread, top, width } })
 }

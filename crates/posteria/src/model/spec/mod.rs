@@ -76,6 +76,13 @@ impl Spec {
         self.model.priors.unwrap_or_default().usual(self.model.kind, task, group)
     }
 
+    /// The same for targets of this task.
+    pub(super) fn of_task(&self, task: Task) -> Spec {
+        let mut spec = self.clone();
+        spec.model.task = Some(task);
+        spec
+    }
+
     /// Checks everything that does not depend on the data.
     ///
     /// # Errors

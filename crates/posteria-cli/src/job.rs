@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(process.data.test.as_deref(), Some("t.csv"));
         assert_eq!(process.sampling.start, Some(StartChoice::Prior));
         let counts = |spec: Spec| (spec.sampling.warmup, spec.sampling.draws, spec.model.kind);
-        assert_eq!(counts(spec("--covariance se")), (250, 2000, ModelKind::Gp));
+        assert_eq!(counts(spec("--covariance se")), (250, 4000, ModelKind::Gp));
         assert_eq!(counts(spec("--neighbours 20 --draws 7")), (250, 7, ModelKind::Gp));
         assert_eq!(counts(spec("--model mlp")), (400, 1000, ModelKind::Mlp));
         let folder = tempfile::tempdir().expect("a folder");
@@ -213,7 +213,7 @@ mod tests {
         fs::write(&file, "[data]\ntarget = 'y'\n[sampling]\ness = 800\n").expect("written");
         assert_eq!(counts(job(&line).expect("a job").spec), (1000, 8000, ModelKind::Linear));
         let gp = job(&format!("{line} --model gp")).expect("a job").spec;
-        assert_eq!(counts(gp), (250, 4000, ModelKind::Gp));
+        assert_eq!(counts(gp), (250, 8000, ModelKind::Gp));
         // Models without a target draw independently.
         let mixture = job("posteria fit d.csv --model mixture --out r").expect("a job").spec;
         assert_eq!(mixture.sampling, SamplingSpec::usual(ModelKind::Mixture));
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(told("--draws 1000"), (1000, true, 1000, None));
         assert_eq!(told("--warmup 300"), (300, false, 4000, Some(400.0)));
         assert_eq!(told("--ess 1000"), (1000, true, 10_000, Some(1000.0)));
-        assert_eq!(told("--ess 1000 --model gp"), (250, true, 5000, Some(1000.0)));
+        assert_eq!(told("--ess 1000 --model gp"), (250, true, 10_000, Some(1000.0)));
         assert_eq!(told("--ess 100 --draws 600"), (1000, true, 600, Some(100.0)));
         assert_eq!(told("--chain 2"), (1000, false, 1000, None));
         assert_eq!(sampling("--time 1h30m").time.expect("a time").to_string(), "1h30m");

@@ -207,6 +207,15 @@ impl Cholesky {
         self.solve_blocks(x, Side::Lower);
     }
 
+    /// X ← L⁻ᵀ X, all columns at once.
+    ///
+    /// # Panics
+    /// If the dimensions differ.
+    pub fn solve_lower_transposed_matrix(&self, x: &mut Matrix) {
+        assert_eq!(x.rows(), self.dim(), "as many rows as the factor");
+        self.solve_blocks(x, Side::Upper);
+    }
+
     /// X ← L⁻¹ X or X ← L⁻ᵀ X, block by block of columns where the factor is large.
     fn solve_blocks(&self, x: &mut Matrix, side: Side) {
         let factor = self.factor.view();
@@ -223,7 +232,7 @@ impl Cholesky {
     /// If the dimensions differ.
     pub fn solve_matrix(&self, x: &mut Matrix) {
         self.solve_lower_matrix(x);
-        self.solve_blocks(x, Side::Upper);
+        self.solve_lower_transposed_matrix(x);
     }
 
     /// `inverse` ← L⁻¹; zero above the diagonal.

@@ -94,6 +94,19 @@ impl Matrix {
         }
     }
 
+    /// The matrix becomes its transpose.
+    ///
+    /// # Panics
+    /// If the matrix is not square.
+    pub fn transpose(&mut self) {
+        assert_eq!(self.rows, self.columns, "a square matrix");
+        for column in 1..self.columns {
+            for row in 0..column {
+                self.values.swap(column * self.rows + row, row * self.rows + column);
+            }
+        }
+    }
+
     /// The matrix to read.
     pub(crate) fn view(&self) -> View<'_> {
         View::by_columns(&self.values, self.rows, self.columns, self.rows)
@@ -141,6 +154,14 @@ pub(crate) mod tests {
         let matrix = random(5, 3, 2);
         assert_eq!(matrix.rows_in(1..4), Matrix::from_fn(3, 3, |i, j| matrix[(i + 1, j)]));
         assert_eq!(matrix.rows_in(0..5), matrix);
+    }
+
+    #[test]
+    fn transposing_swaps_rows_and_columns() {
+        let matrix = random(5, 5, 3);
+        let mut transposed = matrix.clone();
+        transposed.transpose();
+        assert_eq!(transposed, Matrix::from_fn(5, 5, |row, column| matrix[(column, row)]));
     }
 
     #[test]

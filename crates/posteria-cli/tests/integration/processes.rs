@@ -178,7 +178,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
         "30 function values are sampled",
         "f integrated out; f is then drawn exactly",
         "4 chains, warm-up until they have settled (at most 250 sweeps), 400 effective draws of",
-        "the predictions (at most 2000 draws each), seed 1",
+        "the predictions (at most 4000 draws each), seed 1",
         "over x from",
         "deviation of f over the rows: median",
         "residual scale: median",

@@ -136,7 +136,12 @@ fn products_and_solutions_undo_each_other() {
         assert_close(solution.values(), x.values(), tolerance);
         let mut whitened = product.clone();
         cholesky.solve_lower_matrix(&mut whitened);
+        let mut unrotated = product.clone();
+        cholesky.solve_lower_transposed_matrix(&mut unrotated);
         for column in 0..3 {
+            let mut one = product.column(column).to_vec();
+            cholesky.solve_lower_transposed(&mut one);
+            assert_close(&one, unrotated.column(column), tolerance);
             let mut one = product.column(column).to_vec();
             cholesky.solve_lower(&mut one);
             assert_close(&one, whitened.column(column), tolerance);

@@ -259,10 +259,10 @@ seed = 7
     fn numbers_that_are_not_given_are_those_of_the_model() {
         let sampling = |text: &str| Spec::from_toml(text).unwrap().sampling;
         let gp = sampling("[model]\nkind = 'gp'");
-        assert_eq!((gp.chains, gp.warmup, gp.draws), (4, 250, 2000));
+        assert_eq!((gp.chains, gp.warmup, gp.draws), (4, 250, 4000));
         assert_eq!(gp, SamplingSpec::usual(ModelKind::Gp));
         let given = sampling("[model]\nkind = 'gp'\n[sampling]\nwarmup = 1000\nseed = 3");
-        assert_eq!((given.warmup, given.draws, given.seed), (1000, 2000, 3));
+        assert_eq!((given.warmup, given.draws, given.seed), (1000, 4000, 3));
         assert_eq!((given.settle, given.ess), (None, Some(400.0)), "what is given is meant");
         let given = sampling("[sampling]\ndraws = 50");
         assert_eq!((given.settle, given.ess, given.draws), (Some(true), None, 50));

@@ -29,6 +29,9 @@ pub enum MetricKind {
     Pooled(Vec<usize>),
     /// A learned lower triangular S: for few, strongly correlated parameters.
     Dense,
+    /// Such an S for so many parameters that come first; those after them have unit scale, and
+    /// nothing is learned of them.
+    DenseFirst(usize),
 }
 
 enum Map {
@@ -53,6 +56,14 @@ enum Learning {
     Dense(Moments, Spread),
 }
 
+/// How many parameters a learned triangular S is for.
+fn shaped(kind: &MetricKind, dim: usize) -> usize {
+    match kind {
+        MetricKind::DenseFirst(count) => *count,
+        _ => dim,
+    }
+}
+
 impl Metric {
     /// The metric that `kind` starts from.
     ///
@@ -65,8 +76,9 @@ impl Metric {
                 assert!(scales.iter().all(|s| *s > 0.0 && s.is_finite()), "positive step scales");
                 Map::Diagonal(scales.clone())
             }
-            MetricKind::Dense => {
-                Map::Dense { factor: Cholesky::identity(dim), scratch: vec![0.0; dim] }
+            MetricKind::Dense | MetricKind::DenseFirst(_) => {
+                let shaped = shaped(&kind, dim);
+                Map::Dense { factor: Cholesky::identity(shaped), scratch: vec![0.0; shaped] }
             }
             MetricKind::Pooled(groups) => {
                 assert_eq!(groups.len(), dim, "one group per parameter");
@@ -82,7 +94,10 @@ impl Metric {
             MetricKind::Pooled(groups) => {
                 Learning::Diagonal(Spread::new(dim, Some(groups.clone())))
             }
-            MetricKind::Dense => Learning::Dense(Moments::new(dim), Spread::new(dim, None)),
+            MetricKind::Dense | MetricKind::DenseFirst(_) => {
+                let shaped = shaped(&kind, dim);
+                Learning::Dense(Moments::new(shaped), Spread::new(shaped, None))
+            }
         };
         Metric { kind, map, learning, reference: None }
     }
@@ -119,9 +134,12 @@ impl Metric {
                 add_weighted(momentum, step, scales, gradient);
             }
             Map::Dense { factor, scratch } => {
-                scratch.copy_from_slice(gradient);
+                let (shaped, plain) = gradient.split_at(scratch.len());
+                scratch.copy_from_slice(shaped);
                 factor.multiply_lower_transposed(scratch);
-                add_scaled(momentum, step, scratch);
+                let (first, rest) = momentum.split_at_mut(scratch.len());
+                add_scaled(first, step, scratch);
+                add_scaled(rest, step, plain);
             }
         }
     }
@@ -134,24 +152,28 @@ impl Metric {
                 add_weighted(position, step, scales, momentum);
             }
             Map::Dense { factor, scratch } => {
-                scratch.copy_from_slice(momentum);
+                let (shaped, plain) = momentum.split_at(scratch.len());
+                scratch.copy_from_slice(shaped);
                 factor.multiply_lower(scratch);
-                add_scaled(position, step, scratch);
+                let (first, rest) = position.split_at_mut(scratch.len());
+                add_scaled(first, step, scratch);
+                add_scaled(rest, step, plain);
             }
         }
     }
 
     /// |S⁻¹ (a - b)|²: the squared distance in coordinates where the density has unit scale.
     pub(super) fn squared_distance(&mut self, a: &[f64], b: &[f64]) -> f64 {
-        let differences = a.iter().zip(b).map(|(a, b)| a - b);
+        let mut differences = a.iter().zip(b).map(|(a, b)| a - b);
         match &mut self.map {
             Map::Diagonal(scales) => {
                 differences.zip(scales).map(|(d, scale)| (d / *scale).powi(2)).sum()
             }
             Map::Dense { factor, scratch } => {
-                scratch.iter_mut().zip(differences).for_each(|(entry, d)| *entry = d);
+                scratch.iter_mut().zip(&mut differences).for_each(|(entry, d)| *entry = d);
                 factor.solve_lower(scratch);
-                scratch.iter().map(|entry| entry * entry).sum()
+                let plain: f64 = differences.map(|d| d * d).sum();
+                scratch.iter().map(|entry| entry * entry).sum::<f64>() + plain
             }
         }
     }
@@ -163,8 +185,9 @@ impl Metric {
             Learning::Nothing => {}
             Learning::Diagonal(spread) => spread.add(position, gradient),
             Learning::Dense(moments, spread) => {
-                moments.add(position, moved);
-                spread.add(position, gradient);
+                let shaped = moments.mean().len();
+                moments.add(&position[..shaped], moved);
+                spread.add(&position[..shaped], &gradient[..shaped]);
             }
         }
     }
@@ -266,6 +289,51 @@ impl Metric {
                 moments.read(memory)?;
                 spread.read(memory)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Seed};
+
+    #[test]
+    fn the_first_parameters_are_shaped_and_the_others_keep_unit_scale() {
+        let mut metric = Metric::new(MetricKind::DenseFirst(2), 4);
+        let mut stream = Seed(3).stream(Purpose::Data, [0, 0]);
+        for _ in 0..400 {
+            let a = stream.normal();
+            let position = [10.0 * a, 10.0 * a + stream.normal(), stream.normal(), 5.0];
+            metric.observe(&position, &[0.0; 4], true);
+        }
+        assert!(metric.conclude());
+        // S Sᵀ is the covariance of the first two, to the error of 400 draws.
+        let mut images = [[0.0; 4]; 4];
+        for (index, image) in images.iter_mut().enumerate() {
+            let mut momentum = [0.0; 4];
+            momentum[index] = 1.0;
+            metric.drift(image, 0.5, &momentum);
+        }
+        let covariance = |i: usize, j: usize| -> f64 {
+            images.iter().map(|image| 4.0 * image[i] * image[j]).sum()
+        };
+        for (i, j, expected) in [(0, 0, 100.0), (0, 1, 100.0), (1, 1, 101.0)] {
+            let found = covariance(i, j);
+            assert!((found / expected - 1.0).abs() < 0.3, "{i} {j}: {found}");
+        }
+        assert_eq!((images[2], images[3]), ([0.0, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, 0.5]));
+        // Kicks are by the transpose of what drifts are by, and distances by the inverse.
+        let gradient = [0.3, -1.1, 0.7, 2.0];
+        let mut kicked = [0.0; 4];
+        metric.kick(&mut kicked, 0.5, &gradient);
+        for (image, kick) in images.iter().zip(kicked) {
+            let expected: f64 = image.iter().zip(gradient).map(|(s, g)| s * g).sum();
+            assert!((kick - expected).abs() < 1e-12, "{kick} {expected}");
+        }
+        for image in &images {
+            let distance = metric.squared_distance(image, &[0.0; 4]);
+            assert!((distance - 0.25).abs() < 1e-12, "{distance}");
         }
     }
 }

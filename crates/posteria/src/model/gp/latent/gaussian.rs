@@ -4,8 +4,11 @@
 //! sites the functions have covariance I - B⁻¹ and mean (I - B⁻¹)ν, and the sites the evidence
 //! Z = |B|^(-½) exp(½ νᵀν - ½ νᵀB⁻¹ν) [Rasmussen & Williams 2006, §3.4.3].
 
+mod adjoint;
+
 use posteria_linalg::{Cholesky, Matrix};
 
+pub(super) use self::adjoint::Adjoint;
 use super::super::covariance::Evaluator;
 use super::super::posterior::GpPosterior;
 use super::sites::Sites;
@@ -194,7 +197,8 @@ impl<'p> Gaussian<'p> {
 
     /// Turns standard normal noise (z, ε) into functions: with f₀ = L_K z and
     /// c = ν - Rᵀf₀ - ε they are f₀ + K R B⁻¹c = R⁻ᵀ(ν - ε - B⁻¹c), N(m, Σ). Without `centred`
-    /// ν is left away: N(0, Σ). `functions` comes as z; L_K must be known.
+    /// ν is left away: N(0, Σ). `functions` comes as z; L_K must be known. B⁻¹c stays in the
+    /// scratch.
     pub(super) fn transform_noise(
         &mut self,
         sites: &Sites,
@@ -258,19 +262,29 @@ impl<'p> Gaussian<'p> {
 
     /// Derivatives of log Z with respect to the log parameters of the covariance function, after
     /// [`Gaussian::factorize`]: with α = R B⁻¹ν and P = R B⁻¹Rᵀ, ½ Σ_j tr((α_j α_jᵀ - P_jj) ∂K).
-    pub(super) fn gradient(&mut self, sites: &Sites, gradient: &mut [f64]) {
-        if !sites.present() {
-            gradient.fill(0.0);
-            return;
+    /// With an `adjoint` those of its function of K are added.
+    pub(super) fn gradient(
+        &mut self,
+        sites: &Sites,
+        adjoint: Option<&Adjoint>,
+        gradient: &mut [f64],
+    ) {
+        let (rows, functions, present) = (self.prior.rows(), self.functions, sites.present());
+        if present {
+            self.factor.inverse(&mut self.room);
+            self.scratch.copy_from_slice(&self.half_solved);
+            self.factor.solve_lower_transposed(&mut self.scratch);
+            sites.root_times(&self.scratch, &mut self.half_solved);
         }
-        let (rows, functions) = (self.prior.rows(), self.functions);
-        self.factor.inverse(&mut self.room);
-        self.scratch.copy_from_slice(&self.half_solved);
-        self.factor.solve_lower_transposed(&mut self.scratch);
-        sites.root_times(&self.scratch, &mut self.half_solved);
         let (inverse, alpha) = (&self.room, &self.half_solved);
         let mut column = |index: usize, out: &mut [f64]| {
-            out.fill(0.0);
+            match adjoint {
+                Some(adjoint) => adjoint.column(index, out),
+                None => out.fill(0.0),
+            }
+            if !present {
+                return;
+            }
             for alpha in alpha.chunks_exact(rows) {
                 let own = 0.5 * alpha[index];
                 out.iter_mut().zip(&alpha[index..]).for_each(|(out, other)| *out += own * other);
@@ -289,8 +303,10 @@ impl<'p> Gaussian<'p> {
             }
         };
         self.covariance.gradient(&mut column, gradient);
-        // The half-solved targets again.
-        self.half_solved.copy_from_slice(sites.targets());
-        self.factor.solve_lower(&mut self.half_solved);
+        if present {
+            // The half-solved targets again.
+            self.half_solved.copy_from_slice(sites.targets());
+            self.factor.solve_lower(&mut self.half_solved);
+        }
     }
 }

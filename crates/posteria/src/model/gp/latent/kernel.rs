@@ -1,8 +1,13 @@
 //! Choose the updates of latents and hyperparameters, and where they begin.
 
+use std::f64::consts::PI;
+
+use super::super::observed::Observed;
 use super::super::posterior::GpPosterior;
+use super::augmented::AugmentedUpdate;
 use super::elliptical::LatentPrior;
 use super::input_sets::{LatentSet, PriorSet};
+use super::joint::JointUpdate;
 use super::magnitude;
 use super::noise::HyperparameterUpdate;
 use super::prior::PriorUpdate;
@@ -10,11 +15,11 @@ use super::shared::{Handle, Shared};
 use super::split::SplitUpdate;
 use super::walk::WalkUpdate;
 use crate::model::selection::Jump;
-use crate::model::spec::{KernelChoice, LatentsChoice};
+use crate::model::spec::{KernelChoice, LatentsChoice, Link, StartChoice};
 use crate::random::Stream;
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind};
 use crate::sample::{
-    EllipticalSlice, FittedStudentT, Kernel, MetropolisHastings, RandomWalk, Repeated, Sequence,
+    DirectionWalk, EllipticalSlice, FittedStudentT, FromMode, Kernel, MetropolisHastings, Repeated,
     Slice, Update,
 };
 
@@ -30,12 +35,19 @@ const WIDTH: f64 = 0.3;
 const SLICE_WIDTH: f64 = 1.0;
 /// Ellipses per sweep: they are cheap beside a factorisation.
 const ELLIPSES: usize = 5;
-/// Leapfrog steps of hyperparameters.
-const STEPS: usize = 3;
-/// Acceptance of trajectories of hyperparameters.
-const ACCEPTANCE: f64 = 0.65;
-/// Every such trajectory's step is jittered by this much.
+/// Leapfrog steps of hyperparameters with the functions integrated out.
+const STEPS: usize = 8;
+/// Time of such a trajectory: half a period, since the augmentation breaks what would repeat.
+const DURATION: f64 = PI;
+/// Leapfrog steps of hyperparameters and latents together.
+const JOINT_STEPS: usize = 12;
+/// Acceptance of trajectories.
+const ACCEPTANCE: f64 = 0.8;
+/// Every trajectory's step is jittered by this much, and the number of its steps by that.
 const JITTER: f64 = 0.15;
+const STEPS_JITTER: f64 = 0.3;
+/// Walks of magnitudes about sites per sweep.
+const WALKS: usize = 4;
 
 /// The updates of latents and hyperparameters at an inverse temperature.
 pub(in crate::model::gp) fn updates(
@@ -69,45 +81,79 @@ pub(in crate::model::gp) fn updates(
         updates.push(jumps);
     }
     updates.push(latents);
-    let dim = posterior.processes[0].hyperparameters.slots.len();
-    if dim > 0 {
-        let kernel = hyperparameter_kernel(posterior, dim);
-        let moves: Box<dyn Update + '_> = Box::new(HyperparameterUpdate::new(shared, kernel));
-        let times = if choice == LatentsChoice::Auto && dim > FEW { 2 } else { 1 };
-        updates.push(Box::new(Repeated::new("hyperparameters", times, vec![moves])));
-    }
+    updates.extend(hyperparameter_updates(posterior, &shared, beta));
     if choice == LatentsChoice::Auto {
         updates.extend(magnitude::update(posterior, beta));
     }
     updates
 }
 
-/// The kernel of `dim` log hyperparameters at fixed noise.
-fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<dyn Kernel> {
+/// The updates of the log hyperparameters.
+fn hyperparameter_updates<'p>(
+    posterior: &'p GpPosterior,
+    shared: &Handle<'p>,
+    beta: f64,
+) -> Vec<Box<dyn Update + 'p>> {
+    const NAME: &str = "hyperparameters";
     let moves = &posterior.moves;
+    let slots = posterior.processes[0].hyperparameters.slots.clone();
+    let dim = slots.len();
+    let at_noise = |name, kernel: Box<dyn Kernel>| -> Box<dyn Update + 'p> {
+        Box::new(HyperparameterUpdate::new(name, shared.clone(), kernel))
+    };
+    if dim == 0 {
+        return Vec::new();
+    }
     if moves.latents != LatentsChoice::Auto {
         // Nothing to tune, and the scale of the density given noise varies with the noise.
-        return Box::new(Slice::new(&vec![SLICE_WIDTH; dim]));
+        return vec![at_noise(NAME, Box::new(Slice::new(&vec![SLICE_WIDTH; dim])))];
     }
-    let widths = vec![WIDTH; dim];
     // Where inputs may leave, one distribution does not fit all sets.
     let one_set = posterior.selection.is_none();
     if dim <= GUESSED && moves.kernel == KernelChoice::Auto && one_set {
-        let guess = FittedStudentT::new(&widths).walk_share_if_poor(POOR_WALK_SHARE);
-        return Box::new(MetropolisHastings::new(guess));
+        let guess = FittedStudentT::new(&vec![WIDTH; dim]).walk_share_if_poor(POOR_WALK_SHARE);
+        let moves = vec![at_noise(NAME, Box::new(MetropolisHastings::new(guess)))];
+        let times = if dim > FEW { 2 } else { 1 };
+        return vec![Box::new(Repeated::new(NAME, times, moves))];
     }
-    let options = HmcOptions {
-        leapfrog_steps: moves.leapfrog_steps.unwrap_or(STEPS),
-        leapfrog_jitter: 0.0,
+    let full = beta.to_bits() == 1.0_f64.to_bits();
+    let trajectories: Box<dyn Update + 'p> = match &posterior.observed {
+        Observed::Binary { link: Link::Logit, signs } if full => {
+            let hmc = Hmc::new(dim, trajectory(posterior, STEPS, MetricKind::Dense));
+            let kernel: Box<dyn Kernel> = match one_set && moves.start != StartChoice::Prior {
+                true => Box::new(FromMode::own(hmc)),
+                false => Box::new(hmc),
+            };
+            Box::new(AugmentedUpdate::new(shared.clone(), signs, kernel))
+        }
+        _ => Box::new(JointUpdate::new(shared.clone(), |whole| {
+            let metric = MetricKind::DenseFirst(dim);
+            Box::new(Hmc::new(whole, trajectory(posterior, JOINT_STEPS, metric)))
+        })),
+    };
+    let mut updates = vec![trajectories];
+    let magnitudes: Vec<usize> =
+        magnitude::slots(posterior).into_iter().map(|slot| slot - slots.start).collect();
+    if !magnitudes.is_empty() {
+        // Latents know the magnitude nearly exactly, and so do random sites.
+        let walk = DirectionWalk::along_axes(magnitudes, WIDTH).repeats(WALKS);
+        updates.push(at_noise("magnitudes about sites", Box::new(walk)));
+    }
+    updates
+}
+
+/// Trajectories of so many steps, where their number is not given.
+fn trajectory(posterior: &GpPosterior, steps: usize, metric: MetricKind) -> HmcOptions {
+    let given = posterior.moves.leapfrog_steps;
+    HmcOptions {
+        leapfrog_steps: given.unwrap_or(steps),
+        duration: given.is_none().then_some(DURATION),
+        leapfrog_jitter: STEPS_JITTER,
         step_jitter: JITTER,
         target_acceptance: ACCEPTANCE,
-        metric: MetricKind::Dense,
-        fast_force: true,
+        metric,
         ..HmcOptions::default()
-    };
-    // Trajectories follow the sites; the walk is for where these know too little.
-    let walk = MetropolisHastings::new(RandomWalk::new(&widths).learn_covariance());
-    Box::new(Sequence::new(vec![Box::new(Hmc::new(dim, options)), Box::new(walk)]))
+    }
 }
 
 /// Draws latents from the normal approximation of their posterior at the hyperparameters of

@@ -39,11 +39,16 @@ struct ScaledLatents<'p> {
     usable: bool,
 }
 
-/// The update; `None` if all magnitudes are known.
-pub(super) fn update(posterior: &GpPosterior, beta: f64) -> Option<Box<dyn Update + '_>> {
+/// The entries of the state with the sampled log magnitudes.
+pub(super) fn slots(posterior: &GpPosterior) -> Vec<usize> {
     let hyperparameters = &posterior.processes[0].hyperparameters;
     let groups = hyperparameters.groups.iter().filter(|group| group.kind == Kind::Magnitude);
-    let slots: Vec<usize> = groups.flat_map(|group| group.slots.clone()).collect();
+    groups.flat_map(|group| group.slots.clone()).collect()
+}
+
+/// The update; `None` if all magnitudes are known.
+pub(super) fn update(posterior: &GpPosterior, beta: f64) -> Option<Box<dyn Update + '_>> {
+    let slots = slots(posterior);
     if slots.is_empty() {
         return None;
     }

@@ -10,6 +10,7 @@ use crate::target::{Infeasible, LogDensity, Point};
 /// [Murray & Adams 2010, with sites in place of surrogate data]. Without sites that is
 /// p(θ) p(y|L z)^β. The noise is drawn anew from its distribution given latents in every update.
 pub(super) struct HyperparameterUpdate<'p> {
+    name: &'static str,
     shared: Handle<'p>,
     kernel: Box<dyn Kernel>,
     point: Point,
@@ -25,17 +26,15 @@ struct Room {
     latents: Vec<f64>,
     /// Where the density was last found.
     evaluated: Vec<f64>,
-    of_parameters: Vec<f64>,
 }
 
 impl<'p> HyperparameterUpdate<'p> {
     /// Moves by `kernel`, which must not need the gradient.
-    pub(super) fn new(shared: Handle<'p>, kernel: Box<dyn Kernel>) -> Self {
+    pub(super) fn new(name: &'static str, shared: Handle<'p>, kernel: Box<dyn Kernel>) -> Self {
         assert!(!kernel.needs_gradient(), "the density at fixed noise has no gradient");
-        let (dim, size, head, parameters) = {
+        let (dim, size, head) = {
             let shared = shared.get();
-            let dim = shared.hyperparameters.slots.len();
-            (dim, shared.latents.len(), shared.latents.start, shared.log_parameters.len())
+            (shared.hyperparameters.slots.len(), shared.latents.len(), shared.latents.start)
         };
         let unknown = || vec![f64::NAN; dim];
         let point = Point { position: unknown(), gradient: unknown(), log_density: f64::NAN };
@@ -45,9 +44,8 @@ impl<'p> HyperparameterUpdate<'p> {
             noise: vec![0.0; size],
             latents: vec![0.0; size],
             evaluated: unknown(),
-            of_parameters: vec![0.0; parameters],
         };
-        HyperparameterUpdate { shared, kernel, point, room }
+        HyperparameterUpdate { name, shared, kernel, point, room }
     }
 
     fn go(
@@ -86,7 +84,7 @@ impl<'p> HyperparameterUpdate<'p> {
 
 impl Update for HyperparameterUpdate<'_> {
     fn name(&self) -> &str {
-        "hyperparameters"
+        self.name
     }
 
     fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
@@ -126,15 +124,6 @@ impl AtNoise<'_, '_> {
         self.room.head[hyperparameters.slots.clone()].copy_from_slice(position);
         hyperparameters.write_parameters(&self.room.head, log_parameters);
     }
-
-    /// Goes to a position; returns its log prior density, with derivatives.
-    fn enter(&mut self, position: &[f64], add: impl FnMut(usize, f64)) -> Result<f64, Infeasible> {
-        self.take(position);
-        let prior = self.shared.hyperparameters.log_prior(&self.room.head, add);
-        let prior = prior.ok_or(Infeasible::OutsideSupport)?;
-        self.shared.there.set(&self.shared.log_parameters);
-        Ok(prior)
-    }
 }
 
 impl LogDensity for AtNoise<'_, '_> {
@@ -144,7 +133,10 @@ impl LogDensity for AtNoise<'_, '_> {
 
     fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
         self.room.evaluated.fill(f64::NAN);
-        let prior = self.enter(position, |_, _| {})?;
+        self.take(position);
+        let prior = self.shared.hyperparameters.log_prior(&self.room.head, |_, _| {});
+        let prior = prior.ok_or(Infeasible::OutsideSupport)?;
+        self.shared.there.set(&self.shared.log_parameters);
         let Shared { there, sites, .. } = &mut *self.shared;
         there.factorize(sites)?;
         there.factorize_prior()?;
@@ -159,22 +151,6 @@ impl LogDensity for AtNoise<'_, '_> {
 
     fn log_density_gradient(&mut self, _: &[f64], _: &mut [f64]) -> Result<f64, Infeasible> {
         unreachable!("kernels at fixed noise need no gradient")
-    }
-
-    /// The gradient of log p(θ) Z(θ): what the sites know of the density.
-    fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
-        gradient.fill(0.0);
-        let slots = self.shared.hyperparameters.slots.clone();
-        let mut add = |slot: usize, derivative: f64| gradient[slot - slots.start] += derivative;
-        self.enter(position, &mut add)?;
-        let Shared { there, sites, hyperparameters, .. } = &mut *self.shared;
-        there.factorize(sites)?;
-        there.gradient(sites, &mut self.room.of_parameters);
-        hyperparameters.add_gradient(&self.room.of_parameters, &mut add);
-        match gradient.iter().all(|slope| slope.is_finite()) {
-            true => Ok(()),
-            false => Err(Infeasible::NotFinite),
-        }
     }
 }
 

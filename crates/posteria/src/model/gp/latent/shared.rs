@@ -12,7 +12,7 @@ use super::sites::Sites;
 use crate::sample::{Adapt, ForeignMemory, MemoryReader, Stage};
 use crate::target::Infeasible;
 
-/// Fewest visited hyperparameters whose mean is worth new sites.
+/// Fewest visited latents whose moments are worth new sites.
 const FEWEST: f64 = 10.0;
 
 /// What sites were found at.
@@ -20,10 +20,10 @@ const FEWEST: f64 = 10.0;
 enum Origin {
     /// There are none, or none yet.
     None,
-    /// The hyperparameters of the first sweep.
+    /// Laplace's method at the hyperparameters of the first sweep.
     First,
-    /// The mean of those visited in a stage of the warm-up.
-    Mean,
+    /// The latents visited in a stage of the warm-up.
+    Visited,
 }
 
 /// Sites and normal distributions, of one chain.
@@ -42,9 +42,59 @@ pub(super) struct Shared<'p> {
     uses_sites: bool,
     origin: Origin,
     adapt: Adapt,
-    /// Visited log parameters since the stage began: their number and sum.
+    visited: Visited,
+}
+
+/// Sums over the latents that were visited since the stage began.
+///
+/// With the means of slopes and curvatures of log p in place of those at a mode the sites are, for a
+/// normal posterior of f, its own: E ∇ log p = E K⁻¹f, and -E ∇² log p is what the likelihood adds
+/// to the precision [Opper & Archambeau 2009]. Means over all hyperparameters that are
+/// plausible serve all of them.
+struct Visited {
     count: f64,
-    sums: Vec<f64>,
+    latents: Vec<f64>,
+    slopes: Vec<f64>,
+    curvatures: Vec<f64>,
+    /// Room for those of one visit.
+    slope: Vec<f64>,
+    curvature: Vec<f64>,
+}
+
+impl Visited {
+    fn new(rows: usize, functions: usize) -> Self {
+        let (vector, blocks) =
+            (vec![0.0; rows * functions], vec![0.0; rows * functions * functions]);
+        Visited {
+            count: 0.0,
+            latents: vector.clone(),
+            slopes: vector.clone(),
+            curvatures: blocks.clone(),
+            slope: vector,
+            curvature: blocks,
+        }
+    }
+
+    fn sums(&mut self) -> [&mut Vec<f64>; 3] {
+        [&mut self.latents, &mut self.slopes, &mut self.curvatures]
+    }
+
+    fn clear(&mut self) {
+        self.count = 0.0;
+        self.sums().into_iter().for_each(|sums| sums.fill(0.0));
+    }
+
+    fn add(&mut self, likelihood: &mut Likelihood<'_>, latents: &[f64]) {
+        likelihood.curvature(latents, &mut self.slope, &mut self.curvature);
+        self.count += 1.0;
+        add_to(&mut self.latents, latents);
+        add_to(&mut self.slopes, &self.slope);
+        add_to(&mut self.curvatures, &self.curvature);
+    }
+}
+
+fn add_to(sums: &mut [f64], values: &[f64]) {
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
 }
 
 /// The updates of a sweep are called one after the other, so that nobody ever waits.
@@ -78,8 +128,7 @@ impl<'p> Shared<'p> {
             uses_sites,
             origin: Origin::None,
             adapt: Adapt::Nothing,
-            count: 0.0,
-            sums: vec![0.0; parameters],
+            visited: Visited::new(rows, functions),
         }
     }
 
@@ -126,44 +175,39 @@ impl<'p> Shared<'p> {
         })
     }
 
-    /// Hears of the hyperparameters of every sweep.
+    /// Hears of the latents of every sweep.
     pub(super) fn learn(&mut self, state: &[f64]) {
         if self.uses_sites && self.adapt != Adapt::Nothing {
-            self.hyperparameters.write_parameters(state, &mut self.log_parameters);
-            self.count += 1.0;
-            for (sum, value) in self.sums.iter_mut().zip(&self.log_parameters) {
-                *sum += value;
-            }
+            self.visited.add(&mut self.likelihood, &state[self.latents.clone()]);
         }
     }
 
-    /// Begins a stage, with new sites at the mean of the hyperparameters visited in the last one
-    /// if it was learning. A stage that only settles step sizes moves none but the first sites.
+    /// Begins a stage, with new sites by the latents visited in the last one if it was learning. A
+    /// stage that only settles step sizes moves none but the first sites.
     pub(super) fn enter(&mut self, stage: &Stage) {
         let wanted = match self.adapt {
             Adapt::Metric => true,
             Adapt::StepSize => self.origin == Origin::First,
             Adapt::Nothing => false,
         };
-        if wanted && self.count >= FEWEST {
-            for (mean, sum) in self.log_parameters.iter_mut().zip(&self.sums) {
-                *mean = sum / self.count;
-            }
+        if wanted && self.visited.count >= FEWEST {
             self.place_sites();
         }
-        self.count = 0.0;
-        self.sums.fill(0.0);
+        self.visited.clear();
         self.adapt = stage.adapt;
     }
 
-    /// Finds sites at `log_parameters`; where there are none the old ones stay.
+    /// Places sites by what was visited; where they are not usable the old ones stay.
     fn place_sites(&mut self) {
         let old = self.sites.clone();
-        self.there.set(&self.log_parameters);
-        let Shared { likelihood, there, sites, .. } = self;
-        match approximate(likelihood, self.inverse_temperature, there, sites) {
-            Ok(_) => self.origin = Origin::Mean,
-            Err(_) => self.sites = old,
+        let count = self.visited.count;
+        for sums in self.visited.sums() {
+            sums.iter_mut().for_each(|sum| *sum /= count);
+        }
+        let Visited { latents, slopes, curvatures, .. } = &self.visited;
+        match self.sites.touch(self.inverse_temperature, latents, slopes, curvatures) {
+            true => self.origin = Origin::Visited,
+            false => self.sites = old,
         }
         self.here.forget_sites();
         self.there.forget_sites();
@@ -173,8 +217,9 @@ impl<'p> Shared<'p> {
         if !self.uses_sites {
             return Vec::new();
         }
-        let mut memory = vec![f64::from(self.origin as u8), self.count];
-        memory.extend(&self.sums);
+        let Visited { count, latents, slopes, curvatures, .. } = &self.visited;
+        let mut memory = vec![f64::from(self.origin as u8), *count];
+        memory.extend(latents.iter().chain(slopes).chain(curvatures));
         if self.origin != Origin::None {
             self.sites.write(&mut memory);
         }
@@ -187,11 +232,13 @@ impl<'p> Shared<'p> {
             self.origin = match memory.count()? {
                 0 => Origin::None,
                 1 => Origin::First,
-                2 => Origin::Mean,
+                2 => Origin::Visited,
                 _ => return Err(memory.foreign()),
             };
-            self.count = memory.number()?;
-            memory.fill(&mut self.sums)?;
+            self.visited.count = memory.number()?;
+            for sums in self.visited.sums() {
+                memory.fill(sums)?;
+            }
             if self.origin != Origin::None {
                 self.sites.read(&mut memory)?;
             }

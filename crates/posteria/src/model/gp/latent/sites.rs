@@ -61,7 +61,8 @@ impl Sites {
     }
 
     /// Sites that touch β log p at `latents`, where it has these derivatives and curvatures
-    /// (of log p, with β = `inverse_temperature`). Returns whether they are usable.
+    /// (of log p, with β = `inverse_temperature`); or, of means of all three over a distribution of
+    /// latents, the sites of that. Returns whether they are usable.
     pub(super) fn touch(
         &mut self,
         inverse_temperature: f64,
@@ -91,6 +92,13 @@ impl Sites {
                 }
             }
         }
+        self.factorize()
+    }
+
+    /// Sites with this W and h, of one function. Returns whether they are usable.
+    pub(super) fn set(&mut self, precisions: &[f64], shifts: &[f64]) -> bool {
+        self.precisions.copy_from_slice(precisions);
+        self.shifts.copy_from_slice(shifts);
         self.factorize()
     }
 

@@ -2,7 +2,7 @@
 
 use posteria_linalg::{Cholesky, Matrix};
 
-use super::gaussian::Gaussian;
+use super::gaussian::{Adjoint, Gaussian};
 use super::laplace::approximate;
 use super::likelihood::{Likelihood, mills};
 use super::sites::Sites;
@@ -190,7 +190,7 @@ fn the_evidence_of_sites_has_the_gradient_that_it_claims() {
         let mut gradient = [0.0; 3];
         gaussian.set(&LOG_PARAMETERS);
         gaussian.factorize(&sites).unwrap();
-        gaussian.gradient(&sites, &mut gradient);
+        gaussian.gradient(&sites, None, &mut gradient);
         for index in 0..3 {
             let mut at = |h: f64| {
                 let mut moved = LOG_PARAMETERS;
@@ -204,6 +204,49 @@ fn the_evidence_of_sites_has_the_gradient_that_it_claims() {
                 (slope - gradient[index]).abs() < 1e-6,
                 "{model} {index}: {slope} {gradient:?}"
             );
+        }
+    }
+}
+
+/// sᵀf + log Z as a function of the noise that f comes from and of the covariance function, with
+/// and without sites.
+#[test]
+fn latents_have_the_derivatives_through_their_noise_that_are_claimed() {
+    let mut stream = stream();
+    for (model, classes) in TARGETS {
+        let posterior = world(model, classes);
+        let functions = posterior.observed.functions();
+        for sites in [sites_at(&posterior, &mut stream), Sites::none(6, functions)] {
+            let size = 6 * functions;
+            let mut draw = || (0..size).map(|_| stream.normal()).collect::<Vec<_>>();
+            let (slopes, z, noise) = (draw(), draw(), draw());
+            let mut gaussian = Gaussian::new(&posterior);
+            let value = |gaussian: &mut Gaussian<'_>, at: &[f64]| {
+                gaussian.set(&at[..3]);
+                gaussian.factorize(&sites).unwrap();
+                gaussian.factorize_prior().unwrap();
+                let mut latents = at[3..3 + size].to_vec();
+                gaussian.transform_noise(&sites, &mut latents, &at[3 + size..], true);
+                let linear: f64 = slopes.iter().zip(&latents).map(|(s, f)| s * f).sum();
+                linear + gaussian.log_evidence(&sites)
+            };
+            let position = [&LOG_PARAMETERS[..], &z, &noise].concat();
+            value(&mut gaussian, &position);
+            let mut adjoint = Adjoint::new(6, functions);
+            let mut gradient = vec![0.0; position.len()];
+            let (of_parameters, of_noise) = gradient.split_at_mut(3);
+            let parts = of_noise.split_at_mut(size);
+            gaussian.differentiate(&sites, &slopes, &z, parts, &mut adjoint);
+            gaussian.gradient(&sites, Some(&adjoint), of_parameters);
+            for (index, claimed) in gradient.iter().enumerate() {
+                let mut at = |step: f64| {
+                    let mut moved = position.clone();
+                    moved[index] += step;
+                    value(&mut gaussian, &moved)
+                };
+                let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
+                assert!((slope - claimed).abs() < 1e-5, "{model} {index}: {slope} {claimed}");
+            }
         }
     }
 }

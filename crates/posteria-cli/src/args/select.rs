@@ -102,7 +102,7 @@ pub struct Choice {
     #[arg(long, value_name = "K", help_heading = CHOICE)]
     pub folds: Option<NonZero<usize>>,
 
-    /// Draws of every chain of a set and of its folds [default: 250, or fewer if the run has fewer]
+    /// Draws of every chain of a set and of its folds [default: 1000 by all chains together]
     #[arg(long, value_name = "N", help_heading = CHOICE)]
     pub fold_draws: Option<NonZero<usize>>,
 

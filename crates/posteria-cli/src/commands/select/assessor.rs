@@ -8,7 +8,7 @@ use posteria::model::selection::Candidates;
 use posteria::model::spec::Spec;
 
 use super::super::Context;
-use super::sets::Sets;
+use super::sets::{self, Sets};
 use crate::args::{self, How};
 use crate::assessment::{Assessing, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
@@ -16,8 +16,9 @@ use crate::interrupt::Interrupt;
 use crate::text;
 use crate::warning::Warning;
 
-/// Draws of every chain of a set: its utility is blurred by the rows far more than by the draws.
-const DRAWS: usize = 250;
+/// Draws of a set by all of its chains: its utility is blurred by the rows far more than by the
+/// draws.
+const DRAWS: usize = 1000;
 /// R-hat of a set from which on its utility is doubtful.
 const FAR_OFF: f64 = 1.1;
 
@@ -59,7 +60,9 @@ impl<'a> Assessor<'a> {
         asked: &args::Choice,
         (interrupt, context): (&'a Interrupt, &'a Context),
     ) -> Result<Self> {
-        let usual = NonZero::new(DRAWS.min(spec.sampling.draws)).unwrap_or(NonZero::<usize>::MIN);
+        let chains = sets::chains(spec);
+        let usual = (DRAWS / chains).min(spec.sampling.draws);
+        let usual = NonZero::new(usual).unwrap_or(NonZero::<usize>::MIN);
         let draws = asked.fold_draws.unwrap_or(usual);
         let how = asked.how(draws);
         let sets = Sets::new((whole, path, spec), candidates, draws.get())?;
@@ -72,7 +75,7 @@ impl<'a> Assessor<'a> {
             candidates: candidates.len(),
             how,
             draws: draws.get(),
-            chains: spec.sampling.chains,
+            chains,
             interrupt,
             context,
             plan,

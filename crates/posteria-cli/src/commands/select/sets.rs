@@ -20,6 +20,16 @@ use crate::prepare::prepare;
 use crate::sampling::{Until, begin, open, options, sample, store_failure};
 use crate::text;
 
+/// Most chains of a set, and their longest warm-up, where the run has more of them: sets are many,
+/// and each is fitted once for every fold.
+const CHAINS: usize = 8;
+const WARMUP: usize = 150;
+
+/// How many chains fit a set of the inputs of a run with this specification.
+pub fn chains(spec: &Spec) -> usize {
+    spec.sampling.chains.clamp(1, CHAINS)
+}
+
 /// Sets of the inputs of a run.
 pub struct Sets<'a> {
     /// The run that a user knows: `run`, or the one that it is a fold of.
@@ -60,6 +70,10 @@ impl<'a> Sets<'a> {
         spec.selection = None;
         spec.data.test = None;
         spec.sampling.draws = draws;
+        if spec.sampling.chains > CHAINS {
+            spec.sampling.chains = CHAINS;
+            spec.sampling.warmup = spec.sampling.warmup.min(WARMUP);
+        }
         let columns = kept.encoder.input_columns();
         let columns = columns.into_iter().map(|it| (column_name(&it), it.inputs));
         Ok(Sets { whole, run: path, spec, table, candidates, columns: columns.collect() })

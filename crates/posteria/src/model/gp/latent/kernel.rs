@@ -35,6 +35,12 @@ const WIDTH: f64 = 0.3;
 const SLICE_WIDTH: f64 = 1.0;
 /// Ellipses per sweep: they are cheap beside a factorisation.
 const ELLIPSES: usize = 5;
+/// Steps of a quarter turn of the latents where hyperparameters are guessed.
+const TURN_STEPS: usize = 2;
+/// The same where trajectories cost so much that some turns more do not matter, and turns per
+/// sweep.
+const MANY_TURN_STEPS: usize = 4;
+const TURNS: usize = 4;
 /// Leapfrog steps of hyperparameters with the functions integrated out.
 const STEPS: usize = 8;
 /// Time of such a trajectory: half a period, since the augmentation breaks what would repeat.
@@ -47,7 +53,7 @@ const ACCEPTANCE: f64 = 0.8;
 const JITTER: f64 = 0.15;
 const STEPS_JITTER: f64 = 0.3;
 /// Walks of magnitudes about sites per sweep.
-const WALKS: usize = 4;
+const WALKS: usize = 2;
 
 /// The updates of latents and hyperparameters at an inverse temperature.
 pub(in crate::model::gp) fn updates(
@@ -65,7 +71,13 @@ pub(in crate::model::gp) fn updates(
     let choice = posterior.moves.latents;
     let shared = Handle::new(Shared::new(posterior, beta, choice == LatentsChoice::Auto));
     let latents: Box<dyn Update + '_> = match choice {
-        LatentsChoice::Auto => Box::new(SplitUpdate::new(shared.clone())),
+        LatentsChoice::Auto if guesses(posterior) => {
+            Box::new(SplitUpdate::new(shared.clone(), TURN_STEPS))
+        }
+        LatentsChoice::Auto => {
+            let turn = SplitUpdate::new(shared.clone(), MANY_TURN_STEPS);
+            Box::new(Repeated::new("latents", TURNS, vec![Box::new(turn)]))
+        }
         LatentsChoice::Elliptical => {
             let prior = LatentPrior::new(shared.clone());
             let start = posterior.latents.start;
@@ -88,6 +100,13 @@ pub(in crate::model::gp) fn updates(
     updates
 }
 
+/// Whether hyperparameters are guessed: few of them, and always the same.
+fn guesses(posterior: &GpPosterior) -> bool {
+    posterior.processes[0].hyperparameters.slots.len() <= GUESSED
+        && posterior.moves.kernel == KernelChoice::Auto
+        && posterior.selection.is_none()
+}
+
 /// The updates of the log hyperparameters.
 fn hyperparameter_updates<'p>(
     posterior: &'p GpPosterior,
@@ -108,9 +127,7 @@ fn hyperparameter_updates<'p>(
         // Nothing to tune, and the scale of the density given noise varies with the noise.
         return vec![at_noise(NAME, Box::new(Slice::new(&vec![SLICE_WIDTH; dim])))];
     }
-    // Where inputs may leave, one distribution does not fit all sets.
-    let one_set = posterior.selection.is_none();
-    if dim <= GUESSED && moves.kernel == KernelChoice::Auto && one_set {
+    if guesses(posterior) {
         let guess = FittedStudentT::new(&vec![WIDTH; dim]).walk_share_if_poor(POOR_WALK_SHARE);
         let moves = vec![at_noise(NAME, Box::new(MetropolisHastings::new(guess)))];
         let times = if dim > FEW { 2 } else { 1 };
@@ -120,7 +137,9 @@ fn hyperparameter_updates<'p>(
     let trajectories: Box<dyn Update + 'p> = match &posterior.observed {
         Observed::Binary { link: Link::Logit, signs } if full => {
             let hmc = Hmc::new(dim, trajectory(posterior, STEPS, MetricKind::Dense));
-            let kernel: Box<dyn Kernel> = match one_set && moves.start != StartChoice::Prior {
+            // Where inputs may leave, one shape does not fit all sets.
+            let from_mode = posterior.selection.is_none() && moves.start != StartChoice::Prior;
+            let kernel: Box<dyn Kernel> = match from_mode {
                 true => Box::new(FromMode::own(hmc)),
                 false => Box::new(hmc),
             };

@@ -1,6 +1,6 @@
 //! Move latents along trajectories that are exact for the sites.
 
-use std::f64::consts::FRAC_PI_4;
+use std::f64::consts::FRAC_PI_2;
 
 use posteria_linalg::dot;
 
@@ -9,9 +9,6 @@ use crate::random::Stream;
 use crate::sample::{ForeignMemory, Stage, Step, Update};
 use crate::target::Infeasible;
 
-/// Steps of a trajectory; two of an eighth turn end a quarter turn away, where nothing is left of
-/// the beginning.
-const STEPS: usize = 2;
 /// Every trajectory's angle is jittered by this much.
 const JITTER: f64 = 0.2;
 /// Share of trajectories with small steps, for latents from where the usual ones always fail.
@@ -29,6 +26,7 @@ const DIVERGENCE: f64 = 1000.0;
 /// ½ vᵀΣ⁻¹v by c gᵀv + ½ c² gᵀΣg, so that no inverse is ever needed.
 pub(super) struct SplitUpdate<'p> {
     shared: Handle<'p>,
+    steps: usize,
     mean: Vec<f64>,
     latents: Vec<f64>,
     velocity: Vec<f64>,
@@ -37,11 +35,13 @@ pub(super) struct SplitUpdate<'p> {
 }
 
 impl<'p> SplitUpdate<'p> {
-    pub(super) fn new(shared: Handle<'p>) -> Self {
+    /// With so many steps to a quarter turn, after which nothing is left of the beginning.
+    pub(super) fn new(shared: Handle<'p>, steps: usize) -> Self {
         let size = shared.get().latents.len();
         let room = || vec![0.0; size];
         SplitUpdate {
             shared,
+            steps,
             mean: room(),
             latents: room(),
             velocity: room(),
@@ -62,20 +62,22 @@ impl<'p> SplitUpdate<'p> {
         shared.here.mean(&shared.sites, &mut self.mean, None);
         shared.here.draw_deviation(&shared.sites, &mut self.velocity, &mut self.kick, stream);
         let careful = stream.uniform() < CAREFUL_SHARE;
-        let usual = if careful { FRAC_PI_4 / CAREFUL_FACTOR } else { FRAC_PI_4 };
+        let steps = self.steps;
+        let usual = FRAC_PI_2 / steps as f64;
+        let usual = if careful { usual / CAREFUL_FACTOR } else { usual };
         let angle = usual * (1.0 + JITTER * (2.0 * stream.uniform() - 1.0));
         let start = shared.log_ratio_gradient(&self.latents, &mut self.gradient)?;
         let mut step = Step {
             accepted: false,
             acceptance: 0.0,
             step_size: angle,
-            evaluations: STEPS as u32 + 1,
-            leapfrog_steps: STEPS as u32,
+            evaluations: steps as u32 + 1,
+            leapfrog_steps: steps as u32,
             ..Step::default()
         };
         let mut kinetic = self.kicked(shared, 0.5 * angle);
         let mut end = start;
-        for turn in 1..=STEPS {
+        for turn in 1..=steps {
             self.rotate(angle);
             end = match shared.log_ratio_gradient(&self.latents, &mut self.gradient) {
                 Ok(value) => value,
@@ -84,7 +86,7 @@ impl<'p> SplitUpdate<'p> {
                     return Ok(step);
                 }
             };
-            kinetic += self.kicked(shared, if turn < STEPS { angle } else { 0.5 * angle });
+            kinetic += self.kicked(shared, if turn < steps { angle } else { 0.5 * angle });
         }
         let error = kinetic - (end - start);
         if error.is_nan() {

@@ -171,6 +171,10 @@ impl<'a> Progress<'a> {
 }
 
 impl Recorder for Progress<'_> {
+    fn goes_on(&self, sweeps: usize) -> bool {
+        self.kept_by.goes_on(sweeps)
+    }
+
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
         if !matches!(self.display, Display::Nothing) {
             self.tally.add(report);

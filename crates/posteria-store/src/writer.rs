@@ -294,6 +294,10 @@ impl RunWriter {
 }
 
 impl Recorder for RunWriter {
+    fn goes_on(&self, sweeps: usize) -> bool {
+        sweeps < self.pause.load(Ordering::Relaxed)
+    }
+
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
         self.record(report, chain).unwrap_or_else(|error| {
             self.failed.store(true, Ordering::Relaxed);

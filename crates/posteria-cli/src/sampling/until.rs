@@ -337,6 +337,10 @@ impl<'a> Deadline<'a> {
 }
 
 impl Recorder for Deadline<'_> {
+    fn goes_on(&self, sweeps: usize) -> bool {
+        self.writer.goes_on(sweeps)
+    }
+
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
         if let Some(at) = self.at {
             self.look(at, report);

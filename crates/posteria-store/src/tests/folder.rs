@@ -137,7 +137,7 @@ fn chains_that_pause_and_go_on_leave_what_they_would_have_left_at_once() {
     let [once, paused] = ["once", "paused"].map(|name| folder.path().join(name));
     whole_run(&once, 50, 1);
     let mut writer = create(&paused, 30, options()).unwrap();
-    for (draws, pause) in [(30, 7), (30, 25), (30, usize::MAX), (50, usize::MAX)] {
+    for (draws, pause) in [(30, 7), (30, 7), (30, 25), (30, usize::MAX), (50, usize::MAX)] {
         let extent = Extent { draws, ..writer.extent() };
         writer.set_extent(extent).unwrap();
         writer.pause_at(pause);

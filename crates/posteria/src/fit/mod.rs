@@ -102,6 +102,10 @@ pub fn run(
         let chain = match chain {
             Some(chain) => chain,
             None => {
+                let done = memories[*index].as_ref().map_or(0, |memory| memory.iteration);
+                if done < plan.iterations() && !recorder.goes_on(done) {
+                    return ControlFlow::Break(Ok(Outcome::Interrupted));
+                }
                 let started = match &memories[*index] {
                     Some(memory) => Chain::resume(posterior, plan, *index, memory),
                     None => Chain::start(posterior, plan, seed, *index),

@@ -39,6 +39,12 @@ pub struct Kept<'a> {
 /// It decides when to ask the chain for its memory (a checkpoint) and when to stop: the
 /// library has no clock and no signals.
 pub trait Recorder: Sync {
+    /// Whether a chain that continues from a memory after so many sweeps makes another one now.
+    /// One that stands where all chains pause does not, while others are still on their way there.
+    fn goes_on(&self, _sweeps: usize) -> bool {
+        true
+    }
+
     /// Called after every sweep. `Break` ends the chain; what was kept so far stays.
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()>;
 }

@@ -127,12 +127,8 @@ struct Marginal<'a, 'p> {
 impl Marginal<'_, '_> {
     /// Goes to a position; returns its log density, and adds the derivatives of the prior.
     fn enter(&mut self, position: &[f64], add: impl FnMut(usize, f64)) -> Result<f64, Infeasible> {
-        let Shared { hyperparameters, log_parameters, there, .. } = &mut *self.shared;
-        self.room.head[hyperparameters.slots.clone()].copy_from_slice(position);
-        hyperparameters.write_parameters(&self.room.head, log_parameters);
-        let prior = hyperparameters.log_prior(&self.room.head, add);
-        let prior = prior.ok_or(Infeasible::OutsideSupport)?;
-        there.set(log_parameters);
+        let prior = self.shared.look_at(&mut self.room.head, position, add)?;
+        let there = &mut self.shared.there;
         there.factorize(self.sites)?;
         Ok(prior + there.log_evidence(self.sites))
     }

@@ -11,6 +11,7 @@ use posteria_linalg::{Cholesky, Matrix};
 pub(super) use self::adjoint::Adjoint;
 use super::super::covariance::Evaluator;
 use super::super::posterior::GpPosterior;
+use super::shared::same;
 use super::sites::Sites;
 use crate::random::Stream;
 use crate::target::Infeasible;
@@ -77,8 +78,7 @@ impl<'p> Gaussian<'p> {
 
     /// Whether these are the log parameters in use, bit for bit.
     pub(super) fn is_at(&self, log_parameters: &[f64]) -> bool {
-        let mut pairs = self.log_parameters.iter().zip(log_parameters);
-        pairs.all(|(own, given)| own.to_bits() == given.to_bits())
+        same(&self.log_parameters, log_parameters)
     }
 
     /// The sites are no longer those of the factor.

@@ -1,7 +1,7 @@
 //! Move hyperparameters and latents together, along trajectories.
 
 use super::gaussian::Adjoint;
-use super::shared::{Handle, Shared};
+use super::shared::{Handle, Shared, same};
 use crate::random::Stream;
 use crate::sample::{ForeignMemory, Kernel, Stage, Step, Update};
 use crate::target::{Infeasible, LogDensity, Point};
@@ -114,15 +114,10 @@ impl WithNoise<'_, '_> {
     /// Goes to a position: its log prior density with derivatives, and the latents there.
     fn enter(&mut self, position: &[f64], add: impl FnMut(usize, f64)) -> Result<f64, Infeasible> {
         self.room.evaluated.fill(f64::NAN);
-        let Shared { hyperparameters, log_parameters, there, sites, latents, .. } =
-            &mut *self.shared;
-        let slots = hyperparameters.slots.clone();
-        let (of_hyperparameters, noise) = position.split_at(slots.len());
-        self.room.head[slots].copy_from_slice(of_hyperparameters);
-        hyperparameters.write_parameters(&self.room.head, log_parameters);
-        let prior = hyperparameters.log_prior(&self.room.head, add);
-        let prior = prior.ok_or(Infeasible::OutsideSupport)?;
-        there.set(log_parameters);
+        let first = self.shared.hyperparameters.slots.len();
+        let (hyperparameters, noise) = position.split_at(first);
+        let prior = self.shared.look_at(&mut self.room.head, hyperparameters, add)?;
+        let Shared { there, sites, latents, .. } = &mut *self.shared;
         there.factorize(sites)?;
         there.factorize_prior()?;
         let (z, noise) = noise.split_at(latents.len());
@@ -173,8 +168,4 @@ impl LogDensity for WithNoise<'_, '_> {
         of_noise.iter_mut().zip(noise).for_each(|(slope, noise)| *slope -= noise);
         Ok(self.total(position, prior, ratio))
     }
-}
-
-fn same(a: &[f64], b: &[f64]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }

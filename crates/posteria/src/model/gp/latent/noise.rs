@@ -1,6 +1,6 @@
 //! Move hyperparameters, and latents along with them, at fixed noise.
 
-use super::shared::{Handle, Shared};
+use super::shared::{Handle, Shared, same};
 use crate::random::Stream;
 use crate::sample::{ForeignMemory, Kernel, Stage, Step, Update};
 use crate::target::{Infeasible, LogDensity, Point};
@@ -114,15 +114,10 @@ struct AtNoise<'a, 'p> {
 impl AtNoise<'_, '_> {
     /// Whether the latents at hand, and the factors in `there`, are those of this position.
     fn is_at(&mut self, position: &[f64]) -> bool {
-        self.take(position);
-        same(position, &self.room.evaluated) && self.shared.there.is_at(&self.shared.log_parameters)
-    }
-
-    /// Writes a position and the parameters of the covariance function there.
-    fn take(&mut self, position: &[f64]) {
-        let Shared { hyperparameters, log_parameters, .. } = self.shared;
+        let Shared { hyperparameters, log_parameters, there, .. } = &mut *self.shared;
         self.room.head[hyperparameters.slots.clone()].copy_from_slice(position);
         hyperparameters.write_parameters(&self.room.head, log_parameters);
+        same(position, &self.room.evaluated) && there.is_at(log_parameters)
     }
 }
 
@@ -133,10 +128,7 @@ impl LogDensity for AtNoise<'_, '_> {
 
     fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
         self.room.evaluated.fill(f64::NAN);
-        self.take(position);
-        let prior = self.shared.hyperparameters.log_prior(&self.room.head, |_, _| {});
-        let prior = prior.ok_or(Infeasible::OutsideSupport)?;
-        self.shared.there.set(&self.shared.log_parameters);
+        let prior = self.shared.look_at(&mut self.room.head, position, |_, _| {})?;
         let Shared { there, sites, .. } = &mut *self.shared;
         there.factorize(sites)?;
         there.factorize_prior()?;
@@ -152,8 +144,4 @@ impl LogDensity for AtNoise<'_, '_> {
     fn log_density_gradient(&mut self, _: &[f64], _: &mut [f64]) -> Result<f64, Infeasible> {
         unreachable!("kernels at fixed noise need no gradient")
     }
-}
-
-fn same(a: &[f64], b: &[f64]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }

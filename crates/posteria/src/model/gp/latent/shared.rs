@@ -148,6 +148,25 @@ impl<'p> Shared<'p> {
         self.here.factorize(&self.sites)
     }
 
+    /// Makes `there` that of a position of the hyperparameters, which goes into `head`, the state
+    /// before the latents. Returns the log prior density; its derivatives go to `add`.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if the position is outside the support of the prior.
+    pub(super) fn look_at(
+        &mut self,
+        head: &mut [f64],
+        position: &[f64],
+        add: impl FnMut(usize, f64),
+    ) -> Result<f64, Infeasible> {
+        let Shared { hyperparameters, log_parameters, there, .. } = self;
+        head[hyperparameters.slots.clone()].copy_from_slice(position);
+        let prior = hyperparameters.log_prior(head, add).ok_or(Infeasible::OutsideSupport)?;
+        hyperparameters.write_parameters(head, log_parameters);
+        there.set(log_parameters);
+        Ok(prior)
+    }
+
     /// β log p(y|f) less the log of the sites.
     ///
     /// # Errors
@@ -247,6 +266,11 @@ impl<'p> Shared<'p> {
         self.there.forget_sites();
         memory.finish()
     }
+}
+
+/// Whether two positions are the same, bit for bit.
+pub(super) fn same(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 fn finite(value: f64) -> Result<f64, Infeasible> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use posteria::model::spec::InclusionPriorSpec;
 
-use super::{Fit, How};
+use super::{AssessMethod, Fit, How};
 
 const CHOICE: &str = "Choice of a set";
 
@@ -31,8 +31,8 @@ docs/spec.md tells of [selection], which has every prior and proposal.";
 ///
 /// First, reversible jumps sample which inputs are in the model. Candidates are then the k most probable
 /// inputs, for k = 1, 2, …, and the most probable sets. The model with each of them, and with all inputs, is
-/// fitted to all rows and to the training rows of every fold, into the folder `sets` of the run. Chosen is
-/// the smallest set that predicts as well as all inputs: the probability that all inputs are better is
+/// fitted, into the folder `sets` of the run, and judged by leave-one-out (or by --folds). Chosen is the
+/// smallest set that predicts as well as all inputs: the probability that all inputs are better is
 /// below 0.95, or with --tolerance D the probability that they are better by more than D is below 0.05. Fits
 /// are kept: after Ctrl-C the same command goes on, and so does `posteria select RUN`.
 ///
@@ -98,17 +98,20 @@ pub struct Choice {
     #[arg(long, value_name = "N", help_heading = CHOICE)]
     pub sets: Option<usize>,
 
-    /// Number of folds [default: 10]
+    /// Number of folds [default: none, leave-one-out by importance sampling]
+    ///
+    /// Every set is then fitted once more without each fold. Rows that belong together (group in the
+    /// specification) are always divided, into 10 folds if nothing else is said.
     #[arg(long, value_name = "K", help_heading = CHOICE)]
     pub folds: Option<NonZero<usize>>,
 
-    /// Draws of every chain of a set and of its folds [default: 1000 by all chains together]
+    /// Draws of every chain of a set and of its folds [default: 2000 by all chains together]
     #[arg(long, value_name = "N", help_heading = CHOICE)]
     pub fold_draws: Option<NonZero<usize>>,
 
     /// Also fit without each input in turn, and report the loss
     ///
-    /// As many sets more as there are inputs, each with its folds.
+    /// As many sets more as there are inputs.
     #[arg(long, conflicts_with = "no_choice", help_heading = CHOICE)]
     pub leave_out: bool,
 
@@ -121,10 +124,13 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// How sets are assessed, with chains of so many draws.
-    pub fn how(&self, draws: NonZero<usize>) -> How {
+    /// How sets are assessed, with chains of so many draws: by leave-one-out, or by folds where they
+    /// were asked for or rows belong together.
+    pub fn how(&self, draws: NonZero<usize>, grouped: bool) -> How {
+        let divided = grouped || self.folds.is_some();
         How {
-            method: Some(super::AssessMethod::Kfold),
+            method: Some(if divided { AssessMethod::Kfold } else { AssessMethod::Loo }),
+            refit: (!divided).then_some(0),
             utility: vec![self.utility.clone().unwrap_or_else(|| "elpd".into())],
             smaller_is_better: self.smaller_is_better,
             folds: self.folds,

@@ -204,6 +204,7 @@ fn results_about_models_and_inputs_are_as_their_schemas_say() {
     let select = format!("select data.csv --target y --inputs a b {SHORT} --out runs/sets");
     hold(&place, "select", &format!("{select} --no-choice"));
     hold(&place, "select", "select runs/sets --folds 2 --fold-draws 60");
+    hold(&place, "select", "select runs/sets --fold-draws 60");
 }
 
 #[test]

@@ -144,6 +144,7 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     assert_eq!(json["chosen"], json!(["a", "colour"]), "{json}");
     assert!(json["chosen_by"].as_str().expect("there").contains("below 0.95"), "{json}");
     assert_eq!((&json["utility"], &json["folds"]), (&json!("elpd"), &json!(4)));
+    assert_eq!(json["method"], "kfold");
     assert!(json["note"].as_str().expect("there").contains("optimistic"));
     let all = utilities(&json);
     let ranked: Vec<u64> = all.iter().map(|it| it.0).collect();
@@ -167,6 +168,14 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
         assert_eq!(again[key], json[key], "{key}");
     }
     assert_same_files(&files, &place.files("run/sets"));
+    // Leave-one-out comes to the same, by the same fits.
+    let loo = place.call("select run --json").json();
+    assert_eq!((&loo["chosen"], &loo["method"]), (&json["chosen"], &json!("loo")), "{loo}");
+    assert_eq!(loo.get("folds"), None);
+    let close = |it: &Value| it["full"]["mean"].as_f64().expect("a number");
+    assert!((close(&loo) - close(&json)).abs() < 0.05, "{loo}");
+    assert_same_files(&files, &place.files("run/sets"));
+    place.call("select run").assert_says(&["elpd by leave-one-out", "chosen: a, colour"]);
     // Who forgives much is content with less.
     let lenient = place.call("select run --folds 4 --tolerance 5 --json").json();
     assert_eq!(lenient["chosen"].as_array().expect("there").len(), 1, "{lenient}");

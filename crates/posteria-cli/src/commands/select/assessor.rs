@@ -9,8 +9,8 @@ use posteria::model::spec::Spec;
 
 use super::super::Context;
 use super::sets::{self, Sets};
-use crate::args::{self, How};
-use crate::assessment::{Assessing, Plan, Subject};
+use crate::args;
+use crate::assessment::{Assessing, Method, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::text;
@@ -18,17 +18,16 @@ use crate::warning::Warning;
 
 /// Draws of a set by all of its chains: its utility is blurred by the rows far more than by the
 /// draws.
-const DRAWS: usize = 1000;
+const DRAWS: usize = 2000;
 /// R-hat of a set from which on its utility is doubtful.
 const FAR_OFF: f64 = 1.1;
 
-/// Assesses sets of the inputs of a run by cross-validation on the same folds.
+/// Assesses sets of the inputs of a run, all by leave-one-out or all on the same folds.
 pub struct Assessor<'a> {
     /// The sets, and their fits.
     pub sets: Sets<'a>,
     /// How many candidates there are.
     candidates: usize,
-    how: How,
     draws: usize,
     chains: usize,
     interrupt: &'a Interrupt,
@@ -37,8 +36,10 @@ pub struct Assessor<'a> {
     plan: Plan,
     observed: Vec<Vec<f64>>,
     done: Vec<AssessedSet>,
-    folds: usize,
+    folds: Option<usize>,
+    /// Sets whose chains have not mixed, and those with rows whose weights cannot be trusted.
     unsettled: Vec<String>,
+    failing: Vec<usize>,
 }
 
 /// What predictions by a set are worth, row by row.
@@ -64,7 +65,7 @@ impl<'a> Assessor<'a> {
         let usual = (DRAWS / chains).min(spec.sampling.draws);
         let usual = NonZero::new(usual).unwrap_or(NonZero::<usize>::MIN);
         let draws = asked.fold_draws.unwrap_or(usual);
-        let how = asked.how(draws);
+        let how = asked.how(draws, spec.data.group.is_some());
         let sets = Sets::new((whole, path, spec), candidates, draws.get())?;
         context.output.message("choice: the model with all inputs, then with fewer");
         let (folder, _) = sets.fit(&vec![true; candidates.len()], interrupt, context)?;
@@ -73,7 +74,6 @@ impl<'a> Assessor<'a> {
         Ok(Assessor {
             sets,
             candidates: candidates.len(),
-            how,
             draws: draws.get(),
             chains,
             interrupt,
@@ -81,8 +81,9 @@ impl<'a> Assessor<'a> {
             plan,
             observed: subject.observed,
             done: Vec::new(),
-            folds: 0,
+            folds: None,
             unsettled: Vec::new(),
+            failing: Vec::new(),
         })
     }
 
@@ -96,17 +97,22 @@ impl<'a> Assessor<'a> {
         vec![true; self.candidates]
     }
 
-    /// Number of folds of what was assessed.
-    pub fn folds(&self) -> usize {
+    /// Number of folds of what was assessed, if rows were divided.
+    pub fn folds(&self) -> Option<usize> {
         self.folds
     }
 
     /// Announces what it takes to assess so many sets.
     pub fn announce(&self, what: &str, sets: usize) {
-        let folds =
-            self.how.folds.map_or("of ten folds".into(), |folds| format!("of {folds} folds"));
+        let judged = match &self.plan.method {
+            Method::KFold { schemes, .. } => {
+                let folds = schemes.first().map_or(0, |scheme| scheme.count);
+                format!("by fits without each of {folds} folds")
+            }
+            _ => "by leave-one-out".into(),
+        };
         self.context.output.message(&format!(
-            "{what}: {}, each fitted to all rows and to those {folds}, {} of {}",
+            "{what}: {}, each fitted to all rows and judged {judged}, {} of {}",
             text::count(sets, "set"),
             text::count(self.chains, "chain"),
             text::count(self.draws, "draw"),
@@ -136,7 +142,10 @@ impl<'a> Assessor<'a> {
         let assessing = Assessing { utilities, interrupt, context };
         let found = assessing.assess(&subject, &self.plan.method);
         let mut found = found.map_err(|it| self.sets.go_on(it))?;
-        self.folds = found.folds.iter().flatten().max().map_or(0, |last| last + 1);
+        self.folds = found.folds.iter().flatten().max().map(|last| last + 1);
+        if found.failing > 0 {
+            self.failing.push(found.failing);
+        }
         let Some(pointwise) = found.utilities.pop() else {
             unreachable!("the log predictive density is always there")
         };
@@ -147,16 +156,24 @@ impl<'a> Assessor<'a> {
 
     /// Tells what to be careful about.
     pub fn warn(&self, context: &Context) {
-        if self.unsettled.is_empty() {
-            return;
+        if !self.unsettled.is_empty() {
+            let text = format!(
+                "the chains of {} have not mixed (R-hat above {FAR_OFF}): {}; their utilities may be \
+                 off, draw more with --fold-draws",
+                text::count(self.unsettled.len(), "set"),
+                self.unsettled.join(", ")
+            );
+            context.warn(Warning::new("sets-not-converged", &text));
         }
-        let text = format!(
-            "the chains of {} have not mixed (R-hat above {FAR_OFF}): {}; their utilities may be \
-             off, draw more with --fold-draws",
-            text::count(self.unsettled.len(), "set"),
-            self.unsettled.join(", ")
-        );
-        context.warn(Warning::new("sets-not-converged", &text));
+        if let Some(most) = self.failing.iter().max() {
+            let text = format!(
+                "leave-one-out cannot be trusted for up to {most} of {} in {}; where the choice is \
+                 close, repeat it with --folds 10",
+                text::count(self.observed.len(), "row"),
+                text::count(self.failing.len(), "set"),
+            );
+            context.warn(Warning::new("sets-leave-one-out", &text));
+        }
     }
 }
 

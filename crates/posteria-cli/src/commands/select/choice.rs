@@ -1,6 +1,7 @@
 //! Choose the smallest set of inputs whose predictions are as good as those of all inputs.
 
 use std::num::NonZero;
+use std::time::Instant;
 
 use posteria::assess::{Better, Difference, ExpectedUtility, bayesian_bootstrap};
 use posteria::model::selection::Candidates;
@@ -35,8 +36,11 @@ pub struct Choice {
     /// By what rule.
     #[serde(skip)]
     pub chosen_by: String,
-    /// How rows were predicted.
-    pub folds: usize,
+    /// How rows were predicted: loo or kfold.
+    pub method: &'static str,
+    /// Into how many folds rows were divided, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds: Option<usize>,
     /// What search and choice are worth for rows that neither has seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nested: Option<Nested>,
@@ -160,8 +164,16 @@ pub fn choose(
     }
     assessor.announce("choice", wanted.len());
     let mut assessed: Vec<AssessedSet> = Vec::with_capacity(wanted.len());
+    let begin = Instant::now();
     for (index, (set, _)) in wanted.iter().enumerate() {
-        let what = format!("set {} of {}", index + 1, wanted.len());
+        let left = match index {
+            0 => String::new(),
+            done => {
+                let each = begin.elapsed().as_secs_f64() / done as f64;
+                format!(", {} left", text::duration(each * (wanted.len() - done) as f64))
+            }
+        };
+        let what = format!("set {} of {}{left}", index + 1, wanted.len());
         assessed.push(assessor.assess(set, &what)?);
     }
     let rule = Rule { tolerance: asked.tolerance, level: asked.level.unwrap_or(LEVEL) };
@@ -195,6 +207,7 @@ pub fn choose(
         full: all.utility,
         chosen,
         chosen_by: rule.words(),
+        method: assessor.plan().method.name(),
         folds: assessor.folds(),
         nested: None,
         note: "the utility of the chosen set is a little optimistic: the same rows chose it \

@@ -129,7 +129,7 @@ impl Whole<'_> {
         let sets = most_sets(self.asked, self.candidates.len());
         context.output.message(&format!(
             "nested folds: search and choice are repeated without each of {count} folds, into the folder \
-             nested of the run: {count} searches of {} of {}, then up to {} with their folds",
+             nested of the run: {count} searches of {} of {}, then up to {}",
             text::count(sampling.chains, "chain"),
             text::count(sampling.draws, "draw"),
             text::count(count * sets, "set"),

@@ -272,7 +272,11 @@ fn render_choice(choice: &Choice) -> String {
     let smallest = choice.utilities.iter().map(|it| it.utility.sd).chain([choice.full.sd]);
     let decimals = text::decimals_for(smallest.fold(f64::INFINITY, f64::min), 2);
     let cells = |it: &Utility| [it.mean, it.sd, it.q05, it.q95].map(|x| text::fixed(x, decimals));
-    let mut all = heading(&format!("{} by {}-fold cross-validation", choice.utility, choice.folds));
+    let by = match choice.folds {
+        Some(folds) => format!("{folds}-fold cross-validation"),
+        None => "leave-one-out".into(),
+    };
+    let mut all = heading(&format!("{} by {by}", choice.utility));
     let mut table =
         Table::new(&["inputs", "mean", "sd", "q05", "q95", "P(all better)", "as good", "set"]);
     for it in &choice.utilities {

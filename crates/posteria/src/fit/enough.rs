@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 50;
 /// many in all; all others are these times powers of two, so that each is about 1.4 times the one
 /// before: few enough that the judging costs little, close enough together that chains draw little
 /// more than they need.
-const CHECKS: [usize; 2] = [250, 350];
+const CHECKS: [usize; 2] = [175, 250];
 const CHECKS_OF_MANY: [usize; 2] = [100, 140];
 
 /// Chains whose predictions have an R-hat above this, and for the most part kept it since they were
@@ -55,7 +55,7 @@ impl Goal {
     }
 
     /// The number of draws per chain after which so many `chains` that have `draws` each are judged
-    /// next: 250, 350, 500, 700, 1000, 1400, 2000, … (of ten chains or more 100, 140, 200, …) and at
+    /// next: 175, 250, 350, 500, 700, 1000, 1400, 2000, … (of ten chains or more 100, 140, 200, …) and at
     /// last `most`. `None` if they have as many already.
     ///
     /// The numbers do not depend on what was judged before, on the speed of the machine or on the
@@ -64,7 +64,7 @@ impl Goal {
     /// ```
     /// use posteria::fit::Goal;
     ///
-    /// assert_eq!(Goal::next_check(0, 4, 4000), Some(250));
+    /// assert_eq!(Goal::next_check(0, 4, 4000), Some(175));
     /// assert_eq!(Goal::next_check(250, 4, 4000), Some(350));
     /// assert_eq!(Goal::next_check(250, 16, 1000), Some(280));
     /// assert_eq!(Goal::next_check(3999, 4, 4000), Some(4000));
@@ -246,13 +246,13 @@ mod tests {
             let next = move |draws: usize| Goal::next_check(draws, 4, most);
             std::iter::successors(next(0), move |n| next(*n)).collect::<Vec<_>>()
         };
-        assert_eq!(all(4000), [250, 350, 500, 700, 1000, 1400, 2000, 2800, 4000]);
-        assert_eq!(all(1100), [250, 350, 500, 700, 1000, 1100]);
-        assert_eq!((all(100), all(250), all(251)), (vec![100], vec![250], vec![250, 251]));
+        assert_eq!(all(4000), [175, 250, 350, 500, 700, 1000, 1400, 2000, 2800, 4000]);
+        assert_eq!(all(1100), [175, 250, 350, 500, 700, 1000, 1100]);
+        assert_eq!((all(100), all(175), all(176)), (vec![100], vec![175], vec![175, 176]));
         assert!(all(0).is_empty());
         // Whoever stopped between two checks goes on to the next of all.
         assert_eq!(Goal::next_check(317, 4, 4000), Some(350));
-        assert_eq!((Goal::previous_check(350, 4), Goal::previous_check(250, 4)), (Some(250), None));
+        assert_eq!((Goal::previous_check(250, 4), Goal::previous_check(175, 4)), (Some(175), None));
         assert_eq!(Goal::previous_check(600, 16), Some(560));
         assert_eq!(Goal::next_check(usize::MAX - 1, 4, usize::MAX), Some(usize::MAX));
     }

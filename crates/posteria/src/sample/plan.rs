@@ -38,8 +38,13 @@ pub struct Stage {
 }
 
 /// Fewest sweeps of a warm-up that ends because chains have settled, the last stage not counted:
-/// three windows have taught a metric by then.
+/// three windows have taught a metric by then. One of few sweeps is of kernels that begin with a
+/// metric, and may end after a fifth of them.
 const FEWEST: usize = 150;
+/// Most sweeps of such a warm-up.
+const SHORT: usize = 250;
+/// Sweeps of the first window that teaches a metric.
+const WINDOW: usize = 20;
 /// Most sweeps that then settle the step size for the final metric, a third of those before.
 const LAST: usize = 50;
 
@@ -86,7 +91,7 @@ impl Plan {
     /// saves long trajectories, the last one is more than half of the warm-up. A final stage
     /// (10 %, at most 100) settles the step size for the final metric.
     pub fn new(chains: usize, warmup: usize, draws: usize) -> Self {
-        Plan::with_windows(chains, warmup, draws, |window| 2 * window)
+        Plan::with_windows(chains, warmup, draws, (WINDOW, |window| 2 * window))
     }
 
     /// The plan of chains that need not warm up for all of `warmup` sweeps, but only until they
@@ -94,14 +99,15 @@ impl Plan {
     /// as those before, so that there are more places to end.
     pub fn settling(chains: usize, warmup: usize, draws: usize) -> Self {
         let grown = |window| if window < 80 { 2 * window } else { window + window / 2 };
-        Plan { settle: true, ..Plan::with_windows(chains, warmup, draws, grown) }
+        let first = if warmup <= SHORT { 2 * WINDOW } else { WINDOW };
+        Plan { settle: true, ..Plan::with_windows(chains, warmup, draws, (first, grown)) }
     }
 
     fn with_windows(
         chains: usize,
         warmup: usize,
         draws: usize,
-        grown: impl Fn(usize) -> usize,
+        (mut window, grown): (usize, impl Fn(usize) -> usize),
     ) -> Self {
         let first = warmup.min(20);
         let last = (warmup / 10).min(100).min(warmup - first);
@@ -113,7 +119,6 @@ impl Plan {
         };
         push(first, Adapt::StepSize);
         let mut left = warmup - first - last;
-        let mut window = 20;
         while left > 0 {
             // The last window takes what would be too short for the next one.
             let next = grown(window);
@@ -146,7 +151,8 @@ impl Plan {
         });
         let mut ends: Vec<usize> = windows.collect();
         ends.pop();
-        ends.retain(|end| *end >= FEWEST);
+        let fewest = FEWEST.min(self.warmup_iterations() / 5);
+        ends.retain(|end| *end >= fewest);
         ends
     }
 
@@ -219,7 +225,8 @@ mod tests {
         assert_eq!(lengths(&plan), [20, 20, 40, 80, 120, 180, 440, 100]);
         assert_eq!(plan.barriers(), [160, 280, 460]);
         assert_eq!(Plan::settling(4, 500, 10).barriers(), [160]);
-        assert!(Plan::settling(4, 200, 10).barriers().is_empty());
+        let short = Plan::settling(4, 250, 10);
+        assert_eq!((lengths(&short), short.barriers()), (vec![20, 40, 165, 25], vec![60]));
         assert!(Plan::new(4, 1000, 10).barriers().is_empty());
         let settled = plan.settled_at(280);
         assert_eq!(lengths(&settled), [20, 20, 40, 80, 120, 50]);

@@ -16,7 +16,9 @@ mod verdict;
 mod weights;
 
 pub use comparison::{ElpdForest, ElpdOfModel};
-pub use convergence::{ChainFacts, Convergence, Energy, Pair, Trace, VariableFacts};
+pub use convergence::{
+    ChainFacts, ChainOnRows, Convergence, Disagreement, Energy, Pair, Trace, VariableFacts,
+};
 pub use densities::{Densities, DensityGroup, Sample};
 pub use evidence::{Evidence, ModelEvidence, PathPoint};
 pub use model::{ColumnFacts, Model};

@@ -43,6 +43,7 @@ pub fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
             ..Default::default()
         }],
         energy: Some(Energy { marginal: n.clone(), transition: n.clone(), fraction: 0.9 }),
+        disagreement: None,
         chains: vec![ChainFacts { divergences: 3, ..Default::default() }],
         needed: 400.0,
         interval: [text(), text()],

@@ -9,6 +9,7 @@ mod densities;
 mod evidence;
 mod model;
 mod predictions;
+mod prior_draws;
 mod results;
 mod selection;
 mod utilities;
@@ -26,6 +27,7 @@ pub use predictions::{
     Band, Basis, ClassifiedRows, Curve, Effect, FittedRows, Pit, PointSet, Predictions, RankedRows,
     Rates, Replicated, Surface,
 };
+pub use prior_draws::PriorDraws;
 pub use results::{Quantity, Results};
 pub use selection::{InputFacts, ModelFacts, NestedFacts, Selection, SizeFacts, UtilityOfSize};
 pub use utilities::{Comparison, Utilities, Utility};

@@ -214,5 +214,6 @@ fn model(prepared: &Prepared, run: &Run) -> Model {
         parts: parts.chain(path).collect(),
         columns: data::columns(&prepared.data, &prepared.encoder),
         found: found.lines().map(String::from).collect(),
+        prior: data::prior_draws(prepared),
     }
 }

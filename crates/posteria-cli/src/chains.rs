@@ -22,6 +22,9 @@ use crate::work::{Source, Work};
 
 /// Log likelihoods that are held at once: 128 MiB.
 const AT_ONCE: usize = 1 << 24;
+/// Share of rows whose weights fail from which scores are not only rough: these rows are the ones
+/// that a chain fits by heart, and their scores are too good.
+const MANY_FAILING: f64 = 0.1;
 /// Chains that are named one by one.
 const NAMED: usize = 4;
 
@@ -233,7 +236,7 @@ impl Chains {
         match self.found.most_failing() {
             (0, _) => String::new(),
             (bad, _) => format!(
-                " (roughly: importance weights fail for up to {bad} of {} in a chain)",
+                " (roughly: importance weights fail for {bad} of {} in a chain)",
                 text::count(self.rows(), "row")
             ),
         }
@@ -252,14 +255,18 @@ impl Chains {
         }
     }
 
-    /// That the weights and scores of chains are rough, if they are.
+    /// That the weights and scores of chains do not hold, if so.
     pub fn doubt(&self) -> Option<Warning> {
         let (bad, chain) = self.found.most_failing();
+        let holds = match bad as f64 > MANY_FAILING * self.rows() as f64 {
+            true => "weights and scores of single chains cannot be trusted",
+            false => "weights and scores of single chains are rough",
+        };
         (bad > 0).then(|| {
             let words = format!(
                 "leaving out rows by importance sampling fails for {bad} of {} rows in chain {}, so \
-                 that weights and scores of single chains are rough; draw longer, or score both ways \
-                 on rows that were not fitted (predict with and without --chains stacked)",
+                 that {holds}; draw longer, or score both ways on rows that were not fitted (predict \
+                 with and without --chains stacked)",
                 self.rows(),
                 chain + 1
             );
@@ -339,6 +346,10 @@ impl StackedChains {
             .collect();
         let none = self.weights.len() - shown.len();
         let others = if none > 0 { format!("; {none} next to nothing") } else { String::new() };
+        let fails = match self.pareto_k_bad {
+            0 => String::new(),
+            bad => format!("; importance weights fail for {bad} of {} in a chain", self.of),
+        };
         let decimals = decimals_for(self.dse, 2).max(1);
         let [stacked, equal, gain, dse, by_others] = [
             self.elpd_stacked,
@@ -352,7 +363,7 @@ impl StackedChains {
             "chains weighed by stacking, worth {} of {} chains: {}{others}\n\
              leave-one-out log predictive density of {}: stacked {stacked}, equal weights {equal} \
              (difference {gain} ± {dse});\nthe first is optimistic, as the weights were chosen by \
-             these rows: {by_others} with weights chosen by others of them\n",
+             these rows: {by_others} with weights chosen by others of them{fails}\n",
             fixed(self.effective, 1),
             self.weights.len(),
             shown.join(", "),

@@ -48,6 +48,15 @@ fn stacked_predictions_are_mixtures_of_the_chains() {
     for (one, other) in weights.iter().zip(numbers(&again["stacking"]["weights"])) {
         assert!((one - other).abs() < 1e-5, "{weights:?} {again}");
     }
+    // `assess` scores rows that were not fitted as `predict` does, and keeps nothing of it.
+    place.write("test.csv", "a,b,y\n0.1,0.2,1.1\n-0.3,0.1,0.2\n0.4,-0.4,2.3\n");
+    let [assessed, predicted] = ["assess run --test test.csv", "predict run test.csv"]
+        .map(|line| place.call(&format!("{line} --chains stacked --json")).json());
+    let elpd = number(&assessed["utilities"][0]["mean"]);
+    assert!((elpd - number(&predicted["mean_log_density"])).abs() < 1e-9, "{assessed}");
+    assert_eq!(assessed["stacking"], predicted["stacking"]);
+    assert!(!place.path("run/assess.json").exists());
+    place.call("assess run --chains stacked").assert_refused("no test", &["--test FILE"]);
     let text = place.call("predict run data.csv --chains stacked");
     text.assert_says(&["chains weighed by stacking", "equal weights", "is optimistic"]);
     // `diagnose` has the same weights, and tells chains from 1.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::super::Context;
 use crate::advice::{Advice, Sampled, is_of_chains};
 use crate::chains::{ChainOfRun, Chained, Chains};
-use crate::failure::{Classify, Result};
+use crate::failure::{Classify, Failure, Result};
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
@@ -106,7 +106,8 @@ pub fn look(
     if !is_doubted || !is_known {
         return Ok(None);
     }
-    let fitted = fitted((path, run), &spec, None)?;
+    // Nor is a run of an earlier version, whose draws are diagnosed all the same.
+    let Ok(fitted) = fitted((path, run), &spec, None) else { return Ok(None) };
     let (data, posterior) = (&fitted.dataset, &*fitted.posterior);
     let of = Sampled { path, spec: &spec, data, posterior, draws };
     let advice = Advice::new(&of, None, context.threads);
@@ -115,9 +116,15 @@ pub fn look(
     let mut looked = Looked { advice, chains: None, each: None };
     if disagree && chained.refusal().is_none() {
         let interrupt = Interrupt::listen().running()?;
-        let chains = chained.look(context, &interrupt)?;
-        looked.each = Some(chains.each(draws, &looked.advice.agreement.distances));
-        looked.chains = Some(chains);
+        match chained.look(context, &interrupt) {
+            Ok(chains) => {
+                looked.each = Some(chains.each(draws, &looked.advice.agreement.distances));
+                looked.chains = Some(chains);
+            }
+            // Log likelihoods that are no numbers: what else there is to say is said.
+            Err(Failure::BadInput(_)) => {}
+            Err(failure) => return Err(failure),
+        }
     }
     Ok(Some(looked))
 }

@@ -1,5 +1,7 @@
 //! Look at the chains of a run one by one: what each predicts of rows that are left out.
 
+mod stacked;
+
 use std::path::Path;
 
 use posteria::assess::{ChainStacking, LogLikelihoodError, PointwiseLoo, RowSample, WorseChain};
@@ -10,13 +12,14 @@ use posteria_linalg::Matrix;
 use posteria_store::Run;
 use serde::Serialize;
 
+pub use self::stacked::StackedChains;
 use crate::assessment::{Subsample, log_densities, usable};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, observed};
 use crate::interrupt::Interrupt;
 use crate::sampling::store_failure;
-use crate::text::{self, decimals_for, fixed};
+use crate::text::{self, fixed};
 use crate::warning::Warning;
 use crate::work::{Source, Work};
 
@@ -307,68 +310,6 @@ impl Chains {
             rows: self.rows(),
             of: self.of_rows(),
         }
-    }
-}
-
-/// Chains weighed by stacking, as JSON has it.
-#[derive(Clone, Debug, Serialize)]
-pub struct StackedChains {
-    /// Of every chain, in their order.
-    weights: Vec<f64>,
-    /// Chains of equal weight that these are worth.
-    effective: f64,
-    /// Of the rows that the weights were chosen by: optimistic.
-    elpd_stacked: f64,
-    se_stacked: f64,
-    elpd_equal: f64,
-    se_equal: f64,
-    /// Stacked less equal weights.
-    elpd_diff: f64,
-    dse: f64,
-    /// Every row by weights that other rows have chosen.
-    elpd_stacked_by_others: f64,
-    /// Most rows of a chain whose importance weights fail.
-    pareto_k_bad: usize,
-    rows: usize,
-    #[serde(skip)]
-    of: String,
-}
-
-impl StackedChains {
-    /// In words, chains counted from 1.
-    pub fn render(&self) -> String {
-        let mut order: Vec<usize> = (0..self.weights.len()).collect();
-        order.sort_by(|a, b| self.weights[*b].total_cmp(&self.weights[*a]));
-        let shown: Vec<String> = order
-            .iter()
-            .filter(|chain| self.weights[**chain] >= 0.005)
-            .map(|chain| format!("chain {} {}", chain + 1, fixed(self.weights[*chain], 2)))
-            .collect();
-        let none = self.weights.len() - shown.len();
-        let others = if none > 0 { format!("; {none} next to nothing") } else { String::new() };
-        let fails = match self.pareto_k_bad {
-            0 => String::new(),
-            bad => format!("; importance weights fail for {bad} of {} in a chain", self.of),
-        };
-        let decimals = decimals_for(self.dse, 2).max(1);
-        let [stacked, equal, gain, dse, by_others] = [
-            self.elpd_stacked,
-            self.elpd_equal,
-            self.elpd_diff,
-            self.dse,
-            self.elpd_stacked_by_others,
-        ]
-        .map(|value| fixed(value, decimals));
-        format!(
-            "chains weighed by stacking, worth {} of {} chains: {}{others}\n\
-             leave-one-out log predictive density of {}: stacked {stacked}, equal weights {equal} \
-             (difference {gain} ± {dse});\nthe first is optimistic, as the weights were chosen by \
-             these rows: {by_others} with weights chosen by others of them{fails}\n",
-            fixed(self.effective, 1),
-            self.weights.len(),
-            shown.join(", "),
-            self.of,
-        )
     }
 }
 

@@ -44,6 +44,11 @@ impl Warning {
         Warning { cure: Some(cure), ..self }
     }
 
+    /// The same without anything to do about it.
+    pub fn uncured(self) -> Self {
+        Warning { cure: None, ..self }
+    }
+
     /// As this method says.
     pub fn by(self, method: &str) -> Self {
         Warning { message: format!("{method}: {}", self.message), ..self }

@@ -34,6 +34,8 @@ pub struct ChainOnRows {
     pub distance: f64,
     /// By stacking.
     pub weight: f64,
+    /// Whether it predicts worse than the best one, by more than chance.
+    pub is_worse: bool,
 }
 
 impl Disagreement {
@@ -84,12 +86,7 @@ impl Disagreement {
                 fixed(chain.weight, 2),
             ]
         };
-        // Those that fit worse than chance tells.
-        let is_worse = |chain: &ChainOnRows| {
-            let [lower, se] = chain.below_best;
-            lower > 4.0 && (lower.is_infinite() || lower > 2.0 * se)
-        };
-        let noticed = self.chains.iter().enumerate().filter(|(_, chain)| is_worse(chain));
+        let noticed = self.chains.iter().enumerate().filter(|(_, chain)| chain.is_worse);
         TextTable {
             title: format!("What the chains disagree about, chain by chain. {}", self.note),
             header: header.map(String::from).into(),
@@ -112,6 +109,7 @@ mod tests {
             below_best: [lower, 3.0],
             training_error: f64::NAN,
             log_likelihood: -44.0,
+            is_worse: lower > 10.0,
             ..ChainOnRows::default()
         };
         let shown = Disagreement {

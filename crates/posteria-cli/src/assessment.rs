@@ -10,6 +10,7 @@ mod subject;
 mod subsample;
 
 pub use information::Information;
+pub use left_out::{log_densities, usable};
 pub use method::{Assessed, Assessing, Method, Repair};
 pub use plan::Plan;
 pub use subject::Subject;

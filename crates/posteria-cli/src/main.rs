@@ -1,9 +1,11 @@
 //! Fit Bayesian models from the shell: parse, run the command, give the exit code.
 #![forbid(unsafe_code)]
 
+mod advice;
 mod approximation;
 mod args;
 mod assessment;
+mod chains;
 mod commands;
 mod decide;
 mod disk;
@@ -20,6 +22,7 @@ mod progress;
 mod sampling;
 mod size;
 mod text;
+mod timing;
 mod verdict;
 mod warning;
 mod words;

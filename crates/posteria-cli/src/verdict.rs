@@ -7,6 +7,7 @@ use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
 use posteria::model::spec::InferenceChoice;
 
+use crate::advice::is_of_chains;
 use crate::approximation;
 use crate::commands::Context;
 use crate::text;
@@ -46,8 +47,13 @@ pub fn repeat(
     context: &Context,
 ) {
     let summary = judged(draws, inference);
-    let mut doubts: Vec<Warning> =
-        summary.cautions.iter().filter(|it| concerns_predictions(it)).map(Warning::from).collect();
+    // Why chains have not drawn enough, and so the cure, is told by looking at them.
+    let warning = |caution: &Caution| match is_of_chains(caution) {
+        true => Warning::from(caution).uncured(),
+        false => Warning::from(caution),
+    };
+    let of_predictions = summary.cautions.iter().filter(|it| concerns_predictions(it));
+    let mut doubts: Vec<Warning> = of_predictions.map(warning).collect();
     doubts
         .extend(approximation::warnings(found).iter().map(|it| Warning::new("approximation", it)));
     let others = doubts.len().saturating_sub(1);

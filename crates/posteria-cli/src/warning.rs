@@ -39,6 +39,16 @@ impl Warning {
         Warning { message: format!("{before}{}{after}", self.message), cure: Some(cure), ..self }
     }
 
+    /// The same with this to do about it.
+    pub fn cured(self, cure: String) -> Self {
+        Warning { cure: Some(cure), ..self }
+    }
+
+    /// The same without anything to do about it.
+    pub fn uncured(self) -> Self {
+        Warning { cure: None, ..self }
+    }
+
     /// As this method says.
     pub fn by(self, method: &str) -> Self {
         Warning { message: format!("{method}: {}", self.message), ..self }
@@ -73,6 +83,9 @@ impl fmt::Display for Warning {
     }
 }
 
+/// Characters from which a cure is told once only.
+const LONG: usize = 60;
+
 /// All warnings of a command, in the order they came.
 #[derive(Clone, Debug, Default)]
 pub struct Warnings {
@@ -84,6 +97,8 @@ struct Found {
     all: Vec<Warning>,
     /// So many of them have been shown.
     shown: usize,
+    /// Cures that have been shown.
+    told: Vec<String>,
 }
 
 impl Warnings {
@@ -100,11 +115,18 @@ impl Warnings {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).all.clone()
     }
 
-    /// Those that have not been shown yet; from now on they have.
+    /// Those that have not been shown yet; from now on they have. A long cure is told once.
     pub fn unshown(&self) -> Vec<Warning> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let unshown = found.all[found.shown..].to_vec();
+        let mut unshown = found.all[found.shown..].to_vec();
         found.shown = found.all.len();
+        for cure in unshown.iter_mut().filter_map(|warning| warning.cure.as_mut()) {
+            if found.told.contains(cure) {
+                *cure = "as above".into();
+            } else if cure.len() > LONG {
+                found.told.push(cure.clone());
+            }
+        }
         unshown
     }
 

@@ -12,7 +12,7 @@ use posteria::data::{Dataset, Targets, Task};
 use posteria::model::spec::{InferenceChoice, ModelKind, SamplingSpec, TimeBudget};
 use serde::Serialize;
 
-use self::prior::PriorFunctions;
+pub use self::prior::PriorFunctions;
 use crate::approximation;
 use crate::prepare::Prepared;
 use crate::text;
@@ -115,7 +115,7 @@ impl Words {
     /// The same with functions drawn from the prior, where the model can.
     #[must_use]
     pub fn with_prior_functions(self, prepared: &Prepared) -> Self {
-        Words { prior_functions: PriorFunctions::draw(prepared), ..self }
+        Words { prior_functions: PriorFunctions::draw(prepared, prior::SHOWN), ..self }
     }
 
     /// Why the prior is not one of these data, if its functions were drawn.

@@ -49,6 +49,8 @@ pub struct Work<'a> {
     interrupt: &'a Interrupt,
     /// The network taken as linear about its approximation, where that predicts in place of draws.
     linearised: Option<Linearised<'a>>,
+    /// Logarithms of the weights of the draws, where they are not equal.
+    log_weights: Option<Vec<f64>>,
 }
 
 impl<'a> Work<'a> {
@@ -80,8 +82,24 @@ impl<'a> Work<'a> {
         interrupt: &'a Interrupt,
     ) -> Option<Self> {
         let family = posterior.predictor()?.family();
-        let (seed, linearised) = (context.seed(), None);
-        Some(Work { posterior, draws, family, is_open, seed, context, interrupt, linearised })
+        let (seed, linearised, log_weights) = (context.seed(), None, None);
+        Some(Work {
+            posterior,
+            draws,
+            family,
+            is_open,
+            seed,
+            context,
+            interrupt,
+            linearised,
+            log_weights,
+        })
+    }
+
+    /// The same with these logarithms of the weights of all draws, chain after chain.
+    #[must_use]
+    pub fn weighted(self, log_weights: Option<Vec<f64>>) -> Self {
+        Work { log_weights, ..self }
     }
 
     /// Whether a linearisation predicts in place of draws.
@@ -110,7 +128,10 @@ impl<'a> Work<'a> {
         each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
     ) -> Result<Vec<T>> {
         self.for_rows("quantiles", Source::New(inputs), |row, table, index| {
-            each(row, &table.predictive(index))
+            match &self.log_weights {
+                Some(logs) => each(row, &table.weighted(index, logs)),
+                None => each(row, &table.predictive(index)),
+            }
         })
     }
 

@@ -82,6 +82,7 @@ fn model() -> Model {
             })
             .into(),
         found: Vec::new(),
+        prior: None,
     }
 }
 

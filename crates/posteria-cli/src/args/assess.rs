@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Choosing;
+use super::{ChainWeights, Choosing};
 use crate::assessment::Subsample;
 
 const FOLDS: &str = "K-fold cross-validation";
@@ -30,6 +30,7 @@ Examples:
   posteria assess runs/houses --method kfold --folds 10
   posteria assess runs/patients --method kfold --group hospital
   posteria assess runs/houses --method holdout --test new-houses.csv
+  posteria assess runs/houses --test new-houses.csv --chains stacked
   posteria assess runs/houses --utility 'expr: if(y > q(0.95), 10, sd)' --smaller-is-better
   posteria assess runs/patients --cost costs.csv          what deciding by the model will cost
   posteria assess runs/houses --by district
@@ -58,6 +59,13 @@ pub struct Assess {
     /// Also assess subgroups: rows with the same value in this column
     #[arg(long, value_name = "COL")]
     pub by: Option<String>,
+
+    /// How much every chain counts [default: equal]; stacked needs --test
+    ///
+    /// As in posteria predict: chains that do not mix, weighed by what each predicts of rows left
+    /// out. Only rows that the run has not seen tell whether that helps.
+    #[arg(long, value_enum, value_name = "WEIGHTS")]
+    pub chains: Option<ChainWeights>,
 
     /// Write one line per row into this CSV file: utilities, Pareto k, m_eff, …
     #[arg(long, value_name = "FILE")]

@@ -14,6 +14,7 @@ Examples:
   posteria predict runs/houses test.csv --json | jq '{rmse, mean_log_density}'
   posteria predict runs/houses new.csv --draws 400        fewer draws: faster
   posteria predict runs/houses new.csv --effects          which inputs move the prediction
+  posteria predict runs/houses new.csv --chains stacked   chains that do not mix, weighed
   posteria predict runs/patients new.csv --cost costs.csv which action costs least
   posteria predict runs/demand new.csv --cost 'if(y > a, 3*(y - a), a - y)' --actions 10,20,30
   posteria predict runs/houses new.csv --draws-out f.csv && posteria diagnose f.csv
@@ -63,6 +64,13 @@ pub struct Predict {
     /// mode. Finding the mode again takes the time of the fit.
     #[arg(long, value_enum, value_name = "WAY")]
     pub by: Option<By>,
+
+    /// How much every chain counts [default: equal]
+    ///
+    /// For chains that keep to modes of their own, where posteria diagnose says so: stacked weighs
+    /// them by what each predicts of rows that are left out, and tells that score for both ways.
+    #[arg(long, value_enum, value_name = "WEIGHTS")]
+    pub chains: Option<ChainWeights>,
 
     /// Write all predictions to this file (CSV)
     #[arg(long, short, value_name = "FILE")]
@@ -132,6 +140,15 @@ pub enum By {
     /// Importance sampling of the posterior from a variational ensemble (--inference
     /// variational); gives the effective number of draws
     Importance,
+}
+
+/// How much every chain counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChainWeights {
+    /// All alike: right where chains agree
+    Equal,
+    /// By stacking their leave-one-out predictive densities
+    Stacked,
 }
 
 /// How actions are chosen by what they cost, beside an option `cost`.

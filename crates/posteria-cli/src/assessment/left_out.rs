@@ -77,14 +77,18 @@ impl Subject {
 }
 
 /// The log density of a target under every draw.
-fn log_densities((table, index): (&PredictiveTable, usize), observed: &[f64]) -> Vec<f64> {
+pub fn log_densities((table, index): (&PredictiveTable, usize), observed: &[f64]) -> Vec<f64> {
     let family = table.family();
     let draws = table.parameters(index).chunks_exact(family.width());
     draws.map(|parameters| Predictive::new(family, parameters).log_density(observed)).collect()
 }
 
 /// Refuses what is no log density.
-fn usable(row: usize, values: &[f64], draws: usize) -> std::result::Result<(), LogLikelihoodError> {
+pub fn usable(
+    row: usize,
+    values: &[f64],
+    draws: usize,
+) -> std::result::Result<(), LogLikelihoodError> {
     let unusable = |value: &f64| value.is_nan() || *value == f64::INFINITY;
     match values.iter().position(unusable) {
         None => Ok(()),

@@ -190,7 +190,8 @@ impl Assessing<'_> {
         let inputs = subject.test_inputs().ok_or_else(|| {
             Failure::bad_input("--method holdout needs rows that the run has not seen: --test FILE")
         })?;
-        self.predicted((subject.judged(), inputs), work, 0)
+        let weights = subject.log_weights.as_deref();
+        self.predicted((subject.judged(), inputs), (work, weights), 0)
     }
 
     /// Rows with these targets and inputs, by the draws of `subject`, the fit with this number.
@@ -200,18 +201,18 @@ impl Assessing<'_> {
         (observed, inputs): (&[Vec<f64>], &Matrix),
         fit: u64,
     ) -> Result<Vec<RowUtilities>> {
-        self.predicted((observed, inputs), &self.own_work(subject)?, fit)
+        self.predicted((observed, inputs), (&self.own_work(subject)?, None), fit)
     }
 
     fn predicted(
         &self,
         (observed, inputs): (&[Vec<f64>], &Matrix),
-        work: &Work<'_>,
+        (work, log_weights): (&Work<'_>, Option<&[f64]>),
         fit: u64,
     ) -> Result<Vec<RowUtilities>> {
         let evaluator = self.evaluator(observed, work, fit);
         work.for_rows("utilities", Source::New(inputs), |row, table, index| {
-            evaluator.evaluate(row, (table, index), None)
+            evaluator.evaluate(row, (table, index), log_weights)
         })
     }
 

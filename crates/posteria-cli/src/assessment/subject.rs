@@ -36,6 +36,8 @@ pub struct Subject {
     memories: Vec<ChainMemory>,
     /// Rows that it has not seen, if it is judged by them.
     test: Option<Test>,
+    /// Logarithms of the weights of its draws at these rows, where they are not equal.
+    pub log_weights: Option<Vec<f64>>,
     /// The table of the rows that it is judged by, and the row of it behind each of them; read when
     /// first asked for.
     table: OnceLock<(Table, Vec<usize>)>,
@@ -84,7 +86,8 @@ impl Subject {
         let observed = observed(&fitted.dataset.targets, &fitted.encoder);
         let memories = run.memories().into_iter().flatten().collect();
         let (path, table) = (path.to_path_buf(), OnceLock::new());
-        Ok(Subject { path, spec, fitted, draws, run, observed, memories, test: None, table })
+        let (test, log_weights) = (None, None);
+        Ok(Subject { path, spec, fitted, draws, run, observed, memories, test, log_weights, table })
     }
 
     /// Repeats what is to be said about the draws of the run.

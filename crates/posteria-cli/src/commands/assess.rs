@@ -16,6 +16,7 @@ pub use self::report::Report;
 use super::Context;
 use crate::args;
 use crate::assessment::{Assessed, Assessing, Plan, Subject};
+use crate::chains::{Chained, StackedChains};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 
@@ -23,7 +24,8 @@ use crate::interrupt::Interrupt;
 pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
     let Some(path) = &arguments.run else {
         let by = arguments.by.as_ref().map(|_| "--by");
-        if let Some(flag) = arguments.how.of_runs().or(by) {
+        let chains = arguments.chains.map(|_| "--chains");
+        if let Some(flag) = arguments.how.of_runs().or(by).or(chains) {
             return Err(Failure::bad_input(format!(
                 "{flag} is for a run, not for --log-lik; omit it"
             )));
@@ -42,6 +44,12 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
     if let Some(test) = &arguments.how.test {
         subject.hold_out(test)?;
     }
+    let stacked = match arguments.chains {
+        Some(args::ChainWeights::Stacked) => {
+            Some(stack(&mut subject, arguments, context, &interrupt)?)
+        }
+        _ => None,
+    };
     let plan = Plan::new(&arguments.how, &subject, context)?;
     subject.repeat_verdict(context);
     let groups = match &arguments.by {
@@ -63,14 +71,39 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
     if let Some(file) = &arguments.pointwise {
         rows::write(file, &plan, &assessed)?;
     }
-    // Where a linearised network predicts, criteria of its draws are about something else.
-    let information = match assessed.linearised {
+    // Where a linearised network or weighed chains predict, criteria of the draws are about
+    // something else.
+    let information = match assessed.linearised || stacked.is_some() {
         true => None,
         false => Some(assessing.information(&subject, &assessed)?),
     };
-    let report = Report::new(&subject, &plan, (&assessed, &expected), information, subgroups);
-    report.keep(&subject)?;
+    let mut report = Report::new(&subject, &plan, (&assessed, &expected), information, subgroups);
+    report.stacking = stacked;
+    if report.stacking.is_none() {
+        // What is kept is about the run as every command sees it.
+        report.keep(&subject)?;
+    }
     Ok(report)
+}
+
+/// Weighs the chains of a run that is judged by rows it has not seen.
+fn stack(
+    subject: &mut Subject,
+    arguments: &args::Assess,
+    context: &Context,
+    interrupt: &Interrupt,
+) -> Result<StackedChains> {
+    if arguments.how.test.is_none() {
+        return Err(Failure::bad_input(
+            "--chains stacked is worth what rows say that the run has not seen: give them with --test \
+             FILE; posteria diagnose --all has the score of the rows that choose the weights",
+        ));
+    }
+    let Subject { path, run, spec, fitted, draws, .. } = &*subject;
+    let chains = Chained { path, run, spec, fitted, draws }.look(context, interrupt)?;
+    chains.doubt().into_iter().for_each(|it| context.warn(it));
+    subject.log_weights = Some(chains.found.log_weights(subject.draws.draws));
+    Ok(chains.stacked())
 }
 
 /// How many rows have importance weights that can be trusted, as JSON has it.

@@ -171,7 +171,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     if present.iter().all(|&draws| draws >= wanted) {
         let draws = run.draws_of_variables().running()?;
         let found = (&draws, run.approximation());
-        let report = FitReport::new(&prepared, path, found, None, context);
+        let report = FitReport::new(&prepared, path, found, (None, until.goal), context);
         let (next, is_enough) = (until.next(most), until.goal.map(|goal| report.meets(&goal)));
         if next <= most || is_enough.unwrap_or(true) {
             let drawn = text::count(draws.draws, "draw");
@@ -200,7 +200,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
                 Some(true) => Stopped::Enough,
                 Some(false) => Stopped::MostDraws,
             };
-            let report = report.warmed_up(run.extent().warmup);
+            let report = report.after(run.extent().warmup, 0.0);
             return report.stopped(until.goal, stopped).print(context);
         }
     }

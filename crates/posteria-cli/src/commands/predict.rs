@@ -16,6 +16,7 @@ use self::report::{Importance, Report};
 use self::rows::{Asked, Row, predict_rows};
 use super::{Context, foreign};
 use crate::args;
+use crate::chains::{Chained, Chains};
 use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
@@ -47,20 +48,28 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             "{flag} is about the function behind a target, and a {kind} model has none; omit it"
         )));
     }
-    let Fitted { encoder, dataset, posterior } =
-        fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
+    let fitted = fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
+    let Fitted { encoder, dataset, posterior } = &fitted;
     let args::Predict { cost, choosing, .. } = arguments;
-    let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(&dataset))?;
+    let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;
     let asked = Asked { quantiles, decide: decide.as_ref() };
     let drawn = foreign::draws_of(&run, context)?;
     if drawn.draws > 0 {
         let inference = spec.sampling.inference();
         verdict::repeat(&arguments.run, &drawn, inference, run.approximation(), context);
     }
+    let chains = match arguments.chains {
+        Some(args::ChainWeights::Stacked) if drawn.draws > 0 => {
+            let path = &arguments.run;
+            let chained = Chained { path, run: &run, spec: &spec, fitted: &fitted, draws: &drawn };
+            Some(stacked(&chained, arguments, context, &interrupt)?)
+        }
+        _ => None,
+    };
     let mut draws = spread_evenly(drawn, arguments.draws);
     let mut importance = None;
     if arguments.by == Some(args::By::Importance) {
-        let (weighted, found) = weighted(&posterior, &spec, &draws, context)?;
+        let (weighted, found) = weighted(posterior, &spec, &draws, context)?;
         (draws, importance) = (weighted, Some(found));
     }
     if draws.draws == 0 {
@@ -69,45 +78,68 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             arguments.run.display()
         )));
     }
-    let mut new = new_rows(&encoder, &spec, arguments)?;
-    let beyond = encoder.extrapolation(&dataset, &new.inputs);
+    let mut new = new_rows(encoder, &spec, arguments)?;
+    let beyond = encoder.extrapolation(dataset, &new.inputs);
     new.cautions.extend(beyond.map(Caution::Extrapolation));
     let is_open = spec.model.kind == ModelKind::Gp;
     let work = match arguments.by {
         Some(args::By::Draws | args::By::Importance) => {
-            Work::new(&*posterior, &draws, is_open, context, &interrupt)
+            Work::new(&**posterior, &draws, is_open, context, &interrupt)
         }
-        _ => Work::of_run(&posterior, (&spec, &draws), context, &interrupt)?,
+        _ => Work::of_run(posterior, (&spec, &draws), context, &interrupt)?,
     };
     let work = work.ok_or_else(|| {
         let kind = spec.model.kind.name();
         Failure::bad_input(format!("a {kind} model has no targets to predict"))
     })?;
+    let work = work.weighted(chains.as_ref().map(|it| it.found.log_weights(draws.draws)));
     if arguments.by == Some(args::By::Linearised) && !work.is_linearised() {
         return Err(Failure::bad_input(
             "--by linearised is for networks of --inference laplace or variational, with real \
              targets of one residual scale each, or two classes; omit it",
         ));
     }
-    let observed = new.targets.as_ref().map(|targets| observed(targets, &encoder));
+    let observed = new.targets.as_ref().map(|targets| observed(targets, encoder));
     let rows = predict_rows(&work, &new, observed.as_deref(), &asked)?;
     new.cautions.extend(not_finite(&rows, &new.rows));
     let effects = match arguments.effects {
-        true => Some(effects::measure(&work, &dataset, &encoder)?),
+        true => Some(effects::measure(&work, dataset, encoder)?),
         false => None,
     };
     if let Some(path) = &arguments.draws_out {
-        functions::write(&work, &new, &encoder, path, arguments.function_draws)?;
+        functions::write(&work, &new, encoder, path, arguments.function_draws)?;
     }
     let numbers = new.rows.iter().map(|row| row + 1).collect();
     let actions = decide.map_or_else(Vec::new, |it| it.costs.actions().to_vec());
-    let mut report = Report::new(arguments, (&encoder, actions), numbers, rows, effects);
+    let mut report = Report::new(arguments, (encoder, actions), numbers, rows, effects);
     report.importance = importance;
+    report.chains = chains.as_ref().map(Chains::stacked);
     if let Some(path) = &arguments.out {
         report.write_csv(path)?;
     }
     new.cautions.iter().for_each(|caution| context.warn(caution));
     context.result(&report, || report.render())
+}
+
+/// The chains weighed by stacking, if nothing that was asked for needs draws of equal weight.
+fn stacked(
+    chained: &Chained<'_>,
+    arguments: &args::Predict,
+    context: &Context,
+    interrupt: &Interrupt,
+) -> Result<Chains> {
+    if let Some(refusal) = chained.refusal() {
+        return Err(Failure::bad_input(refusal));
+    }
+    let equal = [(arguments.effects, "--effects"), (arguments.draws_out.is_some(), "--draws-out")];
+    if let Some((_, flag)) = equal.into_iter().find(|(asked, _)| *asked) {
+        return Err(Failure::bad_input(format!(
+            "{flag} takes all draws alike, and --chains stacked does not; omit one of them"
+        )));
+    }
+    let chains = chained.look(context, interrupt)?;
+    chains.doubt().into_iter().chain(chains.no_better()).for_each(|it| context.warn(it));
+    Ok(chains)
 }
 
 /// That predictions of rows with these numbers in their table are not finite.

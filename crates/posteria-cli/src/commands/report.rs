@@ -2,6 +2,7 @@
 
 mod comparison;
 mod data;
+mod disagreement;
 mod effects;
 mod kept;
 mod page;

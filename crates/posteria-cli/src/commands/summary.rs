@@ -1,17 +1,17 @@
 //! Show the posterior, and judge convergence.
 
+pub mod chains;
 pub mod sections;
 mod shape;
 mod tables;
 
-use posteria::diagnose::{
-    Summary, SummaryOptions, VariableSummary, divergences, energy_fractions, summarize,
-};
-use posteria::draws::{Draws, Statistics};
+use posteria::diagnose::{Summary, SummaryOptions, VariableSummary, summarize};
+use posteria::draws::Draws;
 use posteria::model::spec::{InferenceChoice, ModelKind, Spec};
 use posteria_store::Run;
 use serde::Serialize;
 
+use self::chains::{ChainFacts, Looked};
 use self::sections::Sections;
 use self::shape::Shapes;
 use self::tables::{convergence_table, posterior_table, scale_table};
@@ -19,6 +19,7 @@ use super::Context;
 use super::foreign;
 use crate::approximation::{self, draws_words};
 use crate::args;
+use crate::chains::{Chains, StackedChains};
 use crate::failure::{Failure, Result};
 use crate::output::{Table, heading};
 use crate::sampling::open;
@@ -163,22 +164,47 @@ pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
             )));
         }
     }
-    show_convergence(&foreign::read(&arguments.paths, context)?, arguments.all, context)
+    let draws = foreign::read(&arguments.paths, context)?;
+    let summary = summarize(&draws, &SummaryOptions::default());
+    let looked = match &arguments.paths[..] {
+        [folder] if folder.is_dir() => {
+            let run = (folder.as_path(), &open(folder)?);
+            chains::look(run, (&draws, &summary), arguments.all, context)?
+        }
+        _ => None,
+    };
+    show_convergence((&draws, &summary), looked.as_ref(), arguments.all, context)
 }
 
 /// Prints the convergence diagnostics of every variable and every chain; variables as in
 /// [`show_posterior`].
-fn show_convergence(draws: &Draws, all: bool, context: &Context) -> Result<()> {
-    let summary = summarize(draws, &SummaryOptions::default());
-    let convergence = Convergence { variables: &summary.variables, chains: chains(draws) };
-    report(&convergence, &summary, context, || {
-        let sections = Sections::new(&summary, &draws.layout, all);
+fn show_convergence(
+    (draws, summary): (&Draws, &Summary),
+    looked: Option<&Looked>,
+    all: bool,
+    context: &Context,
+) -> Result<()> {
+    let of_rows = looked.and_then(|looked| looked.each.as_deref());
+    let convergence = Convergence {
+        variables: &summary.variables,
+        chains: chains::facts(draws, of_rows),
+        cause: looked.and_then(|looked| looked.advice.cause()),
+        stacking: looked.and_then(|looked| looked.chains.as_ref()).map(Chains::stacked),
+    };
+    match looked {
+        Some(looked) => looked.warnings(summary).into_iter().for_each(|it| context.warn(it)),
+        None => summary.cautions.iter().for_each(|caution| context.warn(caution)),
+    }
+    context.result(&convergence, || {
+        let sections = Sections::new(summary, &draws.layout, all);
         let rows = sections.sections.iter().flat_map(|(_, rows)| rows).copied();
         let table = convergence_table(rows).render();
         let hidden = hidden(&sections);
-        let chains = chain_table(&convergence.chains).map(|t| t.render()).unwrap_or_default();
+        let chains = chains::sampler_table(&convergence.chains);
         let gap = if hidden.is_empty() || chains.is_empty() { "" } else { "\n" };
-        format!("{}{table}{hidden}{gap}{chains}", title(draws))
+        let of_rows = looked.map(Looked::render).unwrap_or_default();
+        let apart = if of_rows.is_empty() { "" } else { "\n" };
+        format!("{}{table}{hidden}{gap}{chains}{apart}{of_rows}", title(draws))
     })
 }
 
@@ -193,61 +219,12 @@ struct Variables<'s> {
 struct Convergence<'s> {
     variables: &'s [VariableSummary],
     chains: Vec<ChainFacts>,
-}
-
-/// How the sampler fared in one chain; a statistic that does not apply is NaN.
-#[derive(Serialize)]
-struct ChainFacts {
-    chain: usize,
-    divergences: usize,
-    bfmi: f64,
-    acceptance_rate: f64,
-    step_size: f64,
-    n_steps: f64,
-}
-
-/// The facts of every chain; none if the draws came without statistics.
-fn chains(draws: &Draws) -> Vec<ChainFacts> {
-    if draws.statistics.is_empty() {
-        return Vec::new();
-    }
-    let (fractions, divergences) = (energy_fractions(draws), divergences(draws));
-    let chunks = draws.statistics.chunks_exact(draws.draws.max(1));
-    chunks
-        .enumerate()
-        .map(|(chain, statistics)| {
-            let mean = |value: fn(&Statistics) -> f64| {
-                statistics.iter().map(value).sum::<f64>() / statistics.len() as f64
-            };
-            ChainFacts {
-                chain,
-                divergences: divergences[chain],
-                bfmi: fractions[chain],
-                acceptance_rate: mean(|s| s.acceptance_rate),
-                step_size: mean(|s| s.step_size),
-                n_steps: mean(|s| s.n_steps),
-            }
-        })
-        .collect()
-}
-
-fn chain_table(chains: &[ChainFacts]) -> Option<Table> {
-    if chains.is_empty() {
-        return None;
-    }
-    let names = ["chain", "divergences", "bfmi", "acceptance_rate", "step_size", "n_steps"];
-    let mut table = Table::new(&names);
-    for chain in chains {
-        table.row([
-            chain.chain.to_string(),
-            chain.divergences.to_string(),
-            fixed(chain.bfmi, 2),
-            fixed(chain.acceptance_rate, 3),
-            fixed(chain.step_size, decimals_for(chain.step_size, 3)),
-            fixed(chain.n_steps, 1),
-        ]);
-    }
-    Some(table)
+    /// Why the chains have not drawn enough, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    /// The chains weighed by what they predict, where they disagree about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stacking: Option<StackedChains>,
 }
 
 /// Prints a result and the warnings of its summary.

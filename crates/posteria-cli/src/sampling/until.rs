@@ -256,7 +256,7 @@ impl Legs<'_> {
 }
 
 /// Sweeps that each chain has done.
-fn sweeps(writer: &RunWriter) -> Vec<usize> {
+pub fn sweeps(writer: &RunWriter) -> Vec<usize> {
     let memories = writer.memories().into_iter();
     memories.map(|memory| memory.map_or(0, |memory| memory.iteration)).collect()
 }

@@ -13,8 +13,8 @@ use crate::output::heading;
 use crate::prepare::Prepared;
 use crate::text;
 
-/// Functions that are drawn as lines.
-const SHOWN: usize = 5;
+/// Functions that are drawn as lines of text.
+pub const SHOWN: usize = 5;
 /// Places of a line.
 const PLACES: usize = 40;
 /// Functions whose size is measured.
@@ -49,7 +49,7 @@ pub struct PriorFunctions {
 
 /// What prior draws say.
 struct Drawn {
-    /// The first [`SHOWN`] functions at the places of the grid.
+    /// The first functions at the places of the grid.
     functions: Vec<Vec<f64>>,
     /// Deviation of f over rows of the data, of every draw.
     deviations: Vec<f64>,
@@ -65,16 +65,17 @@ struct Quantiles {
 }
 
 impl PriorFunctions {
-    /// Draws functions from the prior of what was prepared; `None` if the model cannot.
-    pub fn draw(prepared: &Prepared) -> Option<Self> {
+    /// Draws functions from the prior of what was prepared, and keeps so many of them to be `shown`;
+    /// `None` if the model cannot.
+    pub fn draw(prepared: &Prepared, shown: usize) -> Option<Self> {
         let data = &prepared.data;
         if data.input_names.is_empty() {
             return None;
         }
         let (input, at, grid) = grid(data);
         let Drawn { functions, deviations, scales } = match prepared.spec.model.kind {
-            ModelKind::Gp => process::draw(prepared, &grid)?,
-            _ => of_predictor(prepared, &grid)?,
+            ModelKind::Gp => process::draw(prepared, &grid, shown)?,
+            _ => of_predictor(prepared, &grid, shown)?,
         };
         let probit = prepared.spec.model.link == Some(Link::Probit);
         let (of, unit) = match (&data.targets, data.task) {
@@ -103,6 +104,20 @@ impl PriorFunctions {
             unit,
             doubt,
         })
+    }
+
+    /// The functions that are shown: of what, along which input, at which of its values, and each.
+    pub fn shown(&self) -> (&str, &str, &[f64], &[Vec<f64>]) {
+        (&self.of, &self.input, &self.at, &self.draws)
+    }
+
+    /// How large functions and residuals are, a sentence each.
+    pub fn sizes(&self) -> Vec<String> {
+        let function =
+            format!("Deviation of f over the rows{}: {}.", self.unit, self.sd_of_f.words());
+        let residual = self.residual_scale.map(|it| format!("Residual scale: {}.", it.words()));
+        let of = format!("From {}.", text::count(self.measured, "prior draw"));
+        [Some(function), residual, Some(of)].into_iter().flatten().collect()
     }
 
     /// Why the prior is not one of these data, if so, and what to do.
@@ -167,7 +182,7 @@ fn doubt(sd_of_f: &Quantiles, data: &Dataset) -> Option<String> {
 }
 
 /// Functions of a model whose draws are functions by themselves: a line, a network.
-fn of_predictor(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
+fn of_predictor(prepared: &Prepared, grid: &Matrix, shown: usize) -> Option<Drawn> {
     let Prepared { data, posterior, .. } = prepared;
     let mut predictor = posterior.predictor()?;
     let rows = some_rows(&data.inputs, ROWS);
@@ -177,7 +192,7 @@ fn of_predictor(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
     for index in 0..MEASURED {
         let mut stream = stream(prepared, index);
         let draw = posterior.draw_prior(&mut stream)?;
-        if index < SHOWN {
+        if index < shown {
             functions.push(first_function(predictor.as_mut(), &draw, grid, &mut stream, data.task));
         }
         deviations.push(deviation(&outputs(predictor.as_mut(), &draw, &rows, &mut stream)));

@@ -165,6 +165,8 @@ fn results_of_fits_and_of_reading_runs_are_as_their_schemas_say() {
     assert_eq!(extended["draws"], 70);
     hold(&place, "summary", "summary runs/both");
     hold(&place, "diagnose", "diagnose runs/both");
+    let all = hold(&place, "diagnose", "diagnose runs/both --all");
+    assert!(all["chains"][1]["elpd_loo"].is_number() && all["stacking"]["rows"] == 40, "{all}");
     hold(&place, "verify", "verify runs/both");
     hold(&place, "export", "export runs/both --format csv --out draws.csv");
     hold(&place, "diagnose", "diagnose draws.csv");
@@ -176,6 +178,7 @@ fn results_of_predictions_are_as_their_schemas_say() {
     let place = two_runs();
     let predicted = hold(&place, "predict", "predict runs/both data.csv --effects");
     assert_eq!(predicted["rows"].as_array().map(Vec::len), Some(40));
+    hold(&place, "predict", "predict runs/both data.csv --chains stacked");
     let classes = "fit data.csv --target class --inputs a b --model mlp --hidden 2";
     hold(&place, "fit", &format!("{classes} --inference laplace --out runs/mode"));
     let predicted = hold(&place, "predict", "predict runs/mode data.csv");

@@ -26,6 +26,8 @@ mod enough;
 mod draws_store;
 // Summaries, diagnostics, exports of finished and of running runs.
 mod reading;
+// Chains that do not mix: named, weighed, and what to do about them.
+mod chains;
 // Predictions for new rows: contract, columns, files, refusals.
 mod predict;
 // Actions that are chosen by costs.

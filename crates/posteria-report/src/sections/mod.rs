@@ -9,6 +9,7 @@ mod densities;
 mod evidence;
 mod model;
 mod predictions;
+mod prior_draws;
 mod results;
 mod selection;
 mod utilities;
@@ -16,7 +17,9 @@ mod verdict;
 mod weights;
 
 pub use comparison::{ElpdForest, ElpdOfModel};
-pub use convergence::{ChainFacts, Convergence, Energy, Pair, Trace, VariableFacts};
+pub use convergence::{
+    ChainFacts, ChainOnRows, Convergence, Disagreement, Energy, Pair, Trace, VariableFacts,
+};
 pub use densities::{Densities, DensityGroup, Sample};
 pub use evidence::{Evidence, ModelEvidence, PathPoint};
 pub use model::{ColumnFacts, Model};
@@ -24,6 +27,7 @@ pub use predictions::{
     Band, Basis, ClassifiedRows, Curve, Effect, FittedRows, Pit, PointSet, Predictions, RankedRows,
     Rates, Replicated, Surface,
 };
+pub use prior_draws::PriorDraws;
 pub use results::{Quantity, Results};
 pub use selection::{InputFacts, ModelFacts, NestedFacts, Selection, SizeFacts, UtilityOfSize};
 pub use utilities::{Comparison, Utilities, Utility};

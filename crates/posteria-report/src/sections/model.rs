@@ -1,5 +1,6 @@
 //! Say what was fitted to which data.
 
+use super::PriorDraws;
 use crate::number::short;
 use crate::page::{Block, Section, TextTable};
 
@@ -17,6 +18,8 @@ pub struct Model {
     pub columns: Vec<ColumnFacts>,
     /// What was found besides draws, a sentence each.
     pub found: Vec<String>,
+    /// Functions drawn from the prior, where the model can.
+    pub prior: Option<PriorDraws>,
 }
 
 /// One column of the data.
@@ -42,6 +45,7 @@ impl Model {
         if !self.parts.is_empty() {
             section.blocks.push(Block::Terms(self.parts.clone()));
         }
+        self.prior.iter().filter_map(PriorDraws::figure).for_each(|it| section.figure(it));
         self.found.iter().for_each(|line| section.text(line));
         if !self.columns.is_empty() {
             let header = ["column", "role", "mean", "sd", "smallest", "largest", "classes"];

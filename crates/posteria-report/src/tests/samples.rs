@@ -43,6 +43,14 @@ pub fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
             ..Default::default()
         }],
         energy: Some(Energy { marginal: n.clone(), transition: n.clone(), fraction: 0.9 }),
+        disagreement: Some(Disagreement {
+            verdict: text(),
+            chains: n
+                .iter()
+                .map(|v| ChainOnRows { elpd: *v, below_best: [*v; 2], ..ChainOnRows::default() })
+                .collect(),
+            note: text(),
+        }),
         chains: vec![ChainFacts { divergences: 3, ..Default::default() }],
         needed: 400.0,
         interval: [text(), text()],
@@ -168,6 +176,15 @@ pub fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
                 words: text(),
             }],
             found: vec![text()],
+            prior: Some(PriorDraws {
+                input: text(),
+                output: text(),
+                x: n.clone(),
+                functions: vec![n.clone()],
+                observed: [n.clone(), n.clone()],
+                is_probability: false,
+                sizes: vec![text()],
+            }),
         }
         .section(),
         convergence.section(),

@@ -5,7 +5,8 @@
 //! [`importance_weights`] turn draws of the posterior into draws of the posterior without a row,
 //! [`leave_one_out()`] adds up what they predict, [`match_moments`]
 //! (of draws that a fit kept: [`DrawMatching`]) mends rows whose weights fail, and
-//! [`compare_elpds`] puts models side by side.
+//! [`compare_elpds`] puts models side by side. Chains that do not mix are weighed as models are by
+//! [`ChainStacking`].
 //!
 //! For any [`Utility`]: [`PointwiseUtilities`] hold what the predictions of rows that were left out
 //! are worth, [`bayesian_bootstrap`] gives the distribution of what those of new rows will be, and
@@ -14,6 +15,7 @@
 mod affine;
 mod bootstrap;
 pub mod calibration;
+mod chain_stacking;
 pub mod decision;
 mod dic;
 mod difference;
@@ -43,6 +45,7 @@ pub mod utility;
 mod waic;
 
 pub use bootstrap::{Bootstrap, BootstrapError};
+pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
 pub use dic::Dic;
 pub use difference::{
     Comparison, ComparisonError, Difference, PseudoBayesFactor, compare, difference,

@@ -72,6 +72,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_falls_short_by_a_little_does_not_read_as_if_it_did_not() {
+        let about = super::super::Question::Predictions;
+        let variable = String::from("fitted[1]");
+        let (kind, effective_size, needed) = ("bulk", 399.6, 400.0);
+        let few = Caution::FewEffectiveDraws {
+            about,
+            variable: variable.clone(),
+            kind,
+            effective_size,
+            needed,
+        };
+        assert!(
+            few.to_string().starts_with("only 399 effective bulk draws for fitted[1], 400 are")
+        );
+        let apart = Caution::NotConverged { about, variable, r_hat: 1.0102, count: 1 };
+        assert!(apart.to_string().contains("R-hat is 1.011"), "{apart}");
+    }
+
+    #[test]
     fn the_cure_follows_the_semicolon() {
         let caution = Caution::TooFewDraws { draws: 3 };
         let (message, cure) = caution.message_and_cure();

@@ -9,15 +9,19 @@ impl fmt::Display for Caution {
         match self {
             Caution::NotConverged { about, variable, r_hat, count } => write!(
                 f,
-                "the chains disagree about {}: R-hat is {r_hat:.3} for {variable} ({count} \
+                "the chains disagree about {}: R-hat is {:.3} for {variable} ({count} \
                  variable(s) above the limit); draw longer, or look for separate modes by running \
                  more chains",
-                about.words()
+                about.words(),
+                // Rounded up, so that what is above the limit does not read as if it were not.
+                (r_hat * 1e3).ceil() / 1e3
             ),
             Caution::FewEffectiveDraws { variable, kind, effective_size, needed, .. } => write!(
                 f,
-                "only {effective_size:.0} effective {kind} draws for {variable}, {needed:.0} are \
-                 needed for stable estimates; draw longer"
+                "only {:.0} effective {kind} draws for {variable}, {needed:.0} are needed for stable \
+                 estimates; draw longer",
+                // Rounded down: 399.6 of 400 are not 400.
+                effective_size.floor()
             ),
             Caution::Constant { variable, count } => write!(
                 f,

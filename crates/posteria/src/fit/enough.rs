@@ -24,8 +24,8 @@ const CHECKS_OF_MANY: [usize; 2] = [100, 140];
 
 /// Chains whose predictions have an R-hat above this, and for the most part kept it since they were
 /// judged before, are in places of their own: more draws of them will not change that.
-const APART: f64 = 1.1;
-const KEPT: f64 = 0.7;
+pub(super) const APART: f64 = 1.1;
+pub(super) const KEPT: f64 = 0.7;
 
 /// What is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -125,17 +125,12 @@ impl Attained {
         let log_densities: Vec<Vec<f64>> =
             chains.map(|chain| chain.iter().map(|draw| draw.log_density).collect()).collect();
         let log_density = Mixing::of(&log_densities);
-        let fitted = match draws.layout.variable("fitted") {
-            Some(variable) => {
-                let components = fitted_components(variable);
-                judged(components.len(), threads, |index| draws.component(components[index]))
-            }
-            None => predicted(posterior, draws, inputs, threads).unwrap_or_default(),
-        };
+        let fitted = judged(&judged_functions(posterior, draws, inputs, threads), threads);
         let squares = fitted.iter().map(|(_, square)| square).filter(|square| square.is_finite());
         let count = squares.clone().count();
         let agreement = (count > 0).then(|| (squares.sum::<f64>() / count as f64).sqrt());
-        let scales = judged(scales.len(), threads, |index| draws.component(scales[index]));
+        let scales: Vec<_> = scales.into_iter().map(|index| draws.component(index)).collect();
+        let scales = judged(&scales, threads);
         Attained { fitted: worst(&fitted), agreement, residual_scale: worst(&scales), log_density }
     }
 
@@ -179,13 +174,29 @@ fn fitted_components(fitted: &Variable) -> Vec<usize> {
     judged_rows(rows).into_iter().flat_map(of_row).map(|at| fitted.offset + at).collect()
 }
 
-/// The mixing of the functions at the rows that are judged, of a model whose draws do not hold them.
+/// The draws of the functions at the rows that are judged: one entry per function and row, chain by
+/// chain; none of a model that predicts nothing.
+pub(super) fn judged_functions(
+    posterior: &dyn Posterior,
+    draws: &Draws,
+    inputs: &Matrix,
+    threads: NonZero<usize>,
+) -> Vec<Vec<Vec<f64>>> {
+    match draws.layout.variable("fitted") {
+        Some(variable) => {
+            fitted_components(variable).into_iter().map(|it| draws.component(it)).collect()
+        }
+        None => predicted(posterior, draws, inputs, threads).unwrap_or_default(),
+    }
+}
+
+/// The same of a model whose draws do not hold them.
 fn predicted(
     posterior: &dyn Posterior,
     draws: &Draws,
     inputs: &Matrix,
     threads: NonZero<usize>,
-) -> Option<Vec<(Mixing, f64)>> {
+) -> Option<Vec<Vec<Vec<f64>>>> {
     let rows = judged_rows(inputs.rows());
     let some =
         Matrix::from_fn(rows.len(), inputs.columns(), |row, column| inputs[(rows[row], column)]);
@@ -199,22 +210,19 @@ fn predicted(
         Some(values)
     });
     let chains = chains.into_iter().collect::<Option<Vec<Vec<f64>>>>()?;
-    Some(judged(functions, threads, |function| {
+    let of = |function: usize| {
         let each =
             |values: &Vec<f64>| values.iter().skip(function).step_by(functions).copied().collect();
         chains.iter().map(each).collect()
-    }))
+    };
+    Some((0..functions).map(of).collect())
 }
 
-/// The mixing of `count` quantities, and the square of the standard error of the mean of each.
-fn judged(
-    count: usize,
-    threads: NonZero<usize>,
-    chains: impl Fn(usize) -> Vec<Vec<f64>> + Sync,
-) -> Vec<(Mixing, f64)> {
-    run_jobs(count, threads, |index| {
-        let chains = chains(index);
-        (Mixing::of(&chains), squared_error(&chains))
+/// The mixing of quantities, and the square of the standard error of the mean of each.
+fn judged(quantities: &[Vec<Vec<f64>>], threads: NonZero<usize>) -> Vec<(Mixing, f64)> {
+    run_jobs(quantities.len(), threads, |index| {
+        let chains = &quantities[index];
+        (Mixing::of(chains), squared_error(chains))
     })
 }
 

@@ -1,20 +1,24 @@
 //! Run the chains of a posterior, or train a committee, in parallel, recorded and resumable.
 
+mod agreement;
 mod chain;
 mod committee;
 mod enough;
 mod evidence;
 mod jobs;
 mod recorder;
+mod separation;
 mod settle;
 mod warm;
 
+pub use agreement::{Agreement, Cause, draws_needed};
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
 pub use enough::{Attained, Goal};
 pub use evidence::fit_evidence;
 pub use jobs::{run_in_turns, run_jobs};
 pub use recorder::{InMemory, Kept, Recorder, Report};
+pub use separation::share_that_separates;
 pub use settle::have_settled;
 pub use warm::{WarmStart, begin_with, warm_start};
 

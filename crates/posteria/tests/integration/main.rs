@@ -55,6 +55,9 @@ mod tempered;
 /// Independent draws from an approximation.
 mod independent;
 
+/// Why chains have not drawn enough, and what they disagree about.
+mod agreement;
+
 /// Rows left out by weights and by folds.
 mod cross_validation;
 

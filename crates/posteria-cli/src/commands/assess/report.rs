@@ -10,6 +10,7 @@ use super::parameters::{EffectiveParameters, effective_parameters};
 use super::sampled::SubsampleReport;
 use super::{Shapes, Sizes, Subgroup};
 use crate::assessment::{Assessed, Information, Method, Plan, Subject};
+use crate::chains::StackedChains;
 use crate::commands::Context;
 use crate::failure::{Classify, Result};
 use crate::file::write_json;
@@ -62,6 +63,9 @@ pub struct Report {
     calibration: Option<Calibration>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subgroups: Vec<SubgroupReport>,
+    /// How much every chain counts, where that is not alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stacking: Option<StackedChains>,
     #[serde(skip)]
     warnings: Vec<Warning>,
     #[serde(skip)]
@@ -165,6 +169,7 @@ impl Report {
             effective_parameters,
             calibration: calibration(subject, plan, assessed),
             subgroups: subgroups.into_iter().map(|it| SubgroupReport::new(it, shown)).collect(),
+            stacking: None,
             warnings: cautions.into_iter().map(Warning::from).collect(),
             pointwise: pointwise(assessed, shown),
         }
@@ -217,6 +222,7 @@ impl Report {
             "per row; quantiles of the distribution of the expected utility; data, draws, {part}: \
              what makes it\nuncertain, as standard deviations; bias: the correction that is in it\n",
         ));
+        text.push_str(&self.stacking.as_ref().map(StackedChains::render).unwrap_or_default());
         let name = if self.elpd_loo.is_some() { "elpd_loo" } else { "elpd" };
         if let Some(elpd) = self.elpd_loo.or(self.elpd_kfold).or(self.elpd_holdout) {
             let decimals = decimals_for(self.se, 2);

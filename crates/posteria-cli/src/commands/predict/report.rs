@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::effects::{self, Effect};
 use super::rows::{Figures, Row, accuracy, mean_cost};
 use crate::args::{self, Quantile};
+use crate::chains::StackedChains;
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
 use crate::output::{Table, heading};
@@ -33,6 +34,8 @@ pub struct Report {
     effects: Option<Vec<Effect>>,
     /// What weighted draws were worth, where predictions are their mean.
     pub importance: Option<Importance>,
+    /// How much every chain counts, where that is not alike.
+    pub chains: Option<StackedChains>,
     out: Option<String>,
     draws_out: Option<String>,
 }
@@ -90,6 +93,7 @@ impl Report {
             rows,
             effects,
             importance: None,
+            chains: None,
             out: shown(&arguments.out),
             draws_out: shown(&arguments.draws_out),
         }
@@ -193,6 +197,7 @@ impl Report {
                 "{draws} weighted draws, worth {size} draws of the posterior\n"
             ));
         }
+        text.push_str(&self.chains.as_ref().map(StackedChains::render).unwrap_or_default());
         text.push_str(&self.effects.as_deref().map(effects::render).unwrap_or_default());
         text
     }
@@ -311,6 +316,7 @@ mod tests {
             rows,
             effects: None,
             importance: None,
+            chains: None,
             out: None,
             draws_out: None,
         }

@@ -1,9 +1,15 @@
 //! Describe the columns of the data that a run was fitted to.
 
 use posteria::data::{Dataset, Encoder, InputColumn, Targets};
-use posteria_report::sections::ColumnFacts;
+use posteria::model::spec::InferenceChoice;
+use posteria_report::sections::{ColumnFacts, PriorDraws};
 
+use crate::prepare::Prepared;
 use crate::text;
+use crate::words::PriorFunctions;
+
+/// Functions of the prior that are drawn.
+const PRIOR_DRAWS: usize = 20;
 
 /// Classes that are named.
 const NAMED: usize = 6;
@@ -13,6 +19,38 @@ pub fn columns(data: &Dataset, encoder: &Encoder) -> Vec<ColumnFacts> {
     let mut columns = targets(data, encoder);
     columns.extend(encoder.input_columns().iter().map(|column| input(data, column)));
     columns
+}
+
+/// Functions drawn from the prior beside the data, where the model can be drawn from.
+pub fn prior_draws(prepared: &Prepared) -> Option<PriorDraws> {
+    let Prepared { data, spec, .. } = prepared;
+    // A committee has no prior, and where there is no target there is no function.
+    let has_prior = spec.sampling.inference() != InferenceChoice::Committee;
+    if !has_prior || spec.model.kind.is_unsupervised() {
+        return None;
+    }
+    let drawn = PriorFunctions::draw(prepared, PRIOR_DRAWS)?;
+    let (of, input, at, functions) = drawn.shown();
+    let column = data.input_names.iter().position(|name| name == input)?;
+    let scaling = &data.input_scaling[column];
+    let x = data.inputs.column(column).iter().map(|value| scaling.invert(*value)).collect();
+    let y = match &data.targets {
+        Targets::Real { .. } => target_values(data, 0),
+        // The class whose probability is drawn: the second of two, the first of more.
+        Targets::Classes { codes, labels, .. } => {
+            let class = usize::from(labels.len() == 2);
+            codes.iter().map(|code| f64::from(u8::from(*code == class))).collect()
+        }
+    };
+    Some(PriorDraws {
+        input: input.into(),
+        output: of.into(),
+        x: at.to_vec(),
+        functions: functions.to_vec(),
+        observed: [x, y],
+        is_probability: matches!(data.targets, Targets::Classes { .. }),
+        sizes: drawn.sizes(),
+    })
 }
 
 /// The values of a column of numbers on the user's scale.

@@ -13,12 +13,13 @@ use posteria_report::sections::{
 use posteria_report::{Level, Section};
 use posteria_store::Run;
 
+use super::super::summary::chains::{self, Looked};
 use super::super::{Context, foreign};
 use super::comparison::RowDensities;
 use super::kept::{self, Assessment};
 use super::rows::RowNote;
 use super::selection::selection;
-use super::{data, posterior, predictions, verdict};
+use super::{data, disagreement, posterior, predictions, verdict};
 use crate::approximation;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
@@ -89,13 +90,17 @@ pub fn gather(
     let weights = assessment.as_ref().and_then(|it| it.weights(draws.chains * draws.draws));
     let evidence = kept::evidence(folder)?;
     let selection = selection(folder, &draws, &spec)?;
+    let looked = match inference {
+        InferenceChoice::Mcmc => chains::look((folder, &run), (&draws, &summary), false, context)?,
+        _ => None,
+    };
     let mut doubts = doubts(&run, &spec)?;
     doubts.extend(weights.iter().flat_map(WeightReliability::doubts));
     doubts.extend(evidence.iter().flat_map(Evidence::doubts));
     let mut gathered = Gathered {
         name: folder.display().to_string(),
         draws: draws.chains * draws.draws,
-        verdict: verdict::verdict(&draws, &summary, inference, doubts),
+        verdict: verdict::verdict(&draws, (&summary, looked.as_ref()), inference, doubts),
         predictions: Predictions::default(),
         row_note: None,
         selection,
@@ -103,7 +108,7 @@ pub fn gather(
         weights,
         evidence,
         posterior: posterior::densities(&draws, &summary, &spec).section(),
-        convergence: convergence(&draws, &summary, inference).section(),
+        convergence: convergence(&draws, (&summary, looked.as_ref()), inference).section(),
         model: Section::default(),
         rows: None,
         densities: None,
@@ -161,11 +166,14 @@ fn prepared(run: &Run, spec: Spec, folder: &Path) -> Result<Prepared> {
 
 fn convergence(
     draws: &Draws,
-    summary: &Summary,
+    (summary, looked): (&Summary, Option<&Looked>),
     inference: InferenceChoice,
 ) -> posteria_report::sections::Convergence {
     match inference {
-        InferenceChoice::Mcmc => posterior::convergence(draws, summary),
+        InferenceChoice::Mcmc => posteria_report::sections::Convergence {
+            disagreement: looked.and_then(disagreement::disagreement),
+            ..posterior::convergence(draws, summary)
+        },
         _ => Default::default(),
     }
 }
@@ -206,5 +214,6 @@ fn model(prepared: &Prepared, run: &Run) -> Model {
         parts: parts.chain(path).collect(),
         columns: data::columns(&prepared.data, &prepared.encoder),
         found: found.lines().map(String::from).collect(),
+        prior: data::prior_draws(prepared),
     }
 }

@@ -41,6 +41,7 @@ pub fn convergence(draws: &Draws, summary: &Summary) -> Convergence {
         traces: traces(draws, summary),
         pairs: pairs(draws, summary),
         energy: energy(draws),
+        disagreement: None,
         chains: chains(draws),
         needed: NEEDED * draws.chains as f64,
         interval,

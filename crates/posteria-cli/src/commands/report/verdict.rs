@@ -7,8 +7,10 @@ use posteria::model::spec::InferenceChoice;
 use posteria_report::Level;
 use posteria_report::sections::{Doubt, Verdict};
 
+use super::super::summary::chains::Looked;
 use crate::approximation::draws_words;
 use crate::text;
+use crate::warning::Warnings;
 
 /// R-hat from which disagreement is no matter of a few more draws.
 const FAR_OFF: f64 = 1.05;
@@ -17,15 +19,15 @@ const FAR_OFF: f64 = 1.05;
 /// than one draw in so many had one; a draw of a network has several.
 const MANY: usize = 10;
 
-/// The verdict on draws; `others` are doubts that do not come from them.
+/// The verdict on draws, whose chains have been `looked` at if there was reason to; `others` are
+/// doubts that do not come from them.
 pub fn verdict(
     draws: &Draws,
-    summary: &Summary,
+    (summary, looked): (&Summary, Option<&Looked>),
     inference: InferenceChoice,
     others: Vec<Doubt>,
 ) -> Verdict {
-    let of_draws = summary.cautions.iter().map(doubt);
-    let doubts: Vec<Doubt> = of_draws.chain(others).collect();
+    let doubts: Vec<Doubt> = of_draws(summary, looked).into_iter().chain(others).collect();
     let total = draws.chains * draws.draws;
     let fact = |name: &str, words: String| (name.to_string(), words);
     let (facts, reassurance) = match inference {
@@ -53,6 +55,21 @@ pub fn verdict(
         }
     };
     Verdict { doubts, facts, reassurance: reassurance.into() }
+}
+
+/// What the draws give reason to doubt, each long cure told once.
+fn of_draws(summary: &Summary, looked: Option<&Looked>) -> Vec<Doubt> {
+    let Some(looked) = looked else { return summary.cautions.iter().map(doubt).collect() };
+    let of_chains = looked.advice.separation(&summary.cautions).into_iter().chain(looked.verdict());
+    let of_chains = of_chains.map(|warning| (Level::Bad, warning));
+    let own = summary.cautions.iter();
+    let own = own.map(|caution| (doubt(caution).level, looked.advice.warning(caution)));
+    let told = Warnings::default();
+    let shown = of_chains.chain(own).flat_map(|(level, warning)| {
+        told.push(warning);
+        told.unshown().into_iter().map(move |it| Doubt { level, text: it.to_string() })
+    });
+    shown.collect()
 }
 
 /// A caution, and how serious it is.

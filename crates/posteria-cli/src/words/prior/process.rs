@@ -7,15 +7,16 @@
 use posteria::data::{Dataset, Targets, Task};
 use posteria_linalg::Matrix;
 
-use super::{Drawn, MEASURED, SHOWN, deviation, some_rows, stream};
+use super::{Drawn, MEASURED, deviation, some_rows, stream};
 use crate::prepare::{Prepared, condition};
 
 /// Rows of the data at which the size of functions is measured; together with the places of the
 /// grid as many as a draw keeps fitted values of.
 const ROWS: usize = 60;
 
-/// Draws functions at the rows of `grid`; `None` if that is not possible.
-pub(super) fn draw(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
+/// Draws functions at the rows of `grid`, and keeps so many to be shown; `None` if that is not
+/// possible.
+pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Drawn> {
     let Prepared { data, .. } = prepared;
     let measured = some_rows(&data.inputs, ROWS);
     let places = grid.rows();
@@ -61,12 +62,12 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix) -> Option<Drawn> {
     for index in 0..MEASURED {
         // A covariance of extreme hyperparameters may be none for a computer.
         let Some(draw) = posterior.draw_prior(&mut stream(prepared, index)) else { continue };
-        if drawn.functions.len() < SHOWN {
+        if drawn.functions.len() < kept {
             drawn.functions.push(shown.clone().take(places).map(|at| draw[at]).collect());
         }
         let values = measured.range().step_by(width).skip(places).map(|at| draw[at]);
         drawn.deviations.push(deviation(&values.collect::<Vec<_>>()));
         drawn.scales.extend(scale.map(|at| draw[at]));
     }
-    (drawn.functions.len() == SHOWN).then_some(drawn)
+    (drawn.functions.len() == kept).then_some(drawn)
 }

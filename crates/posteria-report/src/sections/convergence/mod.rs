@@ -1,9 +1,11 @@
 //! Show whether the chains agree.
 
+mod disagreement;
 mod energy;
 mod pair;
 mod trace;
 
+pub use disagreement::{ChainOnRows, Disagreement};
 pub use energy::Energy;
 pub use pair::Pair;
 pub use trace::Trace;
@@ -31,6 +33,8 @@ pub struct Convergence {
     pub pairs: Vec<Pair>,
     /// The energies of the chains, if the sampler has any.
     pub energy: Option<Energy>,
+    /// What chains disagree about, if they do.
+    pub disagreement: Option<Disagreement>,
     /// How the sampler fared, chain by chain.
     pub chains: Vec<ChainFacts>,
     /// Effective draws that are needed; NaN if unknown.
@@ -88,6 +92,7 @@ impl Convergence {
         }
         self.overview().into_iter().for_each(|figure| section.figure(figure));
         self.effective().into_iter().for_each(|figure| section.figure(figure));
+        self.disagreement.iter().for_each(|it| section.extend(it.section()));
         let (open, rest) = self.traces.split_at(self.traces.len().min(OPEN));
         for trace in open {
             section.figure(trace.figure());

@@ -37,6 +37,9 @@ impl Serialize for Report {
         if let Some(importance) = &self.importance {
             map.serialize_entry("importance", importance)?;
         }
+        if let Some(chains) = &self.chains {
+            map.serialize_entry("stacking", chains)?;
+        }
         if let Some(effects) = &self.effects {
             map.serialize_entry("effects", effects)?;
         }

@@ -220,7 +220,7 @@ impl Legs<'_> {
     }
 
     /// Whether chains that have attained `now` are no nearer to each other than they were after the
-    /// check before: of the draws themselves, so that a run that was interrupted stops where it would
+    /// check before, or too far apart to agree after the most draws: of the draws themselves, so that a run that was interrupted stops where it would
     /// have stopped.
     fn stays_apart(&self, now: &Attained, draws: &Draws) -> Result<bool> {
         let Some(before) = Goal::previous_check(draws.draws, self.until.chains) else {
@@ -228,6 +228,11 @@ impl Legs<'_> {
         };
         if !now.is_apart() || self.until.chains < MANY_CHAINS {
             return Ok(false);
+        }
+        if let Some(goal) = self.until.goal
+            && now.is_out_of_reach(&goal, draws.draws, self.until.draws)
+        {
+            return Ok(true);
         }
         let before = draws.thin(0, 1, Some(before)).running()?;
         Ok(now.stays_apart(&attained(self.prepared, &before, self.context.threads)))

@@ -4,7 +4,7 @@ use super::chains::FEWEST_DRAWS;
 use super::energy::{divergences, energy_fractions, saturated_trees};
 use super::summary::{LOG_DENSITY, SummaryOptions, VariableSummary};
 use crate::caution::{Caution, Question};
-use crate::draws::Draws;
+use crate::draws::{Draws, Layout, Variable};
 
 /// Largest R-hat of few chains that have mixed. [Vehtari et al. 2021]
 pub const R_HAT_LIMIT: f64 = 1.01;
@@ -22,6 +22,9 @@ pub const MANY_CHAINS: usize = 10;
 pub fn r_hat_limit(chains: usize) -> f64 {
     if chains < MANY_CHAINS { R_HAT_LIMIT } else { 1.0 + 2.0 * (R_HAT_LIMIT - 1.0) }
 }
+
+/// Most rows whose fitted values are judged.
+const JUDGED_ROWS: usize = 50;
 /// Smallest energy fraction of a chain that explores its tails. [Betancourt 2016]
 pub const ENERGY_FRACTION_LIMIT: f64 = 0.3;
 /// Largest share of draws whose sweep met a proposal without a usable density.
@@ -44,8 +47,13 @@ pub(super) fn of(
         cautions.push(Caution::OneChain);
     }
     cautions.extend(unusable(draws, variables));
-    let variables: Vec<&VariableSummary> = variables.iter().filter(|v| v.identified).collect();
-    let variables = &variables[..];
+    let judged = judged(draws);
+    // What comes after the components is the log density.
+    let own = |(index, variable): &(usize, &VariableSummary)| {
+        variable.identified && judged.get(*index).is_none_or(|judged| *judged)
+    };
+    let variables: Vec<&VariableSummary> =
+        variables.iter().enumerate().filter(own).map(|(_, variable)| variable).collect();
     let needed = (EFFECTIVE_DRAWS_PER_CHAIN * draws.chains as f64).min(EFFECTIVE_DRAWS);
     for about in QUESTIONS {
         let own = |variable: &&&VariableSummary| Question::of(&variable.name) == about;
@@ -56,6 +64,35 @@ pub(super) fn of(
     }
     cautions.extend(of_statistics(draws, options));
     cautions
+}
+
+/// Rows by whose fitted values predictions are judged: of many rows 50, evenly spaced, so that they
+/// are the same whenever it is asked. The worst of more rows is worse by chance alone.
+pub fn judged_rows(rows: usize) -> Vec<usize> {
+    let count = rows.min(JUDGED_ROWS);
+    (0..count).map(|index| index * rows / count).collect()
+}
+
+/// Where a draw holds the fitted values of the rows that are judged: rows come first.
+pub fn judged_components(fitted: &Variable) -> impl Iterator<Item = usize> + use<> {
+    let rows = fitted.dimensions.first().map_or(1, |rows| rows.labels.len());
+    let (outputs, offset) = (fitted.len() / rows.max(1), fitted.offset);
+    let of_row = move |row: usize| (0..outputs).map(move |output| offset + row * outputs + output);
+    judged_rows(rows).into_iter().flat_map(of_row)
+}
+
+/// Which components of a draw are judged. Predictions are, by the fitted values and the log density,
+/// which is what a fit goes on for; what else follows from these is shown and not judged again.
+fn judged(draws: &Draws) -> Vec<bool> {
+    let mut judged = vec![true; draws.layout.len()];
+    let Some(fitted) = draws.layout.variable(Layout::FITTED) else { return judged };
+    for variable in draws.layout.variables() {
+        if Question::of(&variable.name) == Question::Predictions {
+            judged[variable.range()].fill(false);
+        }
+    }
+    judged_components(fitted).for_each(|component| judged[component] = true);
+    judged
 }
 
 /// Variables with draws that are not finite, which is a fault whether they are identified or not,
@@ -154,7 +191,7 @@ fn of_statistics(draws: &Draws, options: &SummaryOptions) -> Vec<Caution> {
 mod tests {
     use super::super::summary::summarize;
     use super::*;
-    use crate::draws::{Layout, Statistics};
+    use crate::draws::{Dimension, Statistics};
     use crate::random::{Purpose, Seed};
 
     /// Four chains of 500 good draws of three scalars, with good statistics.
@@ -184,6 +221,59 @@ mod tests {
     #[test]
     fn good_draws_raise_none() {
         assert_eq!(cautions(&good()), []);
+    }
+
+    #[test]
+    fn few_rows_are_judged_and_always_the_same() {
+        assert_eq!(judged_rows(3), [0, 1, 2]);
+        let many = judged_rows(1_000_000);
+        assert_eq!((many.len(), many[1], many[49]), (50, 20_000, 980_000));
+        assert!(judged_rows(0).is_empty());
+        let mut layout = Layout::new();
+        layout.push_scalar("a");
+        let labels = |count: usize| (0..count).map(|i| i.to_string()).collect();
+        let dimension = |name: &str, count| Dimension { name: name.into(), labels: labels(count) };
+        layout.push("fitted", vec![dimension("obs_id", 200), dimension("class", 3)]);
+        let components = judged_components(layout.variable("fitted").unwrap()).collect::<Vec<_>>();
+        assert_eq!((components.len(), &components[..4]), (150, &[1, 2, 3, 13][..]));
+    }
+
+    #[test]
+    fn predictions_are_judged_by_the_rows_that_a_fit_goes_on_for() {
+        let rows = |name: &str| {
+            let labels = (0..200).map(|row| row.to_string()).collect();
+            (name.to_string(), vec![Dimension { name: "obs_id".into(), labels }])
+        };
+        let mut layout = Layout::new();
+        for (name, dimensions) in ["fitted", "fitted_mean"].map(rows) {
+            layout.push(&name, dimensions);
+        }
+        layout.push_scalar("training_error");
+        let width = layout.len();
+        let mut draws = Draws { layout, values: vec![0.0; 2000 * width], ..good() };
+        Seed(6).stream(Purpose::Chain, [0, 0]).fill_normal(&mut draws.values);
+        let apart = |component: usize| {
+            let mut draws = draws.clone();
+            draws
+                .values
+                .iter_mut()
+                .skip(component)
+                .step_by(width)
+                .take(500)
+                .for_each(|x| *x += 1.0);
+            cautions(&draws)
+        };
+        // Every fourth row of 200 is judged.
+        let named = |found: &[Caution]| {
+            let row = |c: &Caution| {
+                matches!(c, Caution::NotConverged { about: Question::Predictions, count: 1, .. })
+            };
+            found.iter().any(row)
+        };
+        assert!(named(&apart(8)));
+        for component in [9, 200 + 8, 400] {
+            assert_eq!(apart(component), []);
+        }
     }
 
     #[test]

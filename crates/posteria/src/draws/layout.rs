@@ -101,6 +101,8 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The values of the functions at rows of the fit.
+    pub const FITTED: &'static str = "fitted";
     /// The mean of `fitted` given all else that a draw holds, where `fitted` itself is drawn.
     pub const FITTED_MEAN: &'static str = "fitted_mean";
 

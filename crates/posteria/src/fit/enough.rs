@@ -6,14 +6,10 @@ use posteria_linalg::Matrix;
 use serde::Serialize;
 
 use super::run_jobs;
-use crate::diagnose::{MANY_CHAINS, Mixing, r_hat_limit};
-use crate::draws::{Draws, Variable};
+use crate::diagnose::{MANY_CHAINS, Mixing, judged_components, judged_rows, r_hat_limit};
+use crate::draws::{Draws, Layout, Variable};
 use crate::model::Posterior;
 use crate::model::spec::SamplingSpec;
-
-/// Most rows whose fitted values are judged: evenly spaced, so that they are the same whenever it
-/// is asked.
-const MOST_ROWS: usize = 50;
 
 /// The first numbers of draws per chain at which few chains are judged, and many, whose draws are as
 /// many in all; all others are these times powers of two, so that each is about 1.4 times the one
@@ -148,6 +144,15 @@ impl Attained {
         self.is_apart() && now - 1.0 > KEPT * (then - 1.0)
     }
 
+    /// Whether chains that are apart with `draws` each would miss the goal with `most` of them, too.
+    /// R-hat² - 1 is the variance between chains in units of that within [Gelman et al. 2013,
+    /// eq. 11.4]; where they do mix it falls in proportion to their draws, and not faster.
+    pub fn is_out_of_reach(&self, goal: &Goal, draws: usize, most: usize) -> bool {
+        let excess = |r_hat: f64| r_hat * r_hat - 1.0;
+        let r_hat = self.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
+        self.is_apart() && draws as f64 * excess(r_hat) > most as f64 * excess(goal.r_hat)
+    }
+
     /// The worst of all of it.
     pub fn worst(&self) -> Mixing {
         let others = [self.fitted, self.residual_scale];
@@ -160,20 +165,6 @@ impl Attained {
     }
 }
 
-/// The rows that are judged.
-fn judged_rows(rows: usize) -> Vec<usize> {
-    let count = rows.min(MOST_ROWS);
-    (0..count).map(|index| index * rows / count).collect()
-}
-
-/// Where a draw holds the fitted values of the rows that are judged: rows come first.
-fn fitted_components(fitted: &Variable) -> Vec<usize> {
-    let rows = fitted.dimensions.first().map_or(1, |rows| rows.labels.len());
-    let outputs = fitted.len() / rows.max(1);
-    let of_row = |row: usize| (0..outputs).map(move |output| row * outputs + output);
-    judged_rows(rows).into_iter().flat_map(of_row).map(|at| fitted.offset + at).collect()
-}
-
 /// The draws of the functions at the rows that are judged: one entry per function and row, chain by
 /// chain; none of a model that predicts nothing.
 pub(super) fn judged_functions(
@@ -182,10 +173,8 @@ pub(super) fn judged_functions(
     inputs: &Matrix,
     threads: NonZero<usize>,
 ) -> Vec<Vec<Vec<f64>>> {
-    match draws.layout.variable("fitted") {
-        Some(variable) => {
-            fitted_components(variable).into_iter().map(|it| draws.component(it)).collect()
-        }
+    match draws.layout.variable(Layout::FITTED) {
+        Some(variable) => judged_components(variable).map(|it| draws.component(it)).collect(),
         None => predicted(posterior, draws, inputs, threads).unwrap_or_default(),
     }
 }
@@ -285,6 +274,23 @@ mod tests {
     }
 
     #[test]
+    fn chains_that_would_need_more_than_the_most_draws_are_out_of_reach() {
+        let good = Mixing { r_hat: 1.001, ess_bulk: 900.0, ess_tail: 500.0 };
+        let of = |r_hat: f64| Attained {
+            fitted: Some(Mixing { r_hat, ..good }),
+            agreement: Some(0.1),
+            residual_scale: None,
+            log_density: good,
+        };
+        let goal = Goal::new(400.0, 16);
+        // 0.44 between chains that may have 0.0404: eleven times as many draws.
+        assert!(of(1.2).is_out_of_reach(&goal, 140, 1400));
+        assert!(!of(1.2).is_out_of_reach(&goal, 140, 1600));
+        assert!(!of(1.09).is_out_of_reach(&goal, 1000, 1000), "not apart");
+        assert!(!Attained { fitted: None, ..of(2.0) }.is_out_of_reach(&goal, 140, 150));
+    }
+
+    #[test]
     fn what_stands_still_is_enough_and_what_is_not_finite_never_is() {
         let goal = Goal::new(400.0, 4);
         assert!(goal.is_met_by(&Mixing::of(&vec![vec![3.0; 250]; 4])));
@@ -301,23 +307,5 @@ mod tests {
         for mixing in [broken, independent.worse(broken), broken.worse(independent)] {
             assert!(!goal.is_met_by(&mixing));
         }
-    }
-
-    #[test]
-    fn few_rows_are_judged_and_always_the_same() {
-        assert_eq!(judged_rows(3), [0, 1, 2]);
-        let many = judged_rows(1_000_000);
-        assert_eq!((many.len(), many[1], many[49]), (50, 20_000, 980_000));
-        assert!(judged_rows(0).is_empty());
-        let mut layout = crate::draws::Layout::new();
-        layout.push_scalar("a");
-        let labels = |count: usize| (0..count).map(|i| i.to_string()).collect();
-        let dimension = |name: &str, count| crate::draws::Dimension {
-            name: name.into(),
-            labels: labels(count),
-        };
-        layout.push("fitted", vec![dimension("obs_id", 200), dimension("class", 3)]);
-        let components = fitted_components(layout.variable("fitted").unwrap());
-        assert_eq!((components.len(), &components[..4]), (150, &[1, 2, 3, 13][..]));
     }
 }

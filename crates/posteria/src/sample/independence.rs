@@ -14,6 +14,8 @@ pub type Independence = MetropolisHastings<FittedStudentT>;
 const ADAPTING_WALK_SHARE: f64 = 0.5;
 /// Guesses that are accepted more rarely than this are poor.
 const POOR_ACCEPTANCE: f64 = 0.3;
+/// Several guesses a step that are accepted as often as this need little beside them.
+const GOOD_ACCEPTANCE: f64 = 0.2;
 /// Guesses that are accepted more rarely than this are not worth their values.
 const HOPELESS_ACCEPTANCE: f64 = 0.02;
 /// Fewest guesses by which to judge.
@@ -36,10 +38,10 @@ pub struct FittedStudentT {
     walk_share: f64,
     /// Share of the walk where guesses are poor, if it is another.
     poor_walk_share: Option<f64>,
-    poor: bool,
     /// Whether nothing is proposed where guesses are hopeless.
     may_rest: bool,
-    hopeless: bool,
+    /// Acceptance of the guesses in the last stage that adapted, if there were enough to tell.
+    acceptance: Option<f64>,
     /// Guesses of this stage, and the sum of their acceptances.
     guesses: f64,
     acceptances: f64,
@@ -62,9 +64,8 @@ impl FittedStudentT {
             inflation: 1.1,
             walk_share: 0.1,
             poor_walk_share: None,
-            poor: false,
             may_rest: false,
-            hopeless: false,
+            acceptance: None,
             guesses: 0.0,
             acceptances: 0.0,
             adapting: false,
@@ -129,6 +130,15 @@ impl FittedStudentT {
         self
     }
 
+    /// Whether at least a fifth of the guesses were accepted in the last stage that adapted.
+    pub fn guesses_well(&self) -> bool {
+        self.acceptance.is_some_and(|acceptance| acceptance >= GOOD_ACCEPTANCE)
+    }
+
+    fn is_below(&self, acceptance: f64) -> bool {
+        self.acceptance.is_some_and(|own| own < acceptance)
+    }
+
     /// Whether a fit is in use.
     pub fn is_fitted(&self) -> bool {
         self.walk.fit().is_some()
@@ -154,7 +164,7 @@ impl Proposal for FittedStudentT {
     fn propose(&mut self, from: &[f64], to: &mut [f64], stream: &mut Stream) {
         let share = match self.poor_walk_share {
             _ if self.adapting => ADAPTING_WALK_SHARE,
-            Some(share) if self.poor => share,
+            Some(share) if self.is_below(POOR_ACCEPTANCE) => share,
             _ => self.walk_share,
         };
         self.walked = !self.is_fitted() || stream.uniform() < share;
@@ -175,7 +185,7 @@ impl Proposal for FittedStudentT {
     }
 
     fn rests(&self) -> bool {
-        self.may_rest && self.hopeless && !self.adapting
+        self.may_rest && self.is_below(HOPELESS_ACCEPTANCE) && !self.adapting
     }
 
     fn width(&self) -> f64 {
@@ -197,8 +207,7 @@ impl Proposal for FittedStudentT {
     fn enter(&mut self, stage: &Stage) {
         self.walk.enter(stage);
         if self.guesses >= FEWEST_GUESSES {
-            self.poor = self.acceptances < POOR_ACCEPTANCE * self.guesses;
-            self.hopeless = self.acceptances < HOPELESS_ACCEPTANCE * self.guesses;
+            self.acceptance = Some(self.acceptances / self.guesses);
         }
         (self.guesses, self.acceptances) = (0.0, 0.0);
         self.adapting = stage.adapt != Adapt::Nothing;
@@ -209,18 +218,16 @@ impl Proposal for FittedStudentT {
     }
 
     fn memory(&self) -> Vec<f64> {
-        let flag = |flag| f64::from(u8::from(flag));
-        let mut memory = vec![flag(self.poor), flag(self.hopeless), self.guesses, self.acceptances];
+        let mut memory = vec![self.acceptance.unwrap_or(-1.0), self.guesses, self.acceptances];
         memory.extend(self.walk.memory());
         memory
     }
 
     fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         let foreign = ForeignMemory { owner: "independence Metropolis" };
-        let (own, of_walk) = memory.split_at_checked(4).ok_or(foreign)?;
-        self.poor = own[0] > 0.0;
-        self.hopeless = own[1] > 0.0;
-        (self.guesses, self.acceptances) = (own[2], own[3]);
+        let (own, of_walk) = memory.split_at_checked(3).ok_or(foreign)?;
+        self.acceptance = (own[0] >= 0.0).then_some(own[0]);
+        (self.guesses, self.acceptances) = (own[1], own[2]);
         self.walk.recall(of_walk)
     }
 }

@@ -141,7 +141,7 @@ pub(super) fn read(
 
 /// The steps of several kernels on their way to one.
 #[derive(Default)]
-struct Report {
+pub(super) struct Report {
     first_trajectory: Option<Step>,
     last_known: Step,
     proposals: f64,
@@ -155,7 +155,7 @@ struct Report {
 }
 
 impl Report {
-    fn add(&mut self, step: &Step) {
+    pub(super) fn add(&mut self, step: &Step) {
         if step.leapfrog_steps > 0 && self.first_trajectory.is_none() {
             self.first_trajectory = Some(*step);
         }
@@ -174,7 +174,7 @@ impl Report {
         self.infeasible = self.infeasible.or(step.infeasible);
     }
 
-    fn step(&self) -> Step {
+    pub(super) fn step(&self) -> Step {
         let told = self.first_trajectory.unwrap_or(self.last_known);
         let acceptance = match (self.first_trajectory, self.proposals > 0.0) {
             (Some(step), _) => step.acceptance,

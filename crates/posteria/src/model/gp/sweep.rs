@@ -14,8 +14,8 @@ use crate::model::selection::Jump;
 use crate::model::spec::{KernelChoice, ResidualSharing, StartChoice};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
 use crate::sample::{
-    Block, FittedStudentT, FromMode, Kernel, MetropolisHastings, Modes, Occasional, Sequence,
-    Sweep, Update,
+    Block, FittedStudentT, FromMode, Guessing, Kernel, MetropolisHastings, Modes, Occasional,
+    Sequence, Sweep, Update,
 };
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
@@ -31,10 +31,14 @@ const JITTER: f64 = 0.15;
 const FEW: usize = 6;
 /// Most hyperparameters that independence proposals can guess at once.
 const GUESSED: usize = 16;
-/// Independence proposals per sweep: a value costs a third of a gradient.
-const GUESSES: usize = 4;
-/// Where there are guesses, a trajectory is made in one of so many sweeps.
-const TRAJECTORY_PERIOD: usize = 8;
+/// Independence proposals per sweep of few hyperparameters: a value costs a third of a gradient.
+const GUESSES_OF_FEW: usize = 4;
+/// The same of more, of which a third to a half are accepted.
+const GUESSES: usize = 6;
+/// Where there are guesses, a trajectory of few hyperparameters is made in one of so many sweeps.
+const TRAJECTORY_PERIOD_OF_FEW: usize = 8;
+/// The same of more, if guesses do well: they miss the tails more often.
+const TRAJECTORY_PERIOD: usize = 4;
 /// First width of proposals of log hyperparameters.
 const WIDTH: f64 = 0.3;
 
@@ -132,11 +136,11 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
     }
     let guess = FittedStudentT::new(&vec![WIDTH; dim]);
     if few {
-        let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD);
-        let guesses = MetropolisHastings::new(guess).repeats(GUESSES);
+        let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD_OF_FEW);
+        let guesses = MetropolisHastings::new(guess).repeats(GUESSES_OF_FEW);
         return Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses)]));
     }
     let guesses =
         MetropolisHastings::new(guess.walk_share(0.0).rest_if_hopeless()).repeats(GUESSES);
-    Box::new(Sequence::new(vec![hmc, Box::new(guesses)]))
+    Box::new(Guessing::new(hmc, TRAJECTORY_PERIOD, guesses))
 }

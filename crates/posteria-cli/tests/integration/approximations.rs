@@ -167,7 +167,7 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn networks_predict_as_if_linear_about_what_was_found() {
-    let place = Place::with_data(60);
+    let place = Place::with_data(30);
     for inference in ["laplace", "variational"] {
         let fit = format!("{NETWORK} --inference {inference} --out {inference} --json");
         let found = place.call(&fit).json()["approximation"].clone();

@@ -1,5 +1,10 @@
-//! Run every command of the guide and of the README as it is written.
+//! Run every command of the guide and of the README.
+//!
+//! The README is run as it is written. Of the guide chains are shorter than it says: that commands
+//! are understood and go together does not depend on their length, and
+//! `the_guide_runs_as_it_is_written` has them in full among the slow tests.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -37,14 +42,46 @@ fn blocks_of(page: &str, begin: &str) -> Vec<String> {
     blocks
 }
 
-/// Runs the blocks of `page` one after the other in an empty folder, after those of `before`.
+/// The program with chains, and goals, of a twentieth of the length that was asked for and ten draws
+/// more, lest short ones become too short; who asked for neither gets a goal.
+const SHORTER: &str = r#"#!/usr/bin/env bash
+arguments=() last='' goal=wanted
+for it in "$@"; do
+    case $last in --draws | --warmup | --ess) it=$((it / 20 + 10)) goal=given ;; esac
+    case $it in --dry-run | --inference | --chain) goal=given ;; esac
+    arguments+=("$it") last=$it
+done
+[[ $1 == fit && $goal == wanted ]] && arguments+=(--ess 50)
+exec PROGRAM "${arguments[@]}"
+"#;
+
+/// A folder with a program of the name of ours, which is called with less to do.
+fn shorter() -> Place {
+    let place = Place::new();
+    place.write("posteria", SHORTER.replace("PROGRAM", env!("CARGO_BIN_EXE_posteria")));
+    let may_be_run = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(place.path("posteria"), may_be_run).expect("a file of ours");
+    place
+}
+
+/// Runs the blocks of `page` one after the other in an empty folder, after those of `before`, with
+/// shorter chains than they ask for.
 fn run(page: &str, before: &[String]) -> Place {
+    let shorter = shorter();
+    run_with(&shorter.path(""), page, before)
+}
+
+/// The folder of the program itself.
+fn as_written() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_posteria")).parent().expect("a folder").to_path_buf()
+}
+
+/// Runs the blocks with the program in `programs`.
+fn run_with(programs: &Path, page: &str, before: &[String]) -> Place {
     let blocks = blocks(page);
     assert!(!blocks.is_empty(), "{page} has no commands");
     let place = Place::new();
-    let program = Path::new(env!("CARGO_BIN_EXE_posteria"));
-    let folder = program.parent().expect("a folder").display().to_string();
-    let path = format!("{folder}:{}", env::var("PATH").unwrap_or_default());
+    let path = format!("{}:{}", programs.display(), env::var("PATH").unwrap_or_default());
     for block in before.iter().chain(&blocks) {
         let script = format!("set -euo pipefail\n{block}");
         let mut shell = Command::new("bash");
@@ -169,7 +206,19 @@ fn the_chapter_about_the_report_runs() {
 
 #[test]
 fn the_session_of_the_readme_runs() {
-    run("README.md", &[]);
+    run_with(&as_written(), "README.md", &[]);
+}
+
+#[test]
+#[ignore = "slow: chains of full length"]
+fn the_guide_runs_as_it_is_written() {
+    for entry in fs::read_dir(root().join("docs/guide")).expect("the guide") {
+        let name = entry.expect("a file").file_name().into_string().expect("a name");
+        let page = format!("docs/guide/{name}");
+        if name != "README.md" && !blocks(&page).is_empty() {
+            run_with(&as_written(), &page, &table());
+        }
+    }
 }
 
 #[test]

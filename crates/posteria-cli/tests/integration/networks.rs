@@ -212,7 +212,7 @@ fn a_dry_run_tells_the_prior_in_words_and_draws_functions_from_it() {
 fn a_summary_judges_what_is_identified_and_orders_the_rest() {
     let place = Place::new();
     place.write("t.csv", surface(40, 1.0));
-    let line = "fit t.csv --target y --model mlp --hidden 4 --chains 2 --warmup 150 --draws 150 \
+    let line = "fit t.csv --target y --model mlp --hidden 4 --chains 2 --warmup 50 --draws 50 \
                 --test t.csv --out run";
     let fit = place.call(line);
     assert_eq!(fit.code, 0, "{}", fit.stderr);

@@ -44,7 +44,7 @@ fn place() -> Place {
 #[test]
 fn one_predictive_distribution_per_run() {
     let place = place();
-    let short = "--chains 2 --warmup 100 --draws 100";
+    let short = "--chains 2 --warmup 30 --draws 30";
     let small = "--model mlp --hidden 3";
     let fits = [
         ("linear", format!("y --model linear {short}")),
@@ -89,12 +89,17 @@ fn one_predictive_distribution_per_run() {
         let loo = place.call(&format!("assess {name} --json")).json();
         assert_eq!(loo["linearised"], true, "{name}");
         assert!(loo["waic"].is_null() && loo["pareto_k"].is_null(), "{name}");
+        let p = loo["p_loo"].as_f64().expect("a number");
+        assert!(p > 0.0 && p < 25.0, "{name}: {p}");
+        // Both inferences leave a network that is linear about its weights, from which rows are left
+        // out by the same algebra; an ensemble takes seven times as long to find in every fold.
+        if name == "mlp-variational" {
+            continue;
+        }
         let folds = place.call(&format!("assess {name} --folds 6 --json")).json();
         let (one, other) = (utility(&loo, "elpd"), utility(&folds, "elpd"));
         let sd = folds["utilities"][0]["sd"].as_f64().expect("a number");
         assert!((one - other).abs() < 3.0 * sd, "{name}: {one} {other} ± {sd}");
-        let p = loo["p_loo"].as_f64().expect("a number");
-        assert!(p > 0.0 && p < 25.0, "{name}: {p}");
     }
 }
 

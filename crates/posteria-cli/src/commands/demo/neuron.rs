@@ -124,7 +124,11 @@ fn measure(kernel: &mut dyn Kernel, steps: usize, warmup: usize, stream: &mut St
 
 /// Runs the demonstration.
 pub fn run(seed: Seed, threads: NonZero<usize>) -> Demonstration {
-    let runs = run_jobs(RUNS, threads, |index| {
+    repeated(RUNS, seed, threads)
+}
+
+fn repeated(runs: usize, seed: Seed, threads: NonZero<usize>) -> Demonstration {
+    let runs = run_jobs(runs, threads, |index| {
         let stream = |part| seed.stream(Purpose::Data, [part, index as u64]);
         let langevin = &mut Hmc::langevin(3, options());
         let hybrid = &mut Hmc::new(3, options());
@@ -163,6 +167,7 @@ pub fn run(seed: Seed, threads: NonZero<usize>) -> Demonstration {
 
 /// The ratio of two means, with its standard error to first order.
 fn efficiency(hybrid: &[f64], langevin: &[f64]) -> Quantity {
+    let runs = hybrid.len() as f64;
     let [(hybrid, hybrid_sd), (langevin, langevin_sd)] = [hybrid, langevin].map(mean_and_sd);
     let ratio = hybrid / langevin;
     let relative = (hybrid_sd / hybrid).hypot(langevin_sd / langevin);
@@ -170,7 +175,7 @@ fn efficiency(hybrid: &[f64], langevin: &[f64]) -> Quantity {
         quantity: "efficiency of Hamiltonian Monte Carlo over Langevin".into(),
         published: Some(10.0),
         here: ratio,
-        sd: Some(ratio * relative / (RUNS as f64).sqrt()),
+        sd: Some(ratio * relative / runs.sqrt()),
     }
 }
 
@@ -188,7 +193,8 @@ mod tests {
 
     #[test]
     fn the_published_findings_hold() {
-        let demonstration = run(Seed(1), NonZero::<usize>::MIN);
+        // Some of the runs: acceptances and efficiencies are far from where they would not do.
+        let demonstration = repeated(3, Seed(1), NonZero::<usize>::MIN);
         let here: Vec<f64> = demonstration.results.iter().map(|result| result.here).collect();
         // Other points than the source's: the acceptances need only be of the same kind.
         assert!((0.88..0.98).contains(&here[0]), "Langevin acceptance {}", here[0]);

@@ -115,7 +115,7 @@ struct Exact {
 
 const RELEVANCE: f64 = 0.7;
 const MAGNITUDE: f64 = 1.8;
-const PASSES: usize = 6400;
+const PASSES: usize = 4096;
 
 impl Exact {
     fn posterior(&self, sampling: &str) -> GpPosterior {
@@ -242,10 +242,12 @@ impl Exact {
             for sampling in KERNELS {
                 self.check(sampling, beta, &exact, None);
             }
-            // Much narrower ones would be right too, but slow.
-            for factor in [0.2, 2.0] {
-                self.check("", beta, &exact, Some(factor));
-                self.check("kernel = 'hmc'", beta, &exact, Some(factor));
+            // That chains are right whatever their sites is seen at one temperature. Much narrower
+            // sites would be right too, but slow.
+            let spoilt: &[f64] = if beta < 1.0 { &[] } else { &[0.2, 2.0] };
+            for factor in spoilt {
+                self.check("", beta, &exact, Some(*factor));
+                self.check("kernel = 'hmc'", beta, &exact, Some(*factor));
             }
         }
     }

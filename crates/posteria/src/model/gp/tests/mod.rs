@@ -13,6 +13,8 @@ mod ranks;
 mod regression;
 pub(super) mod scores;
 
+use std::cell::RefCell;
+
 use super::{GaussianProcess, GpPosterior};
 use posteria_linalg::Matrix;
 
@@ -35,9 +37,23 @@ pub(in crate::model::gp) fn data(rows: usize, targets: &[&dyn Fn(f64, f64) -> f6
     Dataset::new(&table, &Roles { targets: names, ..Roles::default() }).unwrap().0
 }
 
+thread_local! {
+    /// The last specification and its model: simulators of targets condition one model thousands of
+    /// times, and to parse it takes longer than a sweep of five rows.
+    static LAST: RefCell<Option<(String, GaussianProcess)>> = const { RefCell::new(None) };
+}
+
 pub(in crate::model::gp) fn posterior(text: &str, data: &Dataset) -> GpPosterior {
-    let spec = Spec::from_toml(&format!("[model]\nkind = 'gp'\n{text}")).unwrap();
-    GaussianProcess::new(&spec).unwrap().condition(data, None).unwrap()
+    LAST.with_borrow_mut(|last| {
+        let (_, model) = match last.take() {
+            Some(known) if known.0 == text => last.insert(known),
+            _ => {
+                let spec = Spec::from_toml(&format!("[model]\nkind = 'gp'\n{text}")).unwrap();
+                last.insert((text.into(), GaussianProcess::new(&spec).unwrap()))
+            }
+        };
+        model.condition(data, None).unwrap()
+    })
 }
 
 /// The same inputs with other real targets, o·n + i, that are not standardised.

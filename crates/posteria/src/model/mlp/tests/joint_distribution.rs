@@ -14,6 +14,12 @@ pub(super) const KERNELS: [(&str, &str); 3] = [
 
 const TRANSITIONS: usize = 4096;
 
+/// One round of the kernels of a sweep. Where a sweep repeats its round, so as to be worth a draw,
+/// repetitions would cost six times as much and prove no more.
+fn round(posterior: &MlpPosterior) -> Sweep<'_> {
+    crate::model::mlp::sweep::short_sweep(posterior, 1.0)
+}
+
 /// Runs the successive-conditional simulator from an exact draw of the joint distribution.
 fn check(world: &World, seed: u64, what: &str) {
     let mut stream = stream(seed);
@@ -21,7 +27,7 @@ fn check(world: &World, seed: u64, what: &str) {
     let mut state = from_prior(&empty, &mut stream);
     let mut memory = {
         let posterior = world.posterior(&world.draw_targets(&empty, &state, &mut stream));
-        let mut sweep = posterior.sweep(1.0);
+        let mut sweep = round(&posterior);
         tune(&mut sweep, &state, 200, &mut stream);
         sweep.memory()
     };
@@ -30,7 +36,7 @@ fn check(world: &World, seed: u64, what: &str) {
         let targets = world.draw_targets(&empty, &state, &mut stream);
         let posterior = world.posterior(&targets);
         // The kernel of the previous transition, momentum included, goes on with new targets.
-        let mut sweep = posterior.sweep(1.0);
+        let mut sweep = round(&posterior);
         sweep.enter(&Stage::default());
         sweep.recall(&memory).unwrap();
         sweep.pass(&mut state, &mut stream);

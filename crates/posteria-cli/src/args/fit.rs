@@ -196,7 +196,7 @@ pub struct Fit {
     ///
     /// What is enough: R-hat at most 1.01 (of ten chains or more 1.02) and N effective draws, of the
     /// bulk and of the tails, of fitted values, residual scale and log density. It is judged after
-    /// 250, 350, 500, 700, 1000, … draws per chain (of ten chains or more 100, 140, 200, …), and at
+    /// 175, 250, 350, 500, 700, 1000, … draws per chain (of ten chains or more 100, 140, 200, …), and at
     /// last after ten times N (mlp: 2.5 times), at least 4000 (mlp: 1000).
     /// A number of --draws without --ess is drawn exactly.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]

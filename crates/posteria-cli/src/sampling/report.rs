@@ -164,8 +164,8 @@ impl FitReport {
                 ),
                 Stopped::Apart => (
                     "chains-apart",
-                    "each chain keeps to a mode of its own, so that predictions are averages over \
-                     so many modes",
+                    "each chain keeps to its mode or leaves it too slowly, so that predictions are \
+                     averages over about as many modes as chains",
                     self.advice.as_ref().map(Advice::of_modes).unwrap_or_default(),
                 ),
                 _ => (
@@ -234,7 +234,7 @@ impl FitReport {
         let stopped = match self.stopped {
             Stopped::Enough => ", which is enough",
             Stopped::MostDraws => ", which is not enough; no more were allowed",
-            Stopped::Apart => "; more draws of these chains would not bring them together",
+            Stopped::Apart => "; even the most draws of these chains would not bring them together",
             Stopped::Time => "; time ran out",
             Stopped::Asked | Stopped::Interrupted => "",
         };

@@ -20,18 +20,18 @@ fn a_linear_regression_has_enough_at_the_first_look() {
     let place = Place::with_data(40);
     let fit = place.call("fit data.csv --target y --inputs a b --out run --json");
     let json = fit.json();
-    assert_eq!((&json["draws"], &json["stopped"]), (&250.into(), &"enough".into()));
+    assert_eq!((&json["draws"], &json["stopped"]), (&175.into(), &"enough".into()));
     assert_eq!((&json["goal"]["ess"], &json["goal"]["r_hat"]), (&400.0.into(), &1.01.into()));
     assert!(enough(&json, 400.0), "{json}");
     for part in ["fitted", "residual_scale", "log_density"] {
         assert!(json["predictions"][part]["ess_tail"].as_f64() >= Some(400.0), "{json}");
     }
     let verified = place.call("verify run --json").json();
-    assert_eq!((&verified["complete"], &verified["draws"]), (&true.into(), &250.into()));
+    assert_eq!((&verified["complete"], &verified["draws"]), (&true.into(), &175.into()));
     // What is said about it, and that there is nothing left to do.
     let again = place.call("resume run");
     assert!(
-        again.stderr.contains("every chain has 250 draws, which is enough"),
+        again.stderr.contains("every chain has 175 draws, which is enough"),
         "{}",
         again.stderr
     );
@@ -40,7 +40,7 @@ fn a_linear_regression_has_enough_at_the_first_look() {
     let folds = place.call("assess run --method kfold --folds 3 -q");
     assert_eq!(folds.code, 0, "{}", folds.stderr);
     let fold = place.call("verify run/folds/random-3-seed-1/fold-0001 --json").json();
-    assert_eq!(fold["draws"], 250);
+    assert_eq!(fold["draws"], 175);
 }
 
 #[test]

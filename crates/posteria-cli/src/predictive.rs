@@ -18,6 +18,11 @@ use crate::work::Work;
 
 /// Draws that one job takes.
 const DRAWS: usize = 16;
+/// Of functions that are integrated out, every draw of theirs at all rows takes time in proportion
+/// to the cube of the rows: so many of these in all, …
+const MOST_CUBES: f64 = 4e10;
+/// … and not fewer draws of a chain than these.
+const FEWEST: usize = 50;
 /// What the name of a target that is left out ends in.
 const LEFT_OUT: &str = "_loo";
 /// What a draw holds that is no parameter.
@@ -39,7 +44,8 @@ pub struct Predicted<'a> {
 
 impl Predicted<'_> {
     /// New targets at the rows of the fit, from the distribution that predictions are of: one for
-    /// every draw, or for evenly chosen ones if that is more than a store is to hold. `None` for a
+    /// every draw, or for evenly chosen ones if that is more than a store is to hold or takes too
+    /// long. `None` for a
     /// model without targets, and for more rows than that.
     ///
     /// Every draw has a stream of its own: threads, resumptions and extensions change nothing.
@@ -57,7 +63,9 @@ impl Predicted<'_> {
         let alone = posterior.layout().variable(Layout::FITTED_MEAN).is_some();
         let width = if alone { 2 * rows } else { rows };
         let most = MOST_PREDICTIVE_BYTES / (8 * width * draws.chains).max(1);
-        let kept = draws.draws.min(most);
+        let cubes = (self.data.rows() as f64).powi(3) * draws.chains as f64;
+        let affordable = ((MOST_CUBES / cubes) as usize).max(FEWEST);
+        let kept = draws.draws.min(if alone { most.min(affordable) } else { most });
         if width == 0 || kept == 0 {
             return Ok(None);
         }

@@ -132,7 +132,7 @@ impl Legs<'_> {
             if now.meets(&goal) {
                 return Ok(Stopped::Enough);
             }
-            if self.stays_apart(&now, &draws)? {
+            if self.stops_short(&goal, &now, &draws) {
                 return Ok(Stopped::Apart);
             }
             match Goal::next_check(self.plan.draws, self.until.chains, self.until.draws) {
@@ -219,23 +219,17 @@ impl Legs<'_> {
         Plan { draws, ..self.plan.clone() }
     }
 
-    /// Whether chains that have attained `now` are no nearer to each other than they were after the
-    /// check before, or too far apart to agree after the most draws: of the draws themselves, so that a run that was interrupted stops where it would
-    /// have stopped.
-    fn stays_apart(&self, now: &Attained, draws: &Draws) -> Result<bool> {
-        let Some(before) = Goal::previous_check(draws.draws, self.until.chains) else {
-            return Ok(false);
+    /// Whether many chains that have attained `now` on their way to a goal are to stop short of it:
+    /// by the draws themselves, so that a run that was interrupted stops where it would have
+    /// stopped.
+    fn stops_short(&self, goal: &Goal, now: &Attained, draws: &Draws) -> bool {
+        let before = || {
+            let before = Goal::previous_check(draws.draws, self.until.chains)?;
+            let before = draws.thin(0, 1, Some(before)).ok()?;
+            Some(attained(self.prepared, &before, self.context.threads))
         };
-        if !now.is_apart() || self.until.chains < MANY_CHAINS {
-            return Ok(false);
-        }
-        if let Some(goal) = self.until.goal
-            && now.is_out_of_reach(&goal, draws.draws, self.until.draws)
-        {
-            return Ok(true);
-        }
-        let before = draws.thin(0, 1, Some(before)).running()?;
-        Ok(now.stays_apart(&attained(self.prepared, &before, self.context.threads)))
+        let numbers = (draws.draws, self.until.draws);
+        self.until.chains >= MANY_CHAINS && now.stops_short(goal, numbers, before)
     }
 
     /// Leaves the chains, which have paused because time ran out, with all draws that they have.

@@ -23,6 +23,12 @@ const CHECKS_OF_MANY: [usize; 2] = [100, 140];
 pub(super) const APART: f64 = 1.1;
 pub(super) const KEPT: f64 = 0.7;
 
+/// Means of predictions that are known to so many standard deviations of f are as good as known: the
+/// variance of a prediction is greater by a hundredth.
+const AGREED: f64 = 0.1;
+/// Chains that need more than so many times their draws are not waited for if predictions agree.
+const TWICE: f64 = 2.0;
+
 /// What is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Goal {
@@ -135,22 +141,32 @@ impl Attained {
         self.fitted.is_some_and(|fitted| fitted.r_hat > APART)
     }
 
-    /// Whether many chains that were like `before` when they had fewer draws are each in a place of
-    /// their own, so that more draws of them would be of no use. Of few chains more draws may show
-    /// that they are only slow.
-    pub fn stays_apart(&self, before: &Attained) -> bool {
-        let r_hat = |of: &Attained| of.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
-        let [now, then] = [self, before].map(r_hat);
-        self.is_apart() && now - 1.0 > KEPT * (then - 1.0)
-    }
-
-    /// Whether chains that are apart with `draws` each would miss the goal with `most` of them, too.
+    /// Whether many chains that miss the goal with `draws` each are to stop all the same, `before`
+    /// being what they had attained when they were judged before. Of few chains more draws may show
+    /// that they are only slow. They stop if
+    ///
+    /// - the means of their predictions are known to a tenth of a standard deviation of f, so that
+    ///   another run would predict the same, and twice the draws would not bring the chains
+    ///   together;
+    /// - or they are apart and `most` draws would not bring them together;
+    /// - or they are apart and no nearer than before: each is in a place of its own.
+    ///
     /// R-hat² - 1 is the variance between chains in units of that within [Gelman et al. 2013,
-    /// eq. 11.4]; where they do mix it falls in proportion to their draws, and not faster.
-    pub fn is_out_of_reach(&self, goal: &Goal, draws: usize, most: usize) -> bool {
+    /// eq. 11.4]; where chains do mix it falls in proportion to their draws, and not faster.
+    pub fn stops_short(
+        &self,
+        goal: &Goal,
+        (draws, most): (usize, usize),
+        before: impl FnOnce() -> Option<Attained>,
+    ) -> bool {
+        let r_hat = |of: &Attained| of.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
         let excess = |r_hat: f64| r_hat * r_hat - 1.0;
-        let r_hat = self.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
-        self.is_apart() && draws as f64 * excess(r_hat) > most as f64 * excess(goal.r_hat)
+        let more = excess(r_hat(self)) / excess(goal.r_hat);
+        if more > TWICE && self.agreement.is_some_and(|error| error <= AGREED) {
+            return true;
+        }
+        let stays = |before: Attained| r_hat(self) - 1.0 > KEPT * (r_hat(&before) - 1.0);
+        self.is_apart() && (draws as f64 * more > most as f64 || before().is_some_and(stays))
     }
 
     /// The worst of all of it.
@@ -274,20 +290,27 @@ mod tests {
     }
 
     #[test]
-    fn chains_that_would_need_more_than_the_most_draws_are_out_of_reach() {
+    fn many_chains_stop_short_where_more_draws_are_of_no_use() {
         let good = Mixing { r_hat: 1.001, ess_bulk: 900.0, ess_tail: 500.0 };
-        let of = |r_hat: f64| Attained {
+        let of = |r_hat: f64, agreement: f64| Attained {
             fitted: Some(Mixing { r_hat, ..good }),
-            agreement: Some(0.1),
+            agreement: Some(agreement),
             residual_scale: None,
             log_density: good,
         };
         let goal = Goal::new(400.0, 16);
+        let stops = |now: Attained, most: usize, before: Option<Attained>| {
+            now.stops_short(&goal, (140, most), || before)
+        };
         // 0.44 between chains that may have 0.0404: eleven times as many draws.
-        assert!(of(1.2).is_out_of_reach(&goal, 140, 1400));
-        assert!(!of(1.2).is_out_of_reach(&goal, 140, 1600));
-        assert!(!of(1.09).is_out_of_reach(&goal, 1000, 1000), "not apart");
-        assert!(!Attained { fitted: None, ..of(2.0) }.is_out_of_reach(&goal, 140, 150));
+        assert!(stops(of(1.2, 0.2), 1400, None) && !stops(of(1.2, 0.2), 1600, None));
+        // As far apart as before, or nearer.
+        assert!(stops(of(1.2, 0.2), 1600, Some(of(1.22, 0.2))));
+        assert!(!stops(of(1.2, 0.2), 1600, Some(of(1.4, 0.2))));
+        // Known well enough: stop, unless the goal is near.
+        assert!(stops(of(1.2, 0.09), 1600, None) && stops(of(1.05, 0.09), 1600, None));
+        assert!(!stops(of(1.03, 0.09), 1600, None) && !stops(of(1.05, 0.11), 150, None));
+        assert!(!Attained { fitted: None, ..of(2.0, 0.2) }.stops_short(&goal, (140, 150), || None));
     }
 
     #[test]

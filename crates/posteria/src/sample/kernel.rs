@@ -1,9 +1,11 @@
 //! Define a Markov transition on a log density, and what it reports.
 
+use std::sync::Arc;
+
 use posteria_linalg::Matrix;
 
-use super::Stage;
 use super::memory::{ForeignMemory, expect_none};
+use super::{Emulator, Stage};
 use crate::random::Stream;
 use crate::target::{Infeasible, LogDensity, Point};
 
@@ -39,6 +41,12 @@ pub trait Kernel: Send {
     /// with; a kernel without either does nothing. Part of its memory from then on.
     fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
         let _ = (mode, covariance);
+    }
+
+    /// Takes the emulator of the target into use that `train` finds, if any; a kernel that has no
+    /// use for one does not ask. Part of its memory from then on.
+    fn emulate(&mut self, train: &mut dyn FnMut() -> Option<Arc<Emulator>>) {
+        let _ = train;
     }
 
     /// Everything a resumed chain needs and cannot recompute: momentum, tuned step size,
@@ -81,6 +89,10 @@ impl<K: Kernel + ?Sized> Kernel for Box<K> {
 
     fn shape(&mut self, mode: &[f64], covariance: &Matrix) {
         (**self).shape(mode, covariance);
+    }
+
+    fn emulate(&mut self, train: &mut dyn FnMut() -> Option<Arc<Emulator>>) {
+        (**self).emulate(train);
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -96,6 +96,11 @@ impl<P: Proposal> MetropolisHastings<P> {
     pub fn proposal(&self) -> &P {
         &self.proposal
     }
+
+    /// The same, to be changed.
+    pub fn proposal_mut(&mut self) -> &mut P {
+        &mut self.proposal
+    }
 }
 
 impl<P: Proposal> Kernel for MetropolisHastings<P> {

@@ -14,8 +14,8 @@ use crate::model::selection::Jump;
 use crate::model::spec::{KernelChoice, ResidualSharing, StartChoice};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
 use crate::sample::{
-    Block, FittedStudentT, FromMode, Guessing, Kernel, MetropolisHastings, Modes, Occasional,
-    Sequence, Sweep, Update,
+    Block, FittedStudentT, FromMode, Kernel, MetropolisHastings, Modes, Occasional, Sequence,
+    Sweep, Update, WithSurrogate,
 };
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
@@ -37,8 +37,8 @@ const GUESSES_OF_FEW: usize = 4;
 const GUESSES: usize = 6;
 /// Where there are guesses, a trajectory of few hyperparameters is made in one of so many sweeps.
 const TRAJECTORY_PERIOD_OF_FEW: usize = 8;
-/// The same of more, if guesses do well: they miss the tails more often.
-const TRAJECTORY_PERIOD: usize = 4;
+/// The same of more, whose density is emulated.
+const TRAJECTORY_PERIOD: usize = 9;
 /// First width of proposals of log hyperparameters.
 const WIDTH: f64 = 0.3;
 
@@ -140,7 +140,11 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
         let guesses = MetropolisHastings::new(guess).repeats(GUESSES_OF_FEW);
         return Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses)]));
     }
-    let guesses =
-        MetropolisHastings::new(guess.walk_share(0.0).rest_if_hopeless()).repeats(GUESSES);
-    Box::new(Guessing::new(hmc, TRAJECTORY_PERIOD, guesses))
+    if posterior.keeps_latents() {
+        // Another density in every sweep: one emulator does not fit all.
+        let guess = guess.walk_share(0.0).rest_if_hopeless();
+        let guesses = MetropolisHastings::new(guess).repeats(GUESSES);
+        return Box::new(Sequence::new(vec![hmc, Box::new(guesses)]));
+    }
+    Box::new(WithSurrogate::new(hmc, TRAJECTORY_PERIOD))
 }

@@ -71,8 +71,8 @@ impl Agreement {
         goal: &Goal,
         threads: NonZero<usize>,
     ) -> Self {
-        let attained = Attained::new(posterior, draws, inputs, threads);
         let functions = judged_functions(posterior, draws, inputs, threads);
+        let attained = Attained::of(&functions, draws, threads);
         let cause = (!attained.meets(goal)).then(|| {
             let half = draws.thin(0, 1, Some(draws.draws / 2)).ok();
             let half = half.map(|half| Attained::new(posterior, &half, inputs, threads));

@@ -120,6 +120,11 @@ impl Attained {
         inputs: &Matrix,
         threads: NonZero<usize>,
     ) -> Self {
+        Attained::of(&judged_functions(posterior, draws, inputs, threads), draws, threads)
+    }
+
+    /// The same, by the draws of the functions at the rows that are judged.
+    pub(super) fn of(functions: &[Vec<Vec<f64>>], draws: &Draws, threads: NonZero<usize>) -> Self {
         let scales = ["residual_scale", "residual_covariance"];
         let scales = scales.iter().filter_map(|name| draws.layout.variable(name));
         let scales: Vec<usize> = scales.flat_map(Variable::range).collect();
@@ -127,7 +132,7 @@ impl Attained {
         let log_densities: Vec<Vec<f64>> =
             chains.map(|chain| chain.iter().map(|draw| draw.log_density).collect()).collect();
         let log_density = Mixing::of(&log_densities);
-        let fitted = judged(&judged_functions(posterior, draws, inputs, threads), threads);
+        let fitted = judged(functions, threads);
         let squares = fitted.iter().map(|(_, square)| square).filter(|square| square.is_finite());
         let count = squares.clone().count();
         let agreement = (count > 0).then(|| (squares.sum::<f64>() / count as f64).sqrt());

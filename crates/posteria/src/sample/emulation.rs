@@ -22,7 +22,7 @@ const ROUNDS: usize = 9;
 /// Draws of an emulated density by which its moments are known.
 const DRAWS: usize = 300;
 /// Acceptance beyond which another round would gain little.
-const ENOUGH: f64 = 0.85;
+const ENOUGH: f64 = 0.78;
 
 /// The training of an emulator, in rounds: values at draws of the emulator so far say how good it is
 /// there, and teach the next. The values of a round are shared out among the chains that come by,

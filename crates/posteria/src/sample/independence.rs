@@ -14,8 +14,6 @@ pub type Independence = MetropolisHastings<FittedStudentT>;
 const ADAPTING_WALK_SHARE: f64 = 0.5;
 /// Guesses that are accepted more rarely than this are poor.
 const POOR_ACCEPTANCE: f64 = 0.3;
-/// Several guesses a step that are accepted as often as this need little beside them.
-const GOOD_ACCEPTANCE: f64 = 0.2;
 /// Guesses that are accepted more rarely than this are not worth their values.
 const HOPELESS_ACCEPTANCE: f64 = 0.02;
 /// Fewest guesses by which to judge.
@@ -128,11 +126,6 @@ impl FittedStudentT {
     pub fn rest_if_hopeless(mut self) -> Self {
         self.may_rest = true;
         self
-    }
-
-    /// Whether at least a fifth of the guesses were accepted in the last stage that adapted.
-    pub fn guesses_well(&self) -> bool {
-        self.acceptance.is_some_and(|acceptance| acceptance >= GOOD_ACCEPTANCE)
     }
 
     fn is_below(&self, acceptance: f64) -> bool {

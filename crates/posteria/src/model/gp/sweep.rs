@@ -20,25 +20,25 @@ use crate::sample::{
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
 const STEPS: usize = 5;
-/// Leapfrog steps where most moves are guesses.
+/// Leapfrog steps of few hyperparameters, most of whose moves are others.
 const STEPS_BESIDE_GUESSES: usize = 3;
 /// Acceptance of trajectories: high, since where relevances are small steps must be shorter.
 const ACCEPTANCE: f64 = 0.9;
 /// Every trajectory's step is jittered by this much.
 const JITTER: f64 = 0.15;
-/// Most hyperparameters that independence proposals guess at once so well that trajectories are
-/// needed now and then only.
-const FEW: usize = 6;
-/// Most hyperparameters that independence proposals can guess at once.
+/// Most hyperparameters whose density is emulated or guessed at once.
 const GUESSED: usize = 16;
+/// Where their density is emulated, a trajectory is made in one of so many sweeps.
+const TRAJECTORY_PERIOD: usize = 9;
+/// Most hyperparameters that independence proposals guess at once so well that trajectories are
+/// needed now and then only, …
+const FEW: usize = 6;
+/// … in one of so many sweeps.
+const TRAJECTORY_PERIOD_OF_FEW: usize = 8;
 /// Independence proposals per sweep of few hyperparameters: a value costs a third of a gradient.
 const GUESSES_OF_FEW: usize = 4;
 /// The same of more, of which a third to a half are accepted.
 const GUESSES: usize = 6;
-/// Where there are guesses, a trajectory of few hyperparameters is made in one of so many sweeps.
-const TRAJECTORY_PERIOD_OF_FEW: usize = 8;
-/// The same of more, whose density is emulated.
-const TRAJECTORY_PERIOD: usize = 9;
 /// First width of proposals of log hyperparameters.
 const WIDTH: f64 = 0.3;
 
@@ -82,11 +82,13 @@ fn regression<'p>(
             count if count > size => format!("hyperparameters {}", group[0].targets.start + 1),
             _ => "hyperparameters".into(),
         };
-        let kernel = hyperparameter_kernel(posterior, slots.len());
         // Where inputs may leave, one shape does not fit all sets.
         let from_mode = posterior.moves.start != StartChoice::Prior
             && posterior.selection.is_none()
             && beta.to_bits() == 1.0_f64.to_bits();
+        // Given κ of every row the density is another in every sweep: no emulator fits all.
+        let emulated = from_mode && !posterior.keeps_latents();
+        let kernel = hyperparameter_kernel(posterior, slots.len(), emulated);
         if !from_mode {
             updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
             continue;
@@ -108,8 +110,12 @@ fn regression<'p>(
     }
 }
 
-/// The kernel of `dim` log hyperparameters.
-pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<dyn Kernel> {
+/// The kernel of `dim` log hyperparameters, of a density that can be `emulated` or not.
+pub(super) fn hyperparameter_kernel(
+    posterior: &GpPosterior,
+    dim: usize,
+    emulated: bool,
+) -> Box<dyn Kernel> {
     let moves = &posterior.moves;
     let metric = MetricKind::Dense;
     if moves.kernel == KernelChoice::Nuts {
@@ -134,17 +140,16 @@ pub(super) fn hyperparameter_kernel(posterior: &GpPosterior, dim: usize) -> Box<
     if !guesses {
         return hmc;
     }
+    if emulated {
+        return Box::new(WithSurrogate::new(hmc, TRAJECTORY_PERIOD));
+    }
     let guess = FittedStudentT::new(&vec![WIDTH; dim]);
     if few {
         let hmc = Occasional::new(hmc, TRAJECTORY_PERIOD_OF_FEW);
         let guesses = MetropolisHastings::new(guess).repeats(GUESSES_OF_FEW);
         return Box::new(Sequence::new(vec![Box::new(hmc), Box::new(guesses)]));
     }
-    if posterior.keeps_latents() {
-        // Another density in every sweep: one emulator does not fit all.
-        let guess = guess.walk_share(0.0).rest_if_hopeless();
-        let guesses = MetropolisHastings::new(guess).repeats(GUESSES);
-        return Box::new(Sequence::new(vec![hmc, Box::new(guesses)]));
-    }
-    Box::new(WithSurrogate::new(hmc, TRAJECTORY_PERIOD))
+    let guess = guess.walk_share(0.0).rest_if_hopeless();
+    let guesses = MetropolisHastings::new(guess).repeats(GUESSES);
+    Box::new(Sequence::new(vec![hmc, Box::new(guesses)]))
 }

@@ -234,7 +234,7 @@ impl FitReport {
         let stopped = match self.stopped {
             Stopped::Enough => ", which is enough",
             Stopped::MostDraws => ", which is not enough; no more were allowed",
-            Stopped::Apart => "; twice the draws of these chains would not bring them together",
+            Stopped::Apart => "; it would take far more draws to bring these chains together",
             Stopped::Time => "; time ran out",
             Stopped::Asked | Stopped::Interrupted => "",
         };

@@ -229,7 +229,9 @@ impl Legs<'_> {
             Some(attained(self.prepared, &before, self.context.threads))
         };
         let numbers = (draws.draws, self.until.draws);
-        self.until.chains >= MANY_CHAINS && now.stops_short(goal, numbers, before)
+        let steps: f64 = draws.statistics.iter().map(|draw| draw.n_steps).sum();
+        let work = steps * self.prepared.posterior.rows() as f64;
+        self.until.chains >= MANY_CHAINS && now.stops_short(goal, numbers, work, before)
     }
 
     /// Leaves the chains, which have paused because time ran out, with all draws that they have.

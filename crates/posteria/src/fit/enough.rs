@@ -26,8 +26,10 @@ pub(super) const KEPT: f64 = 0.7;
 /// Means of predictions that are known to so many standard deviations of f are as good as known: the
 /// variance of a prediction is greater by a hundredth.
 const AGREED: f64 = 0.1;
-/// Chains that need more than so many times their draws are not waited for if predictions agree.
-const TWICE: f64 = 2.0;
+/// Densities of single rows that chains whose predictions agree may still take on their way to a
+/// goal: about two minutes of a processor for a small network. A number and not a time, so that the same
+/// command draws the same.
+const AFFORDABLE: f64 = 5e9;
 
 /// What is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -151,8 +153,8 @@ impl Attained {
     /// that they are only slow. They stop if
     ///
     /// - the means of their predictions are known to a tenth of a standard deviation of f, so that
-    ///   another run would predict the same, and twice the draws would not bring the chains
-    ///   together;
+    ///   another run would predict the same, and what would bring the chains together takes more
+    ///   than some minutes: `work` is how many densities of single rows the draws took;
     /// - or they are apart and `most` draws would not bring them together;
     /// - or they are apart and no nearer than before: each is in a place of its own.
     ///
@@ -162,12 +164,14 @@ impl Attained {
         &self,
         goal: &Goal,
         (draws, most): (usize, usize),
+        work: f64,
         before: impl FnOnce() -> Option<Attained>,
     ) -> bool {
         let r_hat = |of: &Attained| of.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
         let excess = |r_hat: f64| r_hat * r_hat - 1.0;
         let more = excess(r_hat(self)) / excess(goal.r_hat);
-        if more > TWICE && self.agreement.is_some_and(|error| error <= AGREED) {
+        let agrees = self.agreement.is_some_and(|error| error <= AGREED);
+        if agrees && (more - 1.0) * work > AFFORDABLE {
             return true;
         }
         let stays = |before: Attained| r_hat(self) - 1.0 > KEPT * (r_hat(&before) - 1.0);
@@ -305,17 +309,19 @@ mod tests {
         };
         let goal = Goal::new(400.0, 16);
         let stops = |now: Attained, most: usize, before: Option<Attained>| {
-            now.stops_short(&goal, (140, most), || before)
+            now.stops_short(&goal, (140, most), 4e9, || before)
         };
         // 0.44 between chains that may have 0.0404: eleven times as many draws.
         assert!(stops(of(1.2, 0.2), 1400, None) && !stops(of(1.2, 0.2), 1600, None));
         // As far apart as before, or nearer.
         assert!(stops(of(1.2, 0.2), 1600, Some(of(1.22, 0.2))));
         assert!(!stops(of(1.2, 0.2), 1600, Some(of(1.4, 0.2))));
-        // Known well enough: stop, unless the goal is near.
+        // Known well enough: stop, unless the goal is near or costs little.
         assert!(stops(of(1.2, 0.09), 1600, None) && stops(of(1.05, 0.09), 1600, None));
         assert!(!stops(of(1.03, 0.09), 1600, None) && !stops(of(1.05, 0.11), 150, None));
-        assert!(!Attained { fitted: None, ..of(2.0, 0.2) }.stops_short(&goal, (140, 150), || None));
+        assert!(!of(1.2, 0.09).stops_short(&goal, (140, 1600), 4e8, || None));
+        let nothing = Attained { fitted: None, ..of(2.0, 0.2) };
+        assert!(!nothing.stops_short(&goal, (140, 150), 4e9, || None));
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Attained {
     /// - the means of their predictions are known to a tenth of a standard deviation of f, so that
     ///   another run would predict the same, and what would bring the chains together takes more
     ///   than some minutes: `work` is how many densities of single rows the draws took;
-    /// - or they are apart and `most` draws would not bring them together;
+    /// - or they were judged before, are apart, and `most` draws would not bring them together;
     /// - or they are apart and no nearer than before: each is in a place of its own.
     ///
     /// R-hat² - 1 is the variance between chains in units of that within [Gelman et al. 2013,
@@ -174,8 +174,10 @@ impl Attained {
         if agrees && (more - 1.0) * work > AFFORDABLE {
             return true;
         }
-        let stays = |before: Attained| r_hat(self) - 1.0 > KEPT * (r_hat(&before) - 1.0);
-        self.is_apart() && (draws as f64 * more > most as f64 || before().is_some_and(stays))
+        // The first time nothing is known of how they come together.
+        let Some(before) = before().filter(|_| self.is_apart()) else { return false };
+        let stay = r_hat(self) - 1.0 > KEPT * (r_hat(&before) - 1.0);
+        draws as f64 * more > most as f64 || stay
     }
 
     /// The worst of all of it.
@@ -312,16 +314,17 @@ mod tests {
             now.stops_short(&goal, (140, most), 4e9, || before)
         };
         // 0.44 between chains that may have 0.0404: eleven times as many draws.
-        assert!(stops(of(1.2, 0.2), 1400, None) && !stops(of(1.2, 0.2), 1600, None));
+        let far = Some(of(1.4, 0.2));
+        assert!(stops(of(1.2, 0.2), 1400, far) && !stops(of(1.2, 0.2), 1600, far));
+        assert!(!stops(of(1.2, 0.2), 1400, None), "the first time");
         // As far apart as before, or nearer.
         assert!(stops(of(1.2, 0.2), 1600, Some(of(1.22, 0.2))));
-        assert!(!stops(of(1.2, 0.2), 1600, Some(of(1.4, 0.2))));
         // Known well enough: stop, unless the goal is near or costs little.
         assert!(stops(of(1.2, 0.09), 1600, None) && stops(of(1.05, 0.09), 1600, None));
         assert!(!stops(of(1.03, 0.09), 1600, None) && !stops(of(1.05, 0.11), 150, None));
         assert!(!of(1.2, 0.09).stops_short(&goal, (140, 1600), 4e8, || None));
         let nothing = Attained { fitted: None, ..of(2.0, 0.2) };
-        assert!(!nothing.stops_short(&goal, (140, 150), 4e9, || None));
+        assert!(!nothing.stops_short(&goal, (140, 150), 4e9, || far));
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl<'a> Progress<'a> {
             clock.judge = Instant::now() + rest;
         }
         let effective = self.goal.map(|(goal, draws, attained)| {
-            let per_draw = attained.worst().ess() / draws as f64;
+            let per_draw = attained.ess() / draws as f64;
             (per_draw * self.tally.draws() as f64, goal.ess)
         });
         let status = self.tally.status(now - clock.started, clock.r_hat, effective);

@@ -1,5 +1,6 @@
 //! Run chains or a committee into a run folder, with progress, until done or a signal comes.
 
+mod deadline;
 mod findings;
 mod report;
 mod until;
@@ -79,7 +80,8 @@ pub fn sample(
     let started = Instant::now();
     let before: usize = sweeps(&writer).iter().sum();
     let (plan, attained, seen) = (plan.clone(), None, None);
-    let mut legs = Legs { prepared, found, plan, until, interrupt, context, attained, seen };
+    let cut = None;
+    let mut legs = Legs { prepared, found, plan, until, interrupt, context, attained, seen, cut };
     let stopped = legs.run(path, &mut writer);
     let seconds = started.elapsed().as_secs_f64();
     // What stopped the chains comes first: a full disk explains why they did not finish.
@@ -108,7 +110,8 @@ pub fn sample(
     let of = (&draws, run.approximation());
     let known = (known.map(|(_, attained)| attained), until.goal);
     let report = FitReport::new(prepared, path, of, known, context);
-    Ok(report.after(run.extent().warmup, seconds).stopped(until.goal, stopped))
+    let report = report.after(run.extent().warmup, seconds).warmed_up(legs.cut);
+    Ok(report.stopped(until.goal, stopped))
 }
 
 /// Runs the chains of what was prepared, trains its committee, or draws from what was `found` in

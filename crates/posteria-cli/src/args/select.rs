@@ -30,8 +30,9 @@ docs/spec.md tells of [selection], which has every prior and proposal.";
 /// [selection] section. Without --out the run folder is named after the data.
 ///
 /// First, reversible jumps sample which inputs are in the model. Candidates are then the k most probable
-/// inputs, for k = 1, 2, …, and the most probable sets. The model with each of them, and with all inputs, is
-/// fitted, into the folder `sets` of the run, and judged by leave-one-out (or by --folds). Chosen is the
+/// inputs, for as many k as it takes to know the smallest that will do (--largest for every k), and the most
+/// probable sets. The model with each of them, and with all inputs, is fitted, into the folder `sets` of the
+/// run, and judged by leave-one-out (or by --folds). Chosen is the
 /// smallest set that predicts as well as all inputs: the probability that all inputs are better is
 /// below 0.95, or with --tolerance D the probability that they are better by more than D is below 0.05. Fits
 /// are kept: after Ctrl-C the same command goes on, and so does `posteria select RUN`.
@@ -90,11 +91,14 @@ pub struct Choice {
     #[arg(long, value_name = "P", value_parser = level, help_heading = CHOICE)]
     pub level: Option<f64>,
 
-    /// Most inputs of sets of the k most probable ones [default: 12]
+    /// Judge the k most probable inputs for every k up to K [default: those near the choice]
+    ///
+    /// By default k begins at the number of inputs more probable than not, and goes down or up from there
+    /// until the smallest k is known that is as good as all inputs.
     #[arg(long, value_name = "K", help_heading = CHOICE)]
     pub largest: Option<NonZero<usize>>,
 
-    /// Number of most probable sets besides these [default: 3]
+    /// Number of most probable sets besides these [default: 3, if not larger than the choice]
     #[arg(long, value_name = "N", help_heading = CHOICE)]
     pub sets: Option<usize>,
 

@@ -41,14 +41,15 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
     if flags.out.is_none() && !flags.dry_run {
         flags.out = Some(free_folder(flags.data.as_deref().or(flags.spec.as_deref())));
     }
-    if flags.ess.is_some() || flags.time.is_some() {
+    if flags.time.is_some() {
         return Err(Failure::bad_input(
-            "--ess and --time are for posteria fit; say how much to sample with --draws N",
+            "--time is for posteria fit; say how much to sample with --ess N or --draws N",
         ));
     }
     let mut job = FitJob::new(&flags, context.seed)?;
-    // Input sets, their fits and folds are divided before they begin.
-    job.spec.sampling = job.spec.sampling.without_goal(job.spec.model.kind);
+    if flags.draws.is_none() {
+        job.spec.sampling = job.spec.sampling.over_input_sets(job.spec.model.kind);
+    }
     let selection = job.spec.selection.get_or_insert_default();
     if let Some(prior) = &arguments.set_prior {
         selection.prior = Some(prior.clone());
@@ -95,8 +96,7 @@ fn free_folder(file: Option<&Path>) -> PathBuf {
 /// of a run that is `judged` already have been told.
 fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context) -> Result<()> {
     let run = open(path)?;
-    let mut spec = spec_of((path, &run))?;
-    spec.sampling = spec.sampling.without_goal(spec.model.kind);
+    let spec = spec_of((path, &run))?;
     let Some(selection) = &spec.selection else {
         return Err(Failure::bad_input(format!(
             "{} samples no input sets: its specification has no [selection]; run posteria select on \

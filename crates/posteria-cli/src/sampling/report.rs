@@ -5,7 +5,7 @@ use std::path::Path;
 use posteria::data::Task;
 use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
-use posteria::fit::{Attained, Goal};
+use posteria::fit::{Attained, Goal, Inclusion};
 use posteria::model::spec::InferenceChoice;
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ impl FitReport {
             let of = known.unwrap_or_else(|| attained(prepared, draws, context.threads));
             Predictions { worst: of.worst(), of }
         });
-        let is_short = |it: &Predictions| goal.is_some_and(|goal| !goal.is_met_by(&it.worst));
+        let is_short = |it: &Predictions| goal.is_some_and(|goal| !it.of.meets(&goal));
         let is_doubted =
             |it: &Predictions| is_short(it) || summary.cautions.iter().any(is_of_chains);
         let advice = predictions.as_ref().filter(|it| is_doubted(it)).map(|_| {
@@ -142,9 +142,23 @@ impl FitReport {
         FitReport { warmup, seconds, ..self }
     }
 
+    /// The same, of chains whose warm-up was cut for want of time, of so many sweeps if it was.
+    #[must_use]
+    pub fn warmed_up(mut self, cut: Option<usize>) -> Self {
+        if let Some(planned) = cut.filter(|planned| *planned > self.warmup) {
+            let words = format!(
+                "there was no time for all of the warm-up, {} of at most {planned}: the chains may not \
+                 yet be where they belong; fit again with more --time",
+                text::count(self.warmup, "sweep"),
+            );
+            self.warnings.push(Warning::new("warmup-cut", &words));
+        }
+        self
+    }
+
     /// Whether predictions have what is enough.
     pub fn meets(&self, goal: &Goal) -> bool {
-        self.predictions.is_some_and(|predictions| goal.is_met_by(&predictions.worst))
+        self.predictions.is_some_and(|predictions| predictions.of.meets(goal))
     }
 
     /// The same, of chains that stopped for this reason on their way to this goal.
@@ -152,7 +166,7 @@ impl FitReport {
     pub fn stopped(mut self, goal: Option<Goal>, stopped: Stopped) -> Self {
         (self.goal, self.stopped) = (goal, stopped);
         if let (Some(goal), Some(predictions)) = (goal, &self.predictions)
-            && !goal.is_met_by(&predictions.worst)
+            && !predictions.of.meets(&goal)
         {
             let run = text::argument(&self.run);
             let advised = self.advice.as_ref().and_then(Advice::of_cause);
@@ -255,8 +269,14 @@ impl Predictions {
         let agree = self.of.agreement.map_or(String::new(), |error| {
             format!("means known to {} standard deviations of f, ", text::fixed(error, 2))
         });
+        let inputs = self.of.inclusion.map_or(String::new(), |it| {
+            let error = goal.map_or(String::new(), |goal| {
+                wanted(text::significant(Inclusion::wanted(&goal), 2))
+            });
+            format!("; probabilities of inputs known to {}{error}", text::significant(it.error, 2))
+        });
         format!(
-            "{agree}R-hat {}{r_hat}, {} effective draws{ess}",
+            "{agree}R-hat {}{r_hat}, {} effective draws{ess}{inputs}",
             // What falls short by a little does not read as if it did not.
             text::fixed((self.worst.r_hat * 1e3).ceil() / 1e3, 3),
             text::fixed(self.worst.ess().floor(), 0)

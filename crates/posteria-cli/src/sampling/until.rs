@@ -2,32 +2,32 @@
 //! as were asked for, or for as long as they may.
 
 use std::num::NonZero;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::anyhow;
 use posteria::diagnose::MANY_CHAINS;
 use posteria::draws::Draws;
-use posteria::fit::{Attained, Chain, Goal, Outcome, Recorder, Report, have_settled};
+use posteria::fit::{Attained, Goal, Outcome, have_settled};
 use posteria::model::spec::{InferenceChoice, SamplingSpec, TimeBudget};
 use posteria::sample::Plan;
 use posteria_store::{Extent, RunWriter};
 use serde::Serialize;
 
+use super::deadline::Deadline;
 use super::{open, run_chains};
 use crate::approximation::Found;
 use crate::commands::Context;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::{Conditioned, Prepared};
 use crate::progress::{Progress, Seen};
 
 /// Part of a budget of time that chains may use: the rest is for what follows them.
 const FOR_CHAINS: f64 = 0.95;
-/// Part of a budget of time that a warm-up may use which need not be of a certain length.
+/// Part of a budget of time that a warm-up may use, and with the sweeps that find the step size after
+/// one that was cut: a few draws of chains that are hardly warm say more than none.
 const FOR_WARMUP: f64 = 0.5;
+const FOR_STEP_SIZE: f64 = 0.7;
 
 /// When chains stop.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,35 @@ impl Until {
             Some(_) => Goal::next_check(draws, self.chains, self.draws).unwrap_or(draws),
             None => self.draws,
         }
+    }
+
+    /// What chains with these draws have attained, and whether they stop with them on their way to a
+    /// goal: by the draws themselves, so that a run that was interrupted stops where it would have
+    /// stopped.
+    pub fn judge(
+        &self,
+        prepared: &Prepared,
+        draws: &Draws,
+        threads: NonZero<usize>,
+    ) -> (Attained, Option<Stopped>) {
+        let now = attained(prepared, draws, threads);
+        let Some(goal) = self.goal else { return (now, None) };
+        let before = || {
+            let before = Goal::previous_check(draws.draws, self.chains)?;
+            let before = draws.thin(0, 1, Some(before)).ok()?;
+            Some(attained(prepared, &before, threads))
+        };
+        let numbers = (draws.draws, self.draws);
+        let steps: f64 = draws.statistics.iter().map(|draw| draw.n_steps).sum();
+        let work = steps * prepared.posterior.rows() as f64;
+        let stopped = if now.meets(&goal) {
+            Some(Stopped::Enough)
+        } else if self.chains >= MANY_CHAINS && now.stops_short(&goal, numbers, work, before) {
+            Some(Stopped::Apart)
+        } else {
+            (draws.draws >= self.draws).then_some(Stopped::MostDraws)
+        };
+        (now, stopped)
     }
 
     /// The moment at which this part of the time is over.
@@ -101,6 +130,8 @@ pub struct Legs<'a> {
     pub attained: Option<(usize, Attained)>,
     /// What progress has seen of them.
     pub seen: Option<Seen>,
+    /// The sweeps that the warm-up was to have at most, if there was no time for it.
+    pub cut: Option<usize>,
 }
 
 /// Why a leg ended.
@@ -121,56 +152,55 @@ impl Legs<'_> {
                 match self.leg(writer, None, FOR_CHAINS)? {
                     Ended::Done => {}
                     Ended::Interrupted => return Ok(Stopped::Interrupted),
-                    Ended::Time { iteration } => return self.stop_at(iteration, path, writer),
+                    Ended::Time { iteration } => return self.stop_at(iteration, writer),
                 }
             }
-            let Some(goal) = self.until.goal else { return Ok(Stopped::Asked) };
+            if self.until.goal.is_none() {
+                return Ok(Stopped::Asked);
+            }
             writer.checkpoint().running()?;
             let draws = open(path)?.draws_of_variables().running()?;
-            let now = attained(self.prepared, &draws, self.context.threads);
+            let (now, stopped) = self.until.judge(self.prepared, &draws, self.context.threads);
             self.attained = Some((draws.draws, now));
-            if now.meets(&goal) {
-                return Ok(Stopped::Enough);
+            if let Some(stopped) = stopped {
+                return Ok(stopped);
             }
-            if self.stops_short(&goal, &now, &draws) {
-                return Ok(Stopped::Apart);
-            }
-            match Goal::next_check(self.plan.draws, self.until.chains, self.until.draws) {
-                Some(draws) => self.plan.draws = draws,
-                None => return Ok(Stopped::MostDraws),
-            }
+            self.plan.draws = self.until.next(self.plan.draws);
         }
     }
 
-    /// Runs the chains up to the place where they have settled, and takes the rest of the warm-up
-    /// out of the plan.
+    /// Runs the chains up to the place where they have settled, takes the rest of the warm-up out of
+    /// the plan, and ends it. A budget of time takes out what there is no time for.
     fn warm_up(&mut self, writer: &mut RunWriter) -> Result<Option<Stopped>> {
-        for barrier in self.plan.barriers() {
-            if sweeps(writer).iter().any(|done| *done > barrier) {
+        let planned = self.plan.warmup_iterations();
+        let end = self.until.time.map(|_| planned);
+        for pause in self.plan.barriers().into_iter().chain(end) {
+            if sweeps(writer).iter().any(|done| *done > pause) {
                 continue;
             }
-            if sweeps(writer).iter().any(|done| *done < barrier) {
-                match self.leg(writer, Some(barrier), FOR_WARMUP)? {
+            if sweeps(writer).iter().any(|done| *done < pause) {
+                match self.leg(writer, Some(pause), FOR_WARMUP)? {
                     Ended::Done => {}
                     Ended::Interrupted => return Ok(Some(Stopped::Interrupted)),
                     Ended::Time { iteration } => {
-                        self.plan = self.plan.settled_at(iteration);
-                        return Ok(None);
+                        (self.plan, self.cut) = (self.plan.settled_at(iteration), Some(planned));
+                        break;
                     }
                 }
             }
-            if have_settled(&writer.memories()) {
-                self.plan = self.plan.settled_at(barrier);
-                return Ok(None);
+            if pause < planned && have_settled(&writer.memories()) {
+                self.plan = self.plan.settled_at(pause);
+                break;
             }
         }
         let end = self.plan.warmup_iterations();
-        let is_timed = self.until.time.is_some() && self.plan.settle;
-        if is_timed && sweeps(writer).iter().any(|done| *done < end) {
-            match self.leg(writer, Some(end), FOR_WARMUP)? {
-                Ended::Interrupted => return Ok(Some(Stopped::Interrupted)),
-                Ended::Time { iteration } => self.plan = self.plan.settled_at(iteration),
+        if self.until.time.is_some() && sweeps(writer).iter().any(|done| *done < end) {
+            match self.leg(writer, Some(end), FOR_STEP_SIZE)? {
                 Ended::Done => {}
+                Ended::Interrupted => return Ok(Some(Stopped::Interrupted)),
+                Ended::Time { iteration } => {
+                    (self.plan, self.cut) = (self.plan.with_warmup(iteration), Some(planned));
+                }
             }
         }
         Ok(None)
@@ -209,7 +239,7 @@ impl Legs<'_> {
     fn expected(&self) -> Plan {
         let draws = match (self.until.goal, &self.attained) {
             (Some(goal), Some((draws, attained))) => {
-                let ess = attained.worst().ess();
+                let ess = attained.ess();
                 let wanted = (*draws as f64 * goal.ess / ess).ceil();
                 let wanted = if wanted.is_finite() { wanted as usize } else { 0 };
                 self.until.next(wanted.saturating_sub(1)).max(self.plan.draws)
@@ -219,37 +249,11 @@ impl Legs<'_> {
         Plan { draws, ..self.plan.clone() }
     }
 
-    /// Whether many chains that have attained `now` on their way to a goal are to stop short of it:
-    /// by the draws themselves, so that a run that was interrupted stops where it would have
-    /// stopped.
-    fn stops_short(&self, goal: &Goal, now: &Attained, draws: &Draws) -> bool {
-        let before = || {
-            let before = Goal::previous_check(draws.draws, self.until.chains)?;
-            let before = draws.thin(0, 1, Some(before)).ok()?;
-            Some(attained(self.prepared, &before, self.context.threads))
-        };
-        let numbers = (draws.draws, self.until.draws);
-        let steps: f64 = draws.statistics.iter().map(|draw| draw.n_steps).sum();
-        let work = steps * self.prepared.posterior.rows() as f64;
-        self.until.chains >= MANY_CHAINS && now.stops_short(goal, numbers, work, before)
-    }
-
     /// Leaves the chains, which have paused because time ran out, with all draws that they have.
-    fn stop_at(
-        &mut self,
-        iteration: usize,
-        path: &Path,
-        writer: &mut RunWriter,
-    ) -> Result<Stopped> {
+    fn stop_at(&mut self, iteration: usize, writer: &mut RunWriter) -> Result<Stopped> {
+        // The warm-up is done, and time is looked at after a sweep: there is a draw.
         let warmup = self.plan.warmup_iterations();
         let draws = iteration.saturating_sub(warmup) / self.plan.thin;
-        if draws == 0 {
-            return Err(Failure::Running(anyhow!(
-                "time ran out after {iteration} of {warmup} sweeps of warm-up, before the first \
-                 draw; go on with: posteria resume {} --time T",
-                path.display()
-            )));
-        }
         self.plan.draws = draws;
         writer.set_extent(Extent::from(&self.plan)).running()?;
         Ok(Stopped::Time)
@@ -271,81 +275,4 @@ pub fn attained(prepared: &Prepared, draws: &Draws, threads: NonZero<usize>) -> 
 pub fn is_judged(prepared: &Prepared) -> bool {
     let mcmc = prepared.spec.sampling.inference() == InferenceChoice::Mcmc;
     mcmc && !prepared.spec.model.kind.is_unsupervised()
-}
-
-/// Lets all chains pause at the same place when it is time.
-struct Deadline<'a> {
-    writer: &'a RunWriter,
-    at: Option<Instant>,
-    began: Instant,
-    warmup: usize,
-    thin: usize,
-    end: usize,
-    state: Mutex<Lap>,
-}
-
-/// Where the chains are.
-struct Lap {
-    /// Sweeps done of each.
-    done: Vec<usize>,
-    /// Sweeps done in this leg.
-    sweeps: usize,
-    /// Where all of them pause.
-    pause: Option<usize>,
-}
-
-impl<'a> Deadline<'a> {
-    fn new(writer: &'a RunWriter, at: Option<Instant>, plan: &Plan, begun: &[usize]) -> Self {
-        let lap = Lap { done: begun.to_vec(), sweeps: 0, pause: None };
-        Deadline {
-            writer,
-            at,
-            began: Instant::now(),
-            warmup: plan.warmup_iterations(),
-            thin: plan.thin,
-            end: plan.iterations(),
-            state: Mutex::new(lap),
-        }
-    }
-
-    fn paused_at(&self) -> Option<usize> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).pause
-    }
-
-    /// Takes note of a sweep, and decides whether it is time.
-    fn look(&self, at: Instant, report: &Report<'_>) {
-        let mut lap = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        lap.done[report.chain] = report.iteration;
-        lap.sweeps += 1;
-        if lap.pause.is_some() {
-            return;
-        }
-        // Chains that are behind must catch up, and every chain may be in a sweep right now.
-        let first = lap.done.iter().copied().max().unwrap_or(0);
-        let behind: usize = lap.done.iter().map(|done| first + 1 - done).sum();
-        let now = Instant::now();
-        let per_sweep = (now - self.began).as_secs_f64() / lap.sweeps as f64;
-        let left = at.checked_duration_since(now).unwrap_or(Duration::ZERO).as_secs_f64();
-        if per_sweep * behind as f64 >= left {
-            let drawn = (first + 1).saturating_sub(self.warmup);
-            // The end of a draw, if there are any.
-            let next = first + 1 + (drawn.next_multiple_of(self.thin) - drawn);
-            let pause = next.min(self.end);
-            lap.pause = Some(pause);
-            self.writer.pause_at(pause);
-        }
-    }
-}
-
-impl Recorder for Deadline<'_> {
-    fn goes_on(&self, sweeps: usize) -> bool {
-        self.writer.goes_on(sweeps)
-    }
-
-    fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
-        if let Some(at) = self.at {
-            self.look(at, report);
-        }
-        self.writer.after_sweep(report, chain)
-    }
 }

@@ -96,7 +96,7 @@ fn the_most_draws_and_numbers_that_are_given_are_kept_to() {
     assert!(place.call(&format!("{NETWORK} --ess 0 --out x")).refusal().contains("ess"));
     let soon = place.call(&format!("{NETWORK} --time soon --out x"));
     assert!(soon.code == 2 && soon.stderr.contains("10m, 90s"), "{}", soon.stderr);
-    let select = place.call("select data.csv --target y --inputs a b --ess 100 --out x");
+    let select = place.call("select data.csv --target y --inputs a b --time 10m --out x");
     assert!(select.refusal().contains("--draws N"), "{}", select.stderr);
 }
 
@@ -121,7 +121,44 @@ fn a_fit_keeps_to_its_time_and_keeps_what_it_drew() {
     let more = draws + 50;
     let resumed = place.call(&format!("resume run --draws {more} --json")).json();
     assert_eq!((resumed["draws"].as_u64(), &resumed["stopped"]), (Some(more), &"asked".into()));
-    let short = place.call(&format!("{endless} --warmup 1000000 --time 1s --out never -q"));
-    assert_eq!(short.code, 1, "{}", short.stderr);
-    assert!(short.stderr.contains("before the first draw"), "{}", short.stderr);
+    // A warm-up that there is no time for is cut, however long it was to be, and that is told.
+    let short = place.call(&format!("{endless} --warmup 1000000 --time 1s --out short --json"));
+    let json = short.json();
+    assert!(json["draws"].as_u64() > Some(0) && json["warmup"].as_u64() > Some(0), "{json}");
+    let codes = json["warnings"].as_array().expect("warnings").iter().map(|it| &it["code"]);
+    assert!(codes.into_iter().any(|code| code == "warmup-cut"), "{json}");
+    let strict = place.call(&format!("{endless} --time 1s --strict --out strict -q"));
+    assert_eq!(strict.code, 3, "{}", strict.stderr);
+    let on =
+        place.call(&format!("resume short --draws {} -q", json["draws"].as_u64().unwrap() + 9));
+    assert_eq!(on.code, 0, "{}", on.stderr);
+    assert_eq!(place.call("verify short").code, 0);
+}
+
+#[test]
+fn a_search_over_input_sets_draws_until_that_is_enough() {
+    let place = Place::with_data(40);
+    let select = "select data.csv --target y --inputs a b --no-choice";
+    let json = place.call(&format!("{select} --out run --json")).json();
+    let probabilities = json["inputs"].as_array().expect("inputs");
+    // The Monte Carlo error of a probability by 400 independent draws is at most 0.025.
+    assert!(probabilities.iter().all(|it| it["sd"].as_f64() <= Some(0.025)), "{json}");
+    assert!(json["between_model_r_hat"].as_f64() <= Some(1.05), "{json}");
+    let drawn = |run: &str| place.call(&format!("verify {run} --json")).json()["draws"].clone();
+    let draws = drawn("run").as_u64().expect("a number");
+    assert!([175, 250, 350, 500].contains(&draws), "{draws}");
+    // Interrupted and gone on with by the same command: the same bytes.
+    let child = place.start(&format!("{select} --out part -q"));
+    place.wait_for("part/checkpoint");
+    signal(&child, "INT");
+    child.wait_with_output().expect("it ends");
+    assert_eq!(place.call(&format!("{select} --out part -q --threads 1")).code, 0);
+    let [whole, part] = ["run", "part"].map(|run| place.files(&format!("{run}/draws.zarr/posterior")));
+    assert_same_files(&whole, &part);
+    // A number is a number.
+    assert_eq!(place.call(&format!("{select} --draws 33 --out exact -q")).code, 0);
+    assert_eq!(drawn("exact"), 33);
+    // Higher goals take more.
+    assert_eq!(place.call(&format!("{select} --ess 3000 --out more -q")).code, 0);
+    assert!(drawn("more").as_u64() > Some(draws));
 }

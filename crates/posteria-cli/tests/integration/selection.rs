@@ -139,7 +139,7 @@ fn utilities(json: &Value) -> Vec<(u64, Value, f64, bool)> {
 fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     let place = place();
     let select = "select table.csv --target y --model linear --chains 2 --warmup 100 --draws 200 \
-                  --folds 4 --out run --json";
+                  --folds 4 --largest 4 --out run --json";
     let json = place.call(select).json();
     assert_eq!(json["chosen"], json!(["a", "colour"]), "{json}");
     assert!(json["chosen_by"].as_str().expect("there").contains("below 0.95"), "{json}");
@@ -163,7 +163,7 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
         serde_json::from_slice(&fs::read(place.path("run/selection.json")).expect("there"))
             .expect("there");
     assert_eq!(kept, json);
-    let again = place.call("select run --folds 4 --json").json();
+    let again = place.call("select run --folds 4 --largest 4 --json").json();
     for key in ["inputs", "models", "utilities", "full", "chosen", "chosen_by"] {
         assert_eq!(again[key], json[key], "{key}");
     }
@@ -176,6 +176,9 @@ fn the_smallest_set_that_predicts_as_well_is_chosen_and_kept() {
     assert!((close(&loo) - close(&json)).abs() < 0.05, "{loo}");
     assert_same_files(&files, &place.files("run/sets"));
     place.call("select run").assert_says(&["elpd by leave-one-out", "chosen: a, colour"]);
+    // Two sizes tell as much: two inputs do, one does not.
+    let few: Vec<u64> = utilities(&loo).iter().map(|it| it.0).collect();
+    assert_eq!(few, [1, 2], "{loo}");
     // Who forgives much is content with less.
     let lenient = place.call("select run --folds 4 --tolerance 5 --json").json();
     assert_eq!(lenient["chosen"].as_array().expect("there").len(), 1, "{lenient}");

@@ -8,6 +8,7 @@ mod autocorrelation_time;
 mod autocovariance;
 mod cautions;
 mod chains;
+mod counts;
 mod effective_size;
 mod energy;
 mod fourier;
@@ -30,6 +31,8 @@ pub use cautions::{
     MANY_CHAINS, R_HAT_LIMIT, judged_components, judged_rows, r_hat_limit,
 };
 pub use chains::FEWEST_DRAWS;
+pub use counts::DOUBTFUL_COUNTS;
+pub(crate) use counts::{constant_chains, r_hat_of_counts};
 pub use effective_size::{
     bulk_effective_size, local_effective_size, mean_effective_size, median_effective_size,
     quantile_effective_size, sd_effective_size, tail_effective_size,

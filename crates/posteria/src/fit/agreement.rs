@@ -177,6 +177,7 @@ mod tests {
             fitted: Some(mixing),
             agreement: None,
             residual_scale: None,
+            inclusion: None,
             log_density: mixing,
         }
     }

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use posteria_linalg::Matrix;
 use serde::Serialize;
 
-use super::run_jobs;
+use super::{Inclusion, run_jobs};
 use crate::diagnose::{MANY_CHAINS, Mixing, judged_components, judged_rows, r_hat_limit};
 use crate::draws::{Draws, Layout, Variable};
 use crate::model::Posterior;
@@ -109,6 +109,9 @@ pub struct Attained {
     /// Of the residual scales or covariances, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual_scale: Option<Mixing>,
+    /// Of which inputs are in, where that is sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inclusion: Option<Inclusion>,
     /// Of the log density of the draws.
     pub log_density: Mixing,
 }
@@ -140,21 +143,30 @@ impl Attained {
         let agreement = (count > 0).then(|| (squares.sum::<f64>() / count as f64).sqrt());
         let scales: Vec<_> = scales.into_iter().map(|index| draws.component(index)).collect();
         let scales = judged(&scales, threads);
-        Attained { fitted: worst(&fitted), agreement, residual_scale: worst(&scales), log_density }
+        let (fitted, residual_scale) = (worst(&fitted), worst(&scales));
+        Attained { fitted, agreement, residual_scale, inclusion: Inclusion::of(draws), log_density }
     }
 
     /// Whether chains differ by more than what they will forget.
     pub fn is_apart(&self) -> bool {
-        self.fitted.is_some_and(|fitted| fitted.r_hat > APART)
+        self.r_hat_between() > APART
+    }
+
+    /// The largest R-hat of what chains in places of their own disagree about.
+    fn r_hat_between(&self) -> f64 {
+        let [fitted, inclusion] =
+            [self.fitted.map(|it| it.r_hat), self.inclusion.map(|it| it.r_hat)];
+        fitted.unwrap_or(f64::NAN).max(inclusion.unwrap_or(f64::NAN))
     }
 
     /// Whether many chains that miss the goal with `draws` each are to stop all the same, `before`
     /// being what they had attained when they were judged before. Of few chains more draws may show
     /// that they are only slow. They stop if
     ///
-    /// - the means of their predictions are known to a tenth of a standard deviation of f, so that
-    ///   another run would predict the same, and what would bring the chains together takes more
-    ///   than some minutes: `work` is how many densities of single rows the draws took;
+    /// - the means of their predictions are known to a tenth of a standard deviation of f (and
+    ///   probabilities of inputs to twice the error wanted), so that another run would predict the
+    ///   same, and what would bring the chains together takes more than some minutes: `work` is how
+    ///   many densities of single rows the draws took;
     /// - or they were judged before, are apart, and `most` draws would not bring them together;
     /// - or they are apart and no nearer than before: each is in a place of its own.
     ///
@@ -169,18 +181,21 @@ impl Attained {
     ) -> bool {
         let r_hat = |of: &Attained| of.fitted.map_or(f64::NAN, |fitted| fitted.r_hat);
         let excess = |r_hat: f64| r_hat * r_hat - 1.0;
-        let more = excess(r_hat(self)) / excess(goal.r_hat);
-        let agrees = self.agreement.is_some_and(|error| error <= AGREED);
+        let of_inclusion = self.inclusion.map_or(f64::NAN, |it| it.more(goal));
+        let more = (excess(r_hat(self)) / excess(goal.r_hat)).max(of_inclusion);
+        let wanted = Inclusion::wanted(goal);
+        let agrees = self.agreement.is_some_and(|error| error <= AGREED)
+            && self.inclusion.is_none_or(|it| it.error <= 2.0 * wanted);
         if agrees && (more - 1.0) * work > AFFORDABLE {
             return true;
         }
         // The first time nothing is known of how they come together.
         let Some(before) = before().filter(|_| self.is_apart()) else { return false };
-        let stay = r_hat(self) - 1.0 > KEPT * (r_hat(&before) - 1.0);
+        let stay = self.r_hat_between() - 1.0 > KEPT * (before.r_hat_between() - 1.0);
         draws as f64 * more > most as f64 || stay
     }
 
-    /// The worst of all of it.
+    /// The worst of what predictions depend on.
     pub fn worst(&self) -> Mixing {
         let others = [self.fitted, self.residual_scale];
         others.into_iter().flatten().fold(self.log_density, Mixing::worse)
@@ -188,7 +203,13 @@ impl Attained {
 
     /// Whether that is enough.
     pub fn meets(&self, goal: &Goal) -> bool {
-        goal.is_met_by(&self.worst())
+        goal.is_met_by(&self.worst()) && self.inclusion.is_none_or(|it| it.meets(goal))
+    }
+
+    /// How many effective draws there are of the worst of all of it.
+    pub fn ess(&self) -> f64 {
+        let of_predictions = self.worst().ess();
+        self.inclusion.map_or(of_predictions, |it| it.ess().min(of_predictions))
     }
 }
 
@@ -292,6 +313,7 @@ mod tests {
             fitted: Some(good),
             agreement: Some(0.03),
             residual_scale: None,
+            inclusion: None,
             log_density: good,
         };
         assert!(attained.meets(&goal));
@@ -307,6 +329,7 @@ mod tests {
             fitted: Some(Mixing { r_hat, ..good }),
             agreement: Some(agreement),
             residual_scale: None,
+            inclusion: None,
             log_density: good,
         };
         let goal = Goal::new(400.0, 16);

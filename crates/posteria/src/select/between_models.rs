@@ -1,7 +1,9 @@
 //! Judge whether chains agree about which models they visit.
 
 use crate::density::special::regularized_gamma_upper;
-use crate::diagnose::{Truncation, autocorrelation_time, chains_p_value, split_r_hat};
+use crate::diagnose::{
+    Truncation, autocorrelation_time, chains_p_value, constant_chains, r_hat_of_counts,
+};
 
 /// Expected visits below which categories are pooled.
 const FEWEST_EXPECTED: f64 = 5.0;
@@ -28,7 +30,8 @@ pub struct BetweenModels {
 
 /// Compares the chains of the number of inputs, and those of the inclusion of every candidate.
 pub fn between_models(sizes: &[Vec<f64>], inclusions: &[Vec<Vec<f64>>]) -> BetweenModels {
-    let r_hats = std::iter::once(sizes).chain(inclusions.iter().map(Vec::as_slice)).map(agreement);
+    let r_hats =
+        std::iter::once(sizes).chain(inclusions.iter().map(Vec::as_slice)).map(r_hat_of_counts);
     let time = autocorrelation_time(sizes, Truncation::InitialMonotone);
     let (ks_p, chi_square_p) = match constant_chains(sizes) {
         Some(true) => (1.0, 1.0),
@@ -41,25 +44,6 @@ pub fn between_models(sizes: &[Vec<f64>], inclusions: &[Vec<Vec<f64>>]) -> Betwe
         chi_square_p,
         autocorrelation_time: time,
     }
-}
-
-/// Split R-hat, also of what does not move.
-fn agreement(chains: &[Vec<f64>]) -> f64 {
-    match constant_chains(chains) {
-        _ if chains.len() < 2 => f64::NAN,
-        Some(true) => 1.0,
-        Some(false) => f64::INFINITY,
-        None => split_r_hat(chains),
-    }
-}
-
-/// Whether chains of which none moves agree; `None` if one does.
-fn constant_chains(chains: &[Vec<f64>]) -> Option<bool> {
-    let first = chains.iter().map(|chain| chain.first().copied().unwrap_or(f64::NAN));
-    let still = |chain: &Vec<f64>| chain.windows(2).all(|w| (w[0] - w[1]).abs() < 0.5);
-    let firsts: Vec<f64> = first.collect();
-    let same = firsts.windows(2).all(|w| (w[0] - w[1]).abs() < 0.5);
-    chains.iter().all(still).then_some(same)
 }
 
 /// Pearson's test of homogeneity of the chains' visits to every number, thinned by the largest

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::between_models::{BetweenModels, between_models};
 use crate::caution::Caution;
-use crate::diagnose::{R_HAT_LIMIT, mcse_mean, mean_effective_size};
+use crate::diagnose::{DOUBTFUL_COUNTS, mcse_mean, mean_effective_size};
 use crate::draws::Draws;
 use crate::model::selection::{Candidates, INCLUSION};
 
@@ -12,9 +12,6 @@ use crate::model::selection::{Candidates, INCLUSION};
 const LISTED: usize = 10;
 /// p values of a Kolmogorov–Smirnov test below this are a reason for doubt.
 const DOUBTFUL_P: f64 = 0.01;
-/// R-hat of 0/1 variables above this is a reason for doubt: they are not normal, and effective
-/// sizes of a few hundred leave them above 1.01 often.
-const DOUBTFUL_R_HAT: f64 = 1.0 + 5.0 * (R_HAT_LIMIT - 1.0);
 /// Smallest number of draws that a probability of 0 or 1 is taken to rest on.
 const LEAST_SIZE: f64 = 4.0;
 
@@ -174,7 +171,7 @@ pub fn visits(draws: &Draws, candidates: &Candidates) -> Result<Visits, SelectEr
     let mut cautions = Vec::new();
     if moved == 0 {
         cautions.push(Caution::NoJumps { draws: total as usize });
-    } else if between.ks_p < DOUBTFUL_P || between.r_hat > DOUBTFUL_R_HAT {
+    } else if between.ks_p < DOUBTFUL_P || between.r_hat > DOUBTFUL_COUNTS {
         cautions.push(Caution::InputSets { r_hat: between.r_hat, ks_p: between.ks_p });
     }
     Ok(Visits {

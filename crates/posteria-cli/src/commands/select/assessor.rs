@@ -62,7 +62,7 @@ impl<'a> Assessor<'a> {
         (interrupt, context): (&'a Interrupt, &'a Context),
     ) -> Result<Self> {
         let chains = sets::chains(spec);
-        let usual = (DRAWS / chains).min(spec.sampling.draws);
+        let usual = (DRAWS / chains).min(spec.sampling.expected_draws(spec.model.kind));
         let usual = NonZero::new(usual).unwrap_or(NonZero::<usize>::MIN);
         let draws = asked.fold_draws.unwrap_or(usual);
         let how = asked.how(draws, spec.data.group.is_some());
@@ -102,8 +102,8 @@ impl<'a> Assessor<'a> {
         self.folds
     }
 
-    /// Announces what it takes to assess so many sets.
-    pub fn announce(&self, what: &str, sets: usize) {
+    /// Announces how sets are assessed.
+    pub fn announce(&self, what: &str) {
         let judged = match &self.plan.method {
             Method::KFold { schemes, .. } => {
                 let folds = schemes.first().map_or(0, |scheme| scheme.count);
@@ -112,8 +112,7 @@ impl<'a> Assessor<'a> {
             _ => "by leave-one-out".into(),
         };
         self.context.output.message(&format!(
-            "{what}: {}, each fitted to all rows and judged {judged}, {} of {}",
-            text::count(sets, "set"),
+            "{what}: sets are fitted to all rows and judged {judged}, {} of {}",
             text::count(self.chains, "chain"),
             text::count(self.draws, "draw"),
         ));

@@ -1,11 +1,10 @@
 //! Choose the smallest set of inputs whose predictions are as good as those of all inputs.
 
-use std::num::NonZero;
 use std::time::Instant;
 
 use posteria::assess::{Better, Difference, ExpectedUtility, bayesian_bootstrap};
 use posteria::model::selection::Candidates;
-use posteria::select::Visits;
+use posteria::select::{SmallestSize, Visits};
 use serde::Serialize;
 
 use super::assessor::{AssessedSet, Assessor, apart};
@@ -14,8 +13,6 @@ use crate::args;
 use crate::failure::{Classify, Result};
 use crate::text;
 
-/// Most inputs of sets of the most probable ones, unless it is said otherwise.
-const LARGEST: usize = 12;
 /// Most probable sets that are looked at besides.
 const SETS: usize = 3;
 /// Probability of error.
@@ -138,12 +135,68 @@ pub struct Best {
 
 /// The most sets that are assessed: all inputs, the most probable ones and the most probable sets.
 pub fn most_sets(asked: &args::Choice, candidates: usize) -> usize {
-    1 + largest(asked, candidates) + asked.sets.unwrap_or(SETS)
+    1 + largest(asked, candidates).unwrap_or(candidates) + asked.sets.unwrap_or(SETS)
 }
 
-/// Most inputs of sets of the most probable ones.
-fn largest(asked: &args::Choice, candidates: usize) -> usize {
-    asked.largest.map_or(LARGEST, NonZero::get).min(candidates)
+/// Most inputs of sets of the most probable ones, if all these sets are asked for.
+fn largest(asked: &args::Choice, candidates: usize) -> Option<usize> {
+    asked.largest.map(|largest| largest.get().min(candidates))
+}
+
+/// Sets that were assessed one after the other, all inputs first.
+struct Assessed<'a, 'b> {
+    assessor: &'a mut Assessor<'b>,
+    rule: Rule,
+    /// With whether they are the most probable inputs.
+    sets: Vec<(AssessedSet, bool)>,
+    began: Instant,
+}
+
+impl Assessed<'_, '_> {
+    /// Assesses a set before about so many others: whether it is as good as all inputs.
+    fn add(&mut self, set: &[bool], most_probable: bool, others: usize) -> Result<bool> {
+        let done = self.sets.len();
+        // The fit to all inputs was made before, so that its time is not known.
+        let left = if done < 2 {
+            String::new()
+        } else {
+            let each = self.began.elapsed().as_secs_f64() / (done - 1) as f64;
+            format!(", about {} left", text::duration(each * (1 + others) as f64))
+        };
+        let what = format!("set {} of about {}{left}", done + 1, done + 1 + others);
+        let assessed = self.assessor.assess(set, &what)?;
+        if done == 0 {
+            self.began = Instant::now();
+        }
+        let full = self.sets.first().map_or(&assessed, |(full, _)| full);
+        let bootstrap = &self.assessor.plan().bootstrap;
+        let apart = apart(&full.pointwise, &assessed.pointwise, bootstrap)?;
+        let is_good = done == 0 || self.rule.is_met(&apart);
+        self.sets.push((assessed, most_probable));
+        Ok(is_good)
+    }
+
+    /// All sets of the most probable inputs up to `largest`, or as many as it takes to know the
+    /// smallest that is as good as all inputs, begun at a `guess`. Gives its number of inputs.
+    fn add_sizes(
+        &mut self,
+        ranked: &[usize],
+        guess: usize,
+        largest: Option<usize>,
+    ) -> Result<usize> {
+        let Some(largest) = largest else {
+            let mut search = SmallestSize::new(ranked.len(), guess);
+            while let Some(size) = search.next_size() {
+                let others = search.left() - 1;
+                search.tell(self.add(&first(ranked, size), true, others)?);
+            }
+            return Ok(search.smallest());
+        };
+        for size in 1..=largest {
+            self.add(&first(ranked, size), true, largest - size)?;
+        }
+        Ok(ranked.len())
+    }
 }
 
 /// Assesses sets of inputs, and chooses one of them.
@@ -153,41 +206,37 @@ pub fn choose(
     asked: &args::Choice,
 ) -> Result<(Choice, Best)> {
     let ranked = ranked(found);
-    let mut wanted: Vec<(Vec<bool>, bool)> = vec![(assessor.all(), false)];
-    wanted.extend((1..=largest(asked, candidates.len())).map(|k| (first(&ranked, k), true)));
-    for set in found.sets.iter().take(asked.sets.unwrap_or(SETS)) {
-        let is_in = |name: &String| set.inputs.contains(name);
-        let set: Vec<bool> = candidates.names().iter().map(is_in).collect();
-        if assessor.sets.has_columns(&set) && wanted.iter().all(|(other, _)| *other != set) {
-            wanted.push((set, false));
-        }
-    }
-    assessor.announce("choice", wanted.len());
-    let mut assessed: Vec<AssessedSet> = Vec::with_capacity(wanted.len());
-    let begin = Instant::now();
-    for (index, (set, _)) in wanted.iter().enumerate() {
-        let left = match index {
-            0 => String::new(),
-            done => {
-                let each = begin.elapsed().as_secs_f64() / done as f64;
-                format!(", {} left", text::duration(each * (wanted.len() - done) as f64))
-            }
-        };
-        let what = format!("set {} of {}{left}", index + 1, wanted.len());
-        assessed.push(assessor.assess(set, &what)?);
-    }
     let rule = Rule { tolerance: asked.tolerance, level: asked.level.unwrap_or(LEVEL) };
+    let (guess, largest) = (found.median_model().len(), largest(asked, candidates.len()));
+    assessor.announce("choice");
+    let mut all = Assessed { assessor, rule, sets: Vec::new(), began: Instant::now() };
+    all.add(&all.assessor.all(), false, largest.unwrap_or(2.min(ranked.len() - 1)))?;
+    let smallest_size = all.add_sizes(&ranked, guess, largest)?;
+    let probable = found.sets.iter().take(asked.sets.unwrap_or(SETS)).map(|set| {
+        let is_in = |name: &String| set.inputs.contains(name);
+        candidates.names().iter().map(is_in).collect::<Vec<bool>>()
+    });
+    let probable: Vec<Vec<bool>> = probable
+        .filter(|set| all.assessor.sets.has_columns(set))
+        .filter(|set| all.sets.iter().all(|(other, _)| other.set != *set))
+        // A set of more inputs would not be chosen.
+        .filter(|set| asked.sets.is_some() || size_of(set) <= smallest_size)
+        .collect();
+    for (index, set) in probable.iter().enumerate() {
+        all.add(set, false, probable.len() - index - 1)?;
+    }
+    let Assessed { assessor, sets: assessed, .. } = all;
     let bootstrap = &assessor.plan().bootstrap;
-    let full = &assessed[0].pointwise;
+    let full = &assessed[0].0.pointwise;
     let of = |index: usize| -> Result<SetUtility> {
-        let AssessedSet { set, pointwise, .. } = &assessed[index];
+        let (AssessedSet { set, pointwise, .. }, most_probable_inputs) = &assessed[index];
         let expected = bayesian_bootstrap(pointwise, bootstrap).bad_input()?;
         let apart = apart(full, pointwise, bootstrap)?;
         let inputs: Vec<String> = assessor.sets.names(set);
         Ok(SetUtility {
             k: inputs.len(),
             inputs,
-            most_probable_inputs: wanted[index].1,
+            most_probable_inputs: *most_probable_inputs,
             utility: Utility::of(&expected),
             p_full_better: apart.probability_better(),
             p_full_better_by_tolerance: rule.tolerance.map(|it| apart.probability_better_by(it)),
@@ -195,12 +244,12 @@ pub fn choose(
             index,
         })
     };
-    let mut utilities = (0..wanted.len()).map(of).collect::<Result<Vec<_>>>()?;
+    let mut utilities = (0..assessed.len()).map(of).collect::<Result<Vec<_>>>()?;
     let all = utilities.remove(0);
     let chosen = smallest(&utilities, &all, full.better);
     let (index, chosen, utility) = (chosen.index, chosen.inputs.clone(), full.name.clone());
     utilities.sort_by_key(|it| (it.k, !it.most_probable_inputs));
-    let best = Best { full: assessed[0].clone(), chosen: assessed[index].clone() };
+    let best = Best { full: assessed[0].0.clone(), chosen: assessed[index].0.clone() };
     let choice = Choice {
         utility,
         utilities,
@@ -222,6 +271,10 @@ pub fn ranked(found: &Visits) -> Vec<usize> {
     let mut order: Vec<usize> = (0..found.inputs.len()).collect();
     order.sort_by(|a, b| found.inputs[*b].probability.total_cmp(&found.inputs[*a].probability));
     order
+}
+
+fn size_of(set: &[bool]) -> usize {
+    set.iter().filter(|is_in| **is_in).count()
 }
 
 /// The set of the first k of an order.

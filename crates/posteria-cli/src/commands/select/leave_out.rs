@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::assessor::{Assessor, apart};
 use super::choice::Utility;
 use crate::failure::Result;
+use crate::text;
 
 /// What is lost without an input.
 #[derive(Debug, Clone, Serialize)]
@@ -23,7 +24,7 @@ pub fn leave_out(
     candidates: &Candidates,
 ) -> Result<Vec<Option<Loss>>> {
     let count = candidates.len();
-    assessor.announce("leaving inputs out", count);
+    assessor.announce(&format!("leaving {} out", text::count(count, "input")));
     let all = assessor.all();
     let full = assessor.assess(&all, "leaving nothing out")?;
     (0..count)

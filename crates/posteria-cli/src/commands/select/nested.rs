@@ -131,7 +131,10 @@ impl Whole<'_> {
             "nested folds: search and choice are repeated without each of {count} folds, into the folder \
              nested of the run: {count} searches of {} of {}, then up to {}",
             text::count(sampling.chains, "chain"),
-            text::count(sampling.draws, "draw"),
+            match sampling.ess {
+                Some(_) => format!("at most {}", text::count(sampling.draws, "draw")),
+                None => text::count(sampling.draws, "draw"),
+            },
             text::count(count * sets, "set"),
         ));
     }

@@ -8,8 +8,9 @@ use anyhow::anyhow;
 use posteria::data::InputColumn;
 use posteria::diagnose::{SummaryOptions, summarize};
 use posteria::model::selection::Candidates;
-use posteria::model::spec::Spec;
-use posteria_store::RunFolder;
+use posteria::model::spec::{SamplingSpec, Spec};
+use posteria::sample::Plan;
+use posteria_store::{Run, RunFolder};
 
 use super::super::Context;
 use super::joined;
@@ -69,7 +70,10 @@ impl<'a> Sets<'a> {
         let mut spec = spec.clone();
         spec.selection = None;
         spec.data.test = None;
-        spec.sampling.draws = draws;
+        // Warm-up ends when the chains have settled, as that of the run.
+        let settle = spec.sampling.settle;
+        spec.sampling =
+            SamplingSpec { settle, draws, ..spec.sampling.without_goal(spec.model.kind) };
         if spec.sampling.chains > CHAINS {
             spec.sampling.chains = CHAINS;
             spec.sampling.warmup = spec.sampling.warmup.min(WARMUP);
@@ -177,9 +181,10 @@ pub fn finish(
     interrupt: &Interrupt,
     context: &Context,
 ) -> Result<()> {
-    let draws = spec.sampling.draws;
-    let begun = path.exists();
-    if begun && open(path)?.chain_draws().iter().all(|done| *done >= draws) {
+    let begun = if path.exists() { Some(open(path)?) } else { None };
+    let (asked, has_goal) = (spec.sampling.draws, spec.sampling.ess.is_some());
+    let has = |run: &Run, draws: usize| run.chain_draws().iter().all(|done| *done >= draws);
+    if begun.as_ref().is_some_and(|run| !has_goal && has(run, asked)) {
         return Ok(());
     }
     if let Some(folder) = path.parent() {
@@ -188,15 +193,30 @@ pub fn finish(
             .bad_input()?;
     }
     let prepared = prepare(spec, table)?;
+    let until = Until::new(&prepared.spec.sampling, Instant::now());
     let found = find(&prepared, context)?;
     let found = found.as_ref();
-    let writer = match begun {
-        true => RunFolder::resume(path, draws, options(interrupt)).map_err(store_failure)?,
-        false => begin((&prepared, &prepared.plan), found, path, interrupt)?,
+    let (plan, writer) = match begun {
+        Some(run) => {
+            // What it was on its way to, it goes to first.
+            let draws = if has_goal { run.extent().draws } else { asked };
+            if has_goal && has(&run, draws) {
+                let drawn = run.draws_of_variables().running()?;
+                if until.judge(&prepared, &drawn, context.threads).1.is_some() {
+                    return Ok(());
+                }
+            }
+            let plan = Plan { draws, ..prepared.plan.with_warmup(run.extent().warmup) };
+            let writer = RunFolder::resume(path, draws, options(interrupt));
+            (plan, writer.map_err(store_failure)?)
+        }
+        None => {
+            let plan = Plan { draws: until.next(0), ..prepared.plan.clone() };
+            let writer = begin((&prepared, &plan), found, path, interrupt)?;
+            (plan, writer)
+        }
     };
-    let until = Until::new(&prepared.spec.sampling, Instant::now());
-    let how = (&prepared.plan, until);
-    sample((&prepared, found), how, (path, writer), interrupt, context).map(|_| ())
+    sample((&prepared, found), (&plan, until), (path, writer), interrupt, context).map(|_| ())
 }
 
 /// The name of a column in the table, not that of its indicator.

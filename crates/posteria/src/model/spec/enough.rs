@@ -51,6 +51,19 @@ impl SamplingSpec {
         SamplingSpec { ess: Some(ess), draws, ..self }
     }
 
+    /// The same with at most four times as many draws as are usual, if there is a goal: which inputs
+    /// are in is known to a few hundredths long before, or chains do not find from set to set.
+    #[must_use]
+    pub fn over_input_sets(self, kind: ModelKind) -> Self {
+        match self.ess {
+            Some(ess) => {
+                let most = (4.0 * Self::usual_draws(kind) as f64 * (ess / ESS).max(1.0)).ceil();
+                SamplingSpec { draws: self.draws.min(most as usize), ..self }
+            }
+            None => self,
+        }
+    }
+
     /// The same with a fixed number of sweeps and draws in place of a goal: for work that is
     /// divided before it begins.
     #[must_use]
@@ -191,6 +204,12 @@ mod tests {
         let few = SamplingSpec { draws: 70, ..Default::default() };
         assert_eq!(few.without_goal(ModelKind::Gp), few);
         assert_eq!(SamplingSpec::usual(ModelKind::Pca).ess, None);
+        let most = |kind| SamplingSpec::usual(kind).over_input_sets(kind).draws;
+        assert_eq!(
+            [ModelKind::Mlp, ModelKind::Gp, ModelKind::Linear].map(most),
+            [1000, 1000, 4000]
+        );
+        assert_eq!(few.over_input_sets(ModelKind::Gp), few);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Whole<'a> {
     pub encoder: &'a Encoder,
     /// Where its chains ended.
     pub memories: Vec<ChainMemory>,
+    /// Sweeps after which its chains had warmed up.
+    pub warmup: usize,
     /// Its model.
     pub posterior: &'a dyn posteria::model::Posterior,
 }
@@ -150,7 +152,16 @@ impl Division {
             prepared.spec.sampling.seed(),
         );
         let run = if fit.path.exists() { Some(open(&fit.path)?) } else { None };
-        let Some(run) = run else { return Ok(Begun::new(warm, &prepared.plan, None)) };
+        let Some(run) = run else {
+            // Most of the rows take about as long to warm up for as all of them did, unless these
+            // had no time.
+            let own = whole.spec.sampling;
+            let cold = match own.settle == Some(true) && own.time.is_none() {
+                true => prepared.plan.with_warmup(whole.warmup),
+                false => prepared.plan.clone(),
+            };
+            return Ok(Begun::new(warm, &cold, None));
+        };
         let kept = Spec::from_toml(run.spec()).bad_input()?;
         if kept.data.fold != prepared.spec.data.fold
             || kept.data.sha256 != prepared.spec.data.sha256
@@ -163,7 +174,7 @@ impl Division {
         }
         // A run goes on with the warm-up that it was begun with.
         let warm = warm.filter(|warm| run.extent().warmup == warm.plan.warmup_iterations());
-        Ok(Begun::new(warm, &prepared.plan, Some(run)))
+        Ok(Begun::new(warm, &prepared.plan.with_warmup(run.extent().warmup), Some(run)))
     }
 }
 

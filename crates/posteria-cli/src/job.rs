@@ -25,6 +25,8 @@ pub struct FitJob {
     pub replace: bool,
     /// Whether the model is told in words before it is sampled.
     pub verbose: bool,
+    /// About how many sweeps of other chains follow, for the time left.
+    pub followed_by: usize,
 }
 
 impl FitJob {
@@ -69,7 +71,7 @@ impl FitJob {
                 ));
             }
         };
-        Ok(FitJob { spec, data, out, replace: flags.force, verbose: flags.verbose })
+        Ok(FitJob { spec, data, out, replace: flags.force, verbose: flags.verbose, followed_by: 0 })
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Progress<'a> {
     judged: bool,
     /// What is enough, and what there was after so many draws per chain.
     goal: Option<(Goal, usize, Attained)>,
+    /// Sweeps of other chains that follow.
+    followed_by: usize,
 }
 
 enum Display {
@@ -89,7 +91,13 @@ impl<'a> Progress<'a> {
             clock: Mutex::new(clock),
             judged: true,
             goal: None,
+            followed_by: 0,
         }
+    }
+
+    /// Shows also how long about so many sweeps of other chains will take that follow.
+    pub fn followed_by(self, sweeps: usize) -> Self {
+        Progress { followed_by: sweeps, ..self }
     }
 
     /// Goes on with what was seen before these chains paused.
@@ -154,7 +162,12 @@ impl<'a> Progress<'a> {
             let per_draw = attained.ess() / draws as f64;
             (per_draw * self.tally.draws() as f64, goal.ess)
         });
-        let status = self.tally.status(now - clock.started, clock.r_hat, effective);
+        let elapsed = now - clock.started;
+        let mut status = self.tally.status(elapsed, clock.r_hat, effective);
+        let following = self.tally.seconds_of(self.followed_by, elapsed);
+        if following > 0.0 {
+            status.push_str(&format!(", then about {}", text::duration(following)));
+        }
         match &self.display {
             Display::Nothing => {}
             Display::Lines(output) => output.message(&status),

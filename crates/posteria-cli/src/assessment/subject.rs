@@ -180,6 +180,7 @@ impl Subject {
             data: &self.fitted.dataset,
             encoder: &self.fitted.encoder,
             memories: self.memories.clone(),
+            warmup: self.run.extent().warmup,
             posterior: &*self.fitted.posterior,
         }
     }

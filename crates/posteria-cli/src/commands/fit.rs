@@ -62,19 +62,19 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     };
     let told = if job.verbose { words.render() } else { words.short() };
     context.output.message(told.trim_end());
-    let report = run(&prepared, (&out, job.replace), started, context)?;
+    let until = Until::new(&prepared.spec.sampling, started).followed_by(job.followed_by);
+    let report = run(&prepared, (&out, job.replace), until, context)?;
     Ok(Some((out, report)))
 }
 
 /// Samples what was prepared into a new run folder, in place of a run that is there if that is
 /// asked for.
-pub fn run(
+fn run(
     prepared: &Prepared,
     (out, replace): (&Path, bool),
-    started: Instant,
+    until: Until,
     context: &Context,
 ) -> Result<FitReport> {
-    let until = Until::new(&prepared.spec.sampling, started);
     let plan = &Plan { draws: until.next(0), ..prepared.plan.clone() };
     // Before the folder is there, and before signals are listened to: nothing is kept of it yet.
     let found = find(prepared, context)?;

@@ -15,7 +15,7 @@ use posteria::model::selection::{Candidates, INCLUSION};
 use posteria::model::spec::SelectionSpec;
 use posteria::select::{Visits, visits};
 
-use self::assessor::Assessor;
+use self::assessor::{Assessor, sweeps_of_choice};
 use self::choice::choose;
 pub use self::choice::ranked;
 use self::importance::importance;
@@ -62,6 +62,9 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
     if let Some(out) = job.out.clone().filter(goes_on) {
         go_on(job, &out, context)?;
         return report((&out, false), &arguments.choice, context);
+    }
+    if !arguments.choice.no_choice {
+        job.followed_by = sweeps_of_choice(&job.spec, &arguments.choice);
     }
     let Some((out, fitted)) = fit::sampled(job, context)? else { return Ok(()) };
     fitted.warn(context);

@@ -126,9 +126,13 @@ impl Tally {
     /// Seconds until the plan is done at the speed so far; NaN at the beginning.
     pub fn seconds_left(&self, elapsed: Duration) -> f64 {
         let done = self.total().iteration;
-        let left = (self.iterations * self.chains.len()).saturating_sub(done) as f64;
-        let progress = done.saturating_sub(self.begun) as f64;
-        if progress > 0.0 { elapsed.as_secs_f64() * left / progress } else { f64::NAN }
+        self.seconds_of((self.iterations * self.chains.len()).saturating_sub(done), elapsed)
+    }
+
+    /// Seconds that so many sweeps take at the speed so far; NaN at the beginning.
+    pub fn seconds_of(&self, sweeps: usize, elapsed: Duration) -> f64 {
+        let progress = self.total().iteration.saturating_sub(self.begun) as f64;
+        if progress > 0.0 { elapsed.as_secs_f64() * sweeps as f64 / progress } else { f64::NAN }
     }
 }
 
@@ -220,5 +224,6 @@ mod tests {
         assert!(tally.seconds_left(Duration::from_secs(1)).is_nan());
         sweep(&tally, 1, 4, 1.0, false);
         assert!((tally.seconds_left(Duration::from_secs(2)) - 4.0).abs() < 1e-12);
+        assert!((tally.seconds_of(100, Duration::from_secs(2)) - 50.0).abs() < 1e-12);
     }
 }

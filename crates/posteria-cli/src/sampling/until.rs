@@ -40,6 +40,8 @@ pub struct Until {
     pub chains: usize,
     /// When the command began, and the time that it may take.
     pub time: Option<(Instant, TimeBudget)>,
+    /// About how many sweeps of other chains follow.
+    followed_by: usize,
 }
 
 impl Until {
@@ -47,7 +49,13 @@ impl Until {
     pub fn new(sampling: &SamplingSpec, started: Instant) -> Self {
         let time = sampling.time.map(|time| (started, time));
         let (draws, chains) = (sampling.draws, sampling.chains);
-        Until { goal: Goal::of(sampling), draws, chains, time }
+        Until { goal: Goal::of(sampling), draws, chains, time, followed_by: 0 }
+    }
+
+    /// The same of chains that about so many sweeps of others follow.
+    #[must_use]
+    pub fn followed_by(self, sweeps: usize) -> Self {
+        Until { followed_by: sweeps, ..self }
     }
 
     /// The number of draws after which chains that have `draws` are looked at next.
@@ -218,7 +226,8 @@ impl Legs<'_> {
         let progress =
             Progress::new(&deadline, self.context.output, &self.expected(), layout, &begun)
                 .since(self.seen.take())
-                .towards(self.until.goal, self.attained);
+                .towards(self.until.goal, self.attained)
+                .followed_by(self.until.followed_by);
         let progress = match self.prepared.posterior {
             Conditioned::Committee(_) => progress.of_members(),
             _ => progress,

@@ -22,6 +22,23 @@ const DRAWS: usize = 2000;
 /// R-hat of a set from which on its utility is doubtful.
 const FAR_OFF: f64 = 1.1;
 
+/// Sets that a choice takes usually: all inputs, the set that is chosen, and one that is too small.
+const SETS: usize = 3;
+
+/// Draws of every chain of a set of the inputs of a run with this specification.
+fn draws(spec: &Spec, asked: &args::Choice) -> NonZero<usize> {
+    let usual = spec.sampling.expected_draws(spec.model.kind);
+    let usual = NonZero::new((DRAWS / sets::chains(spec)).min(usual));
+    asked.fold_draws.or(usual).unwrap_or(NonZero::<usize>::MIN)
+}
+
+/// About how many sweeps the fits of a choice take.
+pub fn sweeps_of_choice(spec: &Spec, asked: &args::Choice) -> usize {
+    let each = sets::warmup(spec) + draws(spec, asked).get();
+    let count = asked.largest.map_or(SETS, |largest| 1 + largest.get());
+    count * sets::chains(spec) * each * (1 + asked.folds.map_or(0, NonZero::get))
+}
+
 /// Assesses sets of the inputs of a run, all by leave-one-out or all on the same folds.
 pub struct Assessor<'a> {
     /// The sets, and their fits.
@@ -62,9 +79,7 @@ impl<'a> Assessor<'a> {
         (interrupt, context): (&'a Interrupt, &'a Context),
     ) -> Result<Self> {
         let chains = sets::chains(spec);
-        let usual = (DRAWS / chains).min(spec.sampling.expected_draws(spec.model.kind));
-        let usual = NonZero::new(usual).unwrap_or(NonZero::<usize>::MIN);
-        let draws = asked.fold_draws.unwrap_or(usual);
+        let draws = draws(spec, asked);
         let how = asked.how(draws, spec.data.group.is_some());
         let sets = Sets::new((whole, path, spec), candidates, draws.get())?;
         context.output.message("choice: the model with all inputs, then with fewer");

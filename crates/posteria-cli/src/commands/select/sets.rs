@@ -31,6 +31,12 @@ pub fn chains(spec: &Spec) -> usize {
     spec.sampling.chains.clamp(1, CHAINS)
 }
 
+/// Most sweeps of their warm-up.
+pub fn warmup(spec: &Spec) -> usize {
+    let most = if spec.sampling.chains > CHAINS { WARMUP } else { usize::MAX };
+    spec.sampling.warmup.min(most)
+}
+
 /// Sets of the inputs of a run.
 pub struct Sets<'a> {
     /// The run that a user knows: `run`, or the one that it is a fold of.
@@ -74,10 +80,7 @@ impl<'a> Sets<'a> {
         let settle = spec.sampling.settle;
         spec.sampling =
             SamplingSpec { settle, draws, ..spec.sampling.without_goal(spec.model.kind) };
-        if spec.sampling.chains > CHAINS {
-            spec.sampling.chains = CHAINS;
-            spec.sampling.warmup = spec.sampling.warmup.min(WARMUP);
-        }
+        (spec.sampling.warmup, spec.sampling.chains) = (warmup(&spec), chains(&spec));
         let columns = kept.encoder.input_columns();
         let columns = columns.into_iter().map(|it| (column_name(&it), it.inputs));
         Ok(Sets { whole, run: path, spec, table, candidates, columns: columns.collect() })

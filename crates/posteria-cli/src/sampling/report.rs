@@ -271,7 +271,7 @@ impl Predictions {
         });
         let inputs = self.of.inclusion.map_or(String::new(), |it| {
             let error = goal.map_or(String::new(), |goal| {
-                wanted(text::significant(Inclusion::wanted(&goal), 2))
+                wanted(text::significant(Inclusion::wanted(goal), 2))
             });
             format!("; probabilities of inputs known to {}{error}", text::significant(it.error, 2))
         });

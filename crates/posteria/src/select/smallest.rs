@@ -14,7 +14,7 @@
 /// while let Some(k) = search.next_size() {
 ///     search.tell(k >= 4);
 /// }
-/// assert_eq!((search.smallest(), search.looks()), (4, 3));
+/// assert_eq!((search.smallest(), search.looks()), (4, 4)); // 5, 4, 2 and 3
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmallestSize {

@@ -210,7 +210,7 @@ pub fn choose(
     let (guess, largest) = (found.median_model().len(), largest(asked, candidates.len()));
     assessor.announce("choice");
     let mut all = Assessed { assessor, rule, sets: Vec::new(), began: Instant::now() };
-    all.add(&all.assessor.all(), false, largest.unwrap_or(2.min(ranked.len() - 1)))?;
+    all.add(&all.assessor.all(), false, largest.unwrap_or(2.min(ranked.len().saturating_sub(1))))?;
     let smallest_size = all.add_sizes(&ranked, guess, largest)?;
     let probable = found.sets.iter().take(asked.sets.unwrap_or(SETS)).map(|set| {
         let is_in = |name: &String| set.inputs.contains(name);

@@ -136,12 +136,8 @@ fn begin(
             emulator.guess(&mut position, stream);
             return position;
         }
-        let mut left = stream.uniform() * weights.iter().sum::<f64>();
-        let chosen = weights.iter().position(|weight| {
-            left -= weight;
-            left <= 0.0
-        });
-        position.copy_from_slice(&known[chosen.unwrap_or(0)].0);
+        let chosen = stream.weighted_index(weights.iter().copied());
+        position.copy_from_slice(&known[chosen].0);
         transit(&emulator, false, (&mut position, &mut trial), &mut room, stream);
         position
     };

@@ -207,13 +207,8 @@ impl Emulator {
     fn choose(&self, stream: &mut Stream) -> &Mode {
         let mass = |mode: &Mode| mode.log_density + 0.5 * mode.factor.log_determinant();
         let most = self.modes.iter().map(mass).fold(f64::NEG_INFINITY, f64::max);
-        let masses = || self.modes.iter().map(|mode| (mass(mode) - most).exp());
-        let mut left = stream.uniform() * masses().sum::<f64>();
-        let chosen = masses().position(|mass| {
-            left -= mass;
-            left <= 0.0
-        });
-        &self.modes[chosen.unwrap_or(0)]
+        let masses = self.modes.iter().map(|mode| (mass(mode) - most).exp());
+        &self.modes[stream.weighted_index(masses)]
     }
 
     pub(super) fn memory(&self) -> Vec<f64> {

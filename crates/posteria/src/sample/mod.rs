@@ -5,7 +5,6 @@ mod adaptive_rejection;
 mod cycle;
 mod direction_walk;
 mod elliptical_slice;
-mod emulated;
 mod emulation;
 mod emulator;
 mod from_mode;
@@ -32,6 +31,7 @@ mod slice;
 mod step_size;
 mod surrogate;
 mod update;
+mod with_surrogate;
 
 #[cfg(test)]
 mod tests;
@@ -42,7 +42,6 @@ pub use adaptive_rejection::{
 pub use cycle::Cycle;
 pub use direction_walk::{Direction, DirectionWalk};
 pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior};
-pub use emulated::WithSurrogate;
 pub use emulator::Emulator;
 pub use from_mode::FromMode;
 pub use independence::{FittedStudentT, Independence};
@@ -66,3 +65,4 @@ pub use slice::{Scan, Slice, SliceStep, slice_sample};
 pub use step_size::DualAveraging;
 pub use surrogate::{Surrogate, SurrogateTransition};
 pub use update::{Block, Conditional, Sweep, Update, Whole};
+pub use with_surrogate::WithSurrogate;

@@ -196,11 +196,6 @@ fn distinct(target: &mut dyn LogDensity, mut tops: Vec<&Optimum>) -> Vec<AtMode>
 /// One of `modes`, with probability in proportion to its mass.
 pub(super) fn choose<'m>(modes: &'m [AtMode], stream: &mut Stream) -> Option<&'m AtMode> {
     let best = modes.first()?.log_mass();
-    let masses = || modes.iter().map(|mode| (mode.log_mass() - best).exp());
-    let mut left = stream.uniform() * masses().sum::<f64>();
-    let chosen = masses().position(|mass| {
-        left -= mass;
-        left <= 0.0
-    });
-    modes.get(chosen.unwrap_or(0))
+    let masses = modes.iter().map(|mode| (mode.log_mass() - best).exp());
+    modes.get(stream.weighted_index(masses))
 }

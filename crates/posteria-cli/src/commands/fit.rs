@@ -117,6 +117,21 @@ fn add_predictive(
     }
 }
 
+/// As [`add_predictive`], unless it is there.
+pub(super) fn add_missing_predictive(
+    prepared: &Prepared,
+    path: &Path,
+    interrupt: &Interrupt,
+    context: &Context,
+) -> Result<()> {
+    let run = open(path)?;
+    let there = run.has(Added::PosteriorPredictive);
+    if there || !prepared.posterior.layout().reads(run.layout()) {
+        return Ok(());
+    }
+    add_predictive(prepared, path, interrupt, context)
+}
+
 /// What a run that goes on is asked for: as it was begun, unless it is said otherwise now.
 fn asked(arguments: &args::Resume, prepared: &Prepared) -> Result<SamplingSpec> {
     let (own, kind) = (prepared.spec.sampling, prepared.spec.model.kind);
@@ -190,17 +205,15 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
                      it with --draws N"
                 ),
             });
-            let predicted = run.has(Added::PosteriorPredictive);
-            if !predicted && prepared.posterior.layout().reads(run.layout()) {
-                let interrupt = Interrupt::listen().running()?;
-                add_predictive(&prepared, path, &interrupt, context)?;
-            }
+            let warmup = run.extent().warmup;
+            let interrupt = Interrupt::listen().running()?;
+            add_missing_predictive(&prepared, path, &interrupt, context)?;
             let stopped = match is_enough {
                 None => Stopped::Asked,
                 Some(true) => Stopped::Enough,
                 Some(false) => Stopped::MostDraws,
             };
-            let report = report.after(run.extent().warmup, 0.0);
+            let report = report.after(warmup, 0.0);
             return report.stopped(until.goal, stopped).print(context);
         }
     }

@@ -73,8 +73,8 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
 
 /// Goes on with a run that the same command began.
 fn go_on(job: FitJob, out: &Path, context: &Context) -> Result<()> {
-    let asked = prepare(job.spec.clone(), &job.data)?.spec.to_toml().bad_input()?;
-    if asked != open(out)?.spec() {
+    let prepared = prepare(job.spec.clone(), &job.data)?;
+    if prepared.spec.to_toml().bad_input()? != open(out)?.spec() {
         return Err(Failure::bad_input(format!(
             "{} is another run; choose another name with --out, or go on with that run: posteria \
              select {}",
@@ -84,7 +84,8 @@ fn go_on(job: FitJob, out: &Path, context: &Context) -> Result<()> {
     }
     context.output.message(&format!("going on with {}", out.display()));
     let interrupt = Interrupt::listen().running()?;
-    finish((job.spec, &job.data), out, &interrupt, context)
+    finish((job.spec, &job.data), out, &interrupt, context)?;
+    fit::add_missing_predictive(&prepared, out, &interrupt, context)
 }
 
 /// A folder that is not there yet, named after a file.

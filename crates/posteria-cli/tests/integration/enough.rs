@@ -153,9 +153,12 @@ fn a_search_over_input_sets_draws_until_that_is_enough() {
     signal(&child, "INT");
     child.wait_with_output().expect("it ends");
     assert_eq!(place.call(&format!("{select} --out part -q --threads 1")).code, 0);
-    let [whole, part] =
-        ["run", "part"].map(|run| place.files(&format!("{run}/draws.zarr/posterior")));
-    assert_same_files(&whole, &part);
+    for group in ["posterior", "posterior_predictive"] {
+        let [whole, part] =
+            ["run", "part"].map(|run| place.files(&format!("{run}/draws.zarr/{group}")));
+        assert!(!whole.is_empty(), "{group}");
+        assert_same_files(&whole, &part);
+    }
     // A number is a number.
     assert_eq!(place.call(&format!("{select} --draws 33 --out exact -q")).code, 0);
     assert_eq!(drawn("exact"), 33);

@@ -133,6 +133,7 @@ fn convergence(noise: &mut Noise, shift: f64) -> Convergence {
             };
             4
         ],
+        r_hat_limit: 1.01,
         needed: 400.0,
         interval: ["hdi_3%".into(), "hdi_97%".into()],
         notes: Vec::new(),

@@ -52,6 +52,7 @@ pub fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
             note: text(),
         }),
         chains: vec![ChainFacts { divergences: 3, ..Default::default() }],
+        r_hat_limit: 1.01,
         needed: 400.0,
         interval: [text(), text()],
         notes: vec![text()],

@@ -9,7 +9,7 @@ use crate::draws::{Draws, Layout, Variable};
 /// Largest R-hat of few chains that have mixed. [Vehtari et al. 2021]
 pub const R_HAT_LIMIT: f64 = 1.01;
 /// Effective draws needed per chain for the diagnostics themselves to be stable, of few chains.
-pub const EFFECTIVE_DRAWS_PER_CHAIN: f64 = 100.0;
+const EFFECTIVE_DRAWS_PER_CHAIN: f64 = 100.0;
 /// Effective draws that are enough of however many chains: the error of a mean is then a twentieth
 /// of the deviation.
 pub const EFFECTIVE_DRAWS: f64 = 400.0;
@@ -21,6 +21,11 @@ pub const MANY_CHAINS: usize = 10;
 /// even where they are all alike: by 1/(2n) of n effective draws per chain.
 pub fn r_hat_limit(chains: usize) -> f64 {
     if chains < MANY_CHAINS { R_HAT_LIMIT } else { 1.0 + 2.0 * (R_HAT_LIMIT - 1.0) }
+}
+
+/// Effective draws of so many chains that are needed: 100 of each, and 400 of however many.
+pub fn effective_draws_needed(chains: usize) -> f64 {
+    (EFFECTIVE_DRAWS_PER_CHAIN * chains as f64).min(EFFECTIVE_DRAWS)
 }
 
 /// Most rows whose fitted values are judged.
@@ -54,7 +59,7 @@ pub(super) fn of(
     };
     let variables: Vec<&VariableSummary> =
         variables.iter().enumerate().filter(own).map(|(_, variable)| variable).collect();
-    let needed = (EFFECTIVE_DRAWS_PER_CHAIN * draws.chains as f64).min(EFFECTIVE_DRAWS);
+    let needed = effective_draws_needed(draws.chains);
     for about in QUESTIONS {
         let own = |variable: &&&VariableSummary| Question::of(&variable.name) == about;
         let variables: Vec<&VariableSummary> = variables.iter().filter(own).copied().collect();

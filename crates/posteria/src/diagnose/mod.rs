@@ -27,8 +27,8 @@ mod summary;
 pub use autocorrelation_time::{Truncation, autocorrelation_time};
 pub use autocovariance::autocorrelation;
 pub use cautions::{
-    EFFECTIVE_DRAWS, EFFECTIVE_DRAWS_PER_CHAIN, ENERGY_FRACTION_LIMIT, INFEASIBLE_LIMIT,
-    MANY_CHAINS, R_HAT_LIMIT, judged_components, judged_rows, r_hat_limit,
+    EFFECTIVE_DRAWS, ENERGY_FRACTION_LIMIT, INFEASIBLE_LIMIT, MANY_CHAINS, R_HAT_LIMIT,
+    effective_draws_needed, judged_components, judged_rows, r_hat_limit,
 };
 pub use chains::FEWEST_DRAWS;
 pub use counts::DOUBTFUL_COUNTS;

@@ -1,7 +1,8 @@
 //! Choose which draws of a run the page shows.
 
 use posteria::diagnose::{
-    LOG_DENSITY, Summary, VariableSummary, divergences, energy_fractions, rank_correlation,
+    LOG_DENSITY, Summary, VariableSummary, divergences, effective_draws_needed, energy_fractions,
+    r_hat_limit, rank_correlation,
 };
 use posteria::draws::{Draws, Statistics, Variable};
 use posteria::model::spec::{ModelKind, Spec};
@@ -18,8 +19,6 @@ const WORST: usize = 3;
 /// Hyperparameters that are looked at in pairs, and pairs that are shown.
 const HYPERPARAMETERS: usize = 8;
 const PAIRS: usize = 2;
-/// Effective draws that a chain should give [Vehtari et al. 2021].
-const NEEDED: f64 = 100.0;
 /// Parameters with a figure of their own.
 const PARAMETERS: usize = 9;
 /// Draws below which a density means nothing.
@@ -43,7 +42,8 @@ pub fn convergence(draws: &Draws, summary: &Summary) -> Convergence {
         energy: energy(draws),
         disagreement: None,
         chains: chains(draws),
-        needed: NEEDED * draws.chains as f64,
+        r_hat_limit: r_hat_limit(draws.chains),
+        needed: effective_draws_needed(draws.chains),
         interval,
         notes: unidentified(&unnamed).into_iter().collect(),
     }

@@ -19,8 +19,6 @@ use crate::page::{Section, TextTable};
 const OPEN: usize = 2;
 /// Rows of the table.
 const ROWS: usize = 2000;
-/// R-hat above which chains disagree [Vehtari et al. 2021].
-const R_HAT: f64 = 1.01;
 
 /// Whether the chains agree.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +35,8 @@ pub struct Convergence {
     pub disagreement: Option<Disagreement>,
     /// How the sampler fared, chain by chain.
     pub chains: Vec<ChainFacts>,
+    /// R-hat above which chains disagree [Vehtari et al. 2021].
+    pub r_hat_limit: f64,
     /// Effective draws that are needed; NaN if unknown.
     pub needed: f64,
     /// The names of the interval's ends, such as `hdi_3%`.
@@ -95,13 +95,13 @@ impl Convergence {
         self.disagreement.iter().for_each(|it| section.extend(it.section()));
         let (open, rest) = self.traces.split_at(self.traces.len().min(OPEN));
         for trace in open {
-            section.figure(trace.figure());
+            section.figure(trace.figure(self.r_hat_limit));
             section.figure(trace.rank_figure());
         }
         let mut more =
             Section::new(format!("Traces and ranks of {}", count(rest.len(), "more variable")));
         for trace in rest {
-            more.figure(trace.figure());
+            more.figure(trace.figure(self.r_hat_limit));
             more.figure(trace.rank_figure());
         }
         section.folded(more);
@@ -168,10 +168,13 @@ impl Convergence {
         if self.variables.is_empty() || x.iter().all(|r| r.is_nan()) {
             return None;
         }
-        let above = x.iter().filter(|r| **r > R_HAT).count();
+        let limit = self.r_hat_limit;
+        let above = x.iter().filter(|r| **r > limit).count();
         let title = match above {
-            0 => "R-hat: every variable is below 1.01, so the chains agree".into(),
-            _ => format!("R-hat: {} above 1.01, where chains disagree", count(above, "variable")),
+            0 => format!("R-hat: every variable is below {limit}, so the chains agree"),
+            _ => {
+                format!("R-hat: {} above {limit}, where chains disagree", count(above, "variable"))
+            }
         };
         Some(Figure {
             name: "r-hat".into(),
@@ -179,9 +182,9 @@ impl Convergence {
             caption: "One point per variable. R-hat compares the spread between chains with that \
                       within them: 1 is agreement."
                 .into(),
-            x: Axis::new("R-hat").including([0.998, 1.012]),
+            x: Axis::new("R-hat").including([0.998, limit + 0.002]),
             y: Axis::named("", blocks),
-            marks: vec![mark, Mark::upright(R_HAT).ink(Ink::Bad)],
+            marks: vec![mark, Mark::upright(limit).ink(Ink::Bad)],
             table: self.names().numbers("r_hat", &x),
             height,
             ..Figure::default()
@@ -243,7 +246,7 @@ impl Convergence {
             cells.extend([fixed(v.ess_bulk, 0), fixed(v.ess_tail, 0), fixed(v.r_hat, 3)]);
             cells
         };
-        let noticed = variables.iter().enumerate().filter(|(_, v)| v.r_hat > R_HAT);
+        let noticed = variables.iter().enumerate().filter(|(_, v)| v.r_hat > self.r_hat_limit);
         TextTable {
             title,
             header: header.collect(),

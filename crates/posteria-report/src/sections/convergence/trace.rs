@@ -1,6 +1,5 @@
 //! Show the draws of one variable, in their order and by rank.
 
-use super::R_HAT;
 use crate::density::rank_ranges;
 use crate::figure::{Axis, Figure, Hover, Ink, Kind, Mark, Table};
 use crate::thin::extremes;
@@ -28,7 +27,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub(super) fn figure(&self) -> Figure {
+    pub(super) fn figure(&self, r_hat_limit: f64) -> Figure {
         let thinned = extremes(&self.chains, POINTS);
         let mut marks = Vec::new();
         let mut table = Table::new().numbers("draw", &thinned.x);
@@ -49,7 +48,7 @@ impl Trace {
             marks.push(mark.called("divergent"));
         }
         let judged = match self.r_hat {
-            r_hat if r_hat > R_HAT => format!("R-hat {r_hat:.3}, the chains disagree"),
+            r_hat if r_hat > r_hat_limit => format!("R-hat {r_hat:.3}, the chains disagree"),
             r_hat if r_hat.is_nan() => "R-hat is not defined".into(),
             r_hat => format!("R-hat {r_hat:.3}, the chains agree"),
         };

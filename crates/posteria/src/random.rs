@@ -146,16 +146,6 @@ impl Stream {
         rand::RngExt::random_range(&mut self.generator, 0..count as u64) as usize
     }
 
-    /// An index, with probability in proportion to its weight; 0 where no weight is positive.
-    pub fn weighted_index(&mut self, mut weights: impl Iterator<Item = f64> + Clone) -> usize {
-        let mut left = self.uniform() * weights.clone().sum::<f64>();
-        let chosen = weights.position(|weight| {
-            left -= weight;
-            left <= 0.0
-        });
-        chosen.unwrap_or(0)
-    }
-
     /// Permutes `values` uniformly at random.
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {

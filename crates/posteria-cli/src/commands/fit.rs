@@ -205,7 +205,6 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
                      it with --draws N"
                 ),
             });
-            let warmup = run.extent().warmup;
             let interrupt = Interrupt::listen().running()?;
             add_missing_predictive(&prepared, path, &interrupt, context)?;
             let stopped = match is_enough {
@@ -213,7 +212,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
                 Some(true) => Stopped::Enough,
                 Some(false) => Stopped::MostDraws,
             };
-            let report = report.after(warmup, 0.0);
+            let report = report.after(run.extent().warmup, 0.0);
             return report.stopped(until.goal, stopped).print(context);
         }
     }

@@ -10,6 +10,7 @@ use super::emulator::{Emulator, Room};
 use super::kernel::value_at;
 use super::moments::Moments;
 use super::surrogate::transit;
+use crate::density::draw_by_log_weights;
 use crate::random::{Purpose, Seed, Stream};
 use crate::target::LogDensity;
 
@@ -128,15 +129,14 @@ fn begin(
     }
     let mut room = Room::default();
     let mut trial = Vec::new();
-    let top = known.iter().map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = known.iter().map(|(_, value)| (value - top).exp()).collect();
     let mut draw = || {
         let mut position = vec![0.0; emulator.dim()];
         if is_first {
             emulator.guess(&mut position, stream);
             return position;
         }
-        let chosen = stream.weighted_index(weights.iter().copied());
+        let mut log_weights: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
+        let chosen = draw_by_log_weights(&mut log_weights, stream).unwrap_or(0);
         position.copy_from_slice(&known[chosen].0);
         transit(&emulator, false, (&mut position, &mut trial), &mut room, stream);
         position

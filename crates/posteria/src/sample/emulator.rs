@@ -4,6 +4,7 @@ use posteria_linalg::{Cholesky, Matrix, add_scaled, decay, dot};
 
 use super::AtMode;
 use super::memory::{ForeignMemory, MemoryReader};
+use crate::density::draw_by_log_weights;
 use crate::density::special::{ln_gamma, log_add_exp};
 use crate::random::Stream;
 
@@ -206,9 +207,8 @@ impl Emulator {
     /// A mode, with the probability that its mass says.
     fn choose(&self, stream: &mut Stream) -> &Mode {
         let mass = |mode: &Mode| mode.log_density + 0.5 * mode.factor.log_determinant();
-        let most = self.modes.iter().map(mass).fold(f64::NEG_INFINITY, f64::max);
-        let masses = self.modes.iter().map(|mode| (mass(mode) - most).exp());
-        &self.modes[stream.weighted_index(masses)]
+        let mut log_masses: Vec<f64> = self.modes.iter().map(mass).collect();
+        &self.modes[draw_by_log_weights(&mut log_masses, stream).unwrap_or(0)]
     }
 
     pub(super) fn memory(&self) -> Vec<f64> {

@@ -7,6 +7,7 @@ use posteria_linalg::{Cholesky, Matrix, SymmetricEigen};
 
 use super::Emulator;
 use super::emulation::Emulation;
+use crate::density::draw_by_log_weights;
 use crate::optimise::{Optimum, QuasiNewton};
 use crate::random::Stream;
 use crate::target::{Infeasible, LogDensity};
@@ -195,7 +196,6 @@ fn distinct(target: &mut dyn LogDensity, mut tops: Vec<&Optimum>) -> Vec<AtMode>
 
 /// One of `modes`, with probability in proportion to its mass.
 pub(super) fn choose<'m>(modes: &'m [AtMode], stream: &mut Stream) -> Option<&'m AtMode> {
-    let best = modes.first()?.log_mass();
-    let masses = modes.iter().map(|mode| (mode.log_mass() - best).exp());
-    modes.get(stream.weighted_index(masses))
+    let mut log_masses: Vec<f64> = modes.iter().map(AtMode::log_mass).collect();
+    modes.get(draw_by_log_weights(&mut log_masses, stream).unwrap_or(0))
 }

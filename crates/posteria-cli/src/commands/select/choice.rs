@@ -147,8 +147,8 @@ fn largest(asked: &args::Choice, candidates: usize) -> Option<usize> {
 struct Assessed<'a, 'b> {
     assessor: &'a mut Assessor<'b>,
     rule: Rule,
-    /// With whether they are the most probable inputs.
-    sets: Vec<(AssessedSet, bool)>,
+    /// With how much better all inputs are, and whether they are the most probable inputs.
+    sets: Vec<(AssessedSet, Difference, bool)>,
     began: Instant,
 }
 
@@ -168,11 +168,11 @@ impl Assessed<'_, '_> {
         if done == 0 {
             self.began = Instant::now();
         }
-        let full = self.sets.first().map_or(&assessed, |(full, _)| full);
+        let full = self.sets.first().map_or(&assessed, |(full, ..)| full);
         let bootstrap = &self.assessor.plan().bootstrap;
         let apart = apart(&full.pointwise, &assessed.pointwise, bootstrap)?;
         let is_good = done == 0 || self.rule.is_met(&apart);
-        self.sets.push((assessed, most_probable));
+        self.sets.push((assessed, apart, most_probable));
         Ok(is_good)
     }
 
@@ -218,7 +218,7 @@ pub fn choose(
     });
     let probable: Vec<Vec<bool>> = probable
         .filter(|set| all.assessor.sets.has_columns(set))
-        .filter(|set| all.sets.iter().all(|(other, _)| other.set != *set))
+        .filter(|set| all.sets.iter().all(|(other, ..)| other.set != *set))
         // A set of more inputs would not be chosen.
         .filter(|set| asked.sets.is_some() || size_of(set) <= smallest_size)
         .collect();
@@ -229,9 +229,8 @@ pub fn choose(
     let bootstrap = &assessor.plan().bootstrap;
     let full = &assessed[0].0.pointwise;
     let of = |index: usize| -> Result<SetUtility> {
-        let (AssessedSet { set, pointwise, .. }, most_probable_inputs) = &assessed[index];
+        let (AssessedSet { set, pointwise, .. }, apart, most_probable_inputs) = &assessed[index];
         let expected = bayesian_bootstrap(pointwise, bootstrap).bad_input()?;
-        let apart = apart(full, pointwise, bootstrap)?;
         let inputs: Vec<String> = assessor.sets.names(set);
         Ok(SetUtility {
             k: inputs.len(),
@@ -240,7 +239,7 @@ pub fn choose(
             utility: Utility::of(&expected),
             p_full_better: apart.probability_better(),
             p_full_better_by_tolerance: rule.tolerance.map(|it| apart.probability_better_by(it)),
-            as_good: index == 0 || rule.is_met(&apart),
+            as_good: index == 0 || rule.is_met(apart),
             index,
         })
     };

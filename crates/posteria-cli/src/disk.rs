@@ -4,8 +4,8 @@ use posteria::model::spec::SamplingSpec;
 use posteria::sample::Plan;
 
 use crate::commands::Context;
-use crate::prepare::Prepared;
 use crate::text;
+use posteria::fit::Prepared;
 
 /// Bytes above which the size of a run folder is told.
 const LARGE: f64 = 100e6;

@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use posteria::fit::ApproximationError;
+
 /// Why a command did not succeed.
 #[derive(Debug)]
 pub enum Failure {
@@ -88,6 +90,15 @@ impl<T, E: Into<anyhow::Error>> Classify<T> for std::result::Result<T, E> {
 
     fn running(self) -> Result<T> {
         self.map_err(|error| Failure::Running(error.into()))
+    }
+}
+
+impl From<ApproximationError> for Failure {
+    fn from(error: ApproximationError) -> Self {
+        match error {
+            ApproximationError::Model(error) => Failure::BadInput(error.into()),
+            error => Failure::Running(error.into()),
+        }
     }
 }
 

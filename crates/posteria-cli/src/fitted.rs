@@ -6,9 +6,10 @@ use posteria::data::{Dataset, Encoder, Targets};
 use posteria::model::spec::Spec;
 use posteria_store::{Run, TrainingData};
 
-use crate::failure::{Failure, Result};
-use crate::prepare::{Conditioned, condition, prepare};
+use crate::failure::{Classify, Failure, Result};
+use crate::prepare::prepare;
 use crate::sampling::store_failure;
+use posteria::fit::Conditioned;
 
 /// What the run was fitted to, and its model.
 pub struct Fitted {
@@ -39,7 +40,7 @@ pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> R
             };
             // Whatever the test rows were, their error has a place in every draw.
             let test = spec.data.test.as_ref().map(|_| &dataset);
-            let posterior = condition(spec, &dataset, test)?;
+            let posterior = Conditioned::new(spec, &dataset, test).bad_input()?;
             Fitted { encoder, dataset, posterior }
         }
     };

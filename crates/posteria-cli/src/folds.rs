@@ -6,21 +6,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use posteria::data::{Dataset, Encoder, FoldBy, FoldScheme, FoldSpec, Folds};
+use posteria::data::{Dataset, Encoder, FoldBy, FoldScheme, Folds};
 use posteria::fit::{Chain, ChainMemory, Recorder, Report, WarmStart, run_jobs, warm_start};
 use posteria::model::spec::Spec;
 use posteria::sample::Plan;
 use posteria_store::{Run, RunFolder, RunWriter};
 
-use crate::approximation::find;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
-use crate::prepare::{Prepared, condition, divide, plan};
 use crate::progress::JobProgress;
-use crate::sampling::{begin, open, options, run_chains, store_failure};
+use crate::sampling::{begin, open, options, store_failure};
 use crate::text;
+use posteria::fit::Prepared;
 
 /// A run whose folds are to be fitted.
 pub struct Whole<'a> {
@@ -72,23 +71,9 @@ impl Division {
 
     /// Conditions the model of `whole` on the training rows of a fold.
     fn prepare(&self, whole: &Whole<'_>, index: usize) -> Result<FoldFit> {
-        let mut spec = whole.spec.clone();
-        let standardize = spec.data.standardize;
-        let training = self.folds.training(index);
-        let all: Vec<usize> = (0..whole.data.rows()).collect();
-        let (data, everything) = divide(whole.data, &training, &all, standardize);
-        spec.data.rows = Some(data.rows());
-        let within = spec.data.fold.take().map(Box::new);
-        let scheme = self.scheme.clone();
-        spec.data.fold = Some(FoldSpec { index: index + 1, scheme, within });
-        spec.data.test = None;
-        spec.sampling = spec.sampling.without_goal(spec.model.kind);
-        spec.sampling.draws = self.draws;
-        let posterior = condition(&spec, &data, None)?;
-        let pointwise = spec.sampling.keeps_log_lik(spec.model.kind, posterior.rows());
-        let plan = Plan { pointwise, ..plan(&spec)? };
-        let encoder = whole.encoder.rescaled(&data);
-        let prepared = Prepared { spec, data, encoder, cautions: Vec::new(), posterior, plan };
+        let of = (whole.spec, whole.data, whole.encoder);
+        let fold = (&self.scheme, &self.folds, index);
+        let (prepared, everything) = Prepared::of_fold(of, fold, self.draws).bad_input()?;
         let path = self.folder(whole.path).join(format!("fold-{:04}", index + 1));
         let held_out = self.folds.held_out(index).len();
         Ok(FoldFit { index, prepared, everything, held_out, path })
@@ -254,7 +239,7 @@ impl Begun {
         if self.complete {
             return Ok(());
         }
-        let found = find(&fit.prepared, context)?;
+        let found = fit.prepared.approximation(context.threads)?;
         let found = found.as_ref();
         let writer = match self.done {
             Some(_) => RunFolder::resume(&fit.path, self.plan.draws, options(interrupt))
@@ -266,7 +251,7 @@ impl Begun {
             writer.memories().into_iter().zip(starts).map(|(own, start)| own.or(start)).collect();
         let recorder = Counting { writer: &writer, progress };
         let threads = context.threads;
-        let outcome = run_chains((&fit.prepared, found), &self.plan, &memories, threads, &recorder);
+        let outcome = fit.prepared.run(found, &self.plan, &memories, threads, &recorder);
         writer.finish().running()?;
         outcome.map_err(|error| {
             let fold = fit.index + 1;

@@ -9,12 +9,11 @@ use posteria::predict::{Predictive, Predictor};
 use posteria::random::{Purpose, Stream};
 use posteria_store::{Added, AddedArray, AddedGroup, Axis, Labels, MOST_PREDICTIVE_BYTES};
 
-use crate::approximation;
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::prepare::Conditioned;
 use crate::work::Work;
+use posteria::fit::Conditioned;
 
 /// Draws that one job takes.
 const DRAWS: usize = 16;
@@ -71,7 +70,7 @@ impl Predicted<'_> {
         }
         let numbers: Vec<usize> =
             (0..kept).map(|index| (index + 1) * draws.draws / kept - 1).collect();
-        let linearised = approximation::linearised(self.posterior, self.spec, self.context)?;
+        let linearised = self.posterior.linearised(self.spec, self.context.threads)?;
         let linearised = linearised.as_ref().map(|it| (it, it.parameters(&self.data.inputs)));
         let (seed, total) = (self.spec.sampling.seed(), draws.chains * kept);
         let first = self.spec.sampling.only_chain.map_or(0, |chain| chain - 1);

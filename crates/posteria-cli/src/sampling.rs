@@ -6,13 +6,10 @@ mod report;
 mod until;
 
 use std::io;
-use std::num::NonZero;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use posteria::approximate::Independent;
-use posteria::fit::{self, ChainMemory, FitError, Outcome, Recorder};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::{
@@ -22,18 +19,18 @@ use posteria_store::{
 pub use self::report::FitReport;
 use self::until::{Legs, sweeps};
 pub use self::until::{Stopped, Until};
-use crate::approximation::Found;
+use crate::approximation;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::prepare::{Conditioned, Prepared};
 use crate::text;
 use crate::timing::Timing;
+use posteria::fit::{FittedApproximation, Prepared};
 
 /// Begins a run folder for what was prepared and will be sampled by `plan`.
 pub fn begin(
     (prepared, plan): (&Prepared, &Plan),
-    found: Option<&Found<'_>>,
+    found: Option<&FittedApproximation<'_>>,
     path: &Path,
     interrupt: &Interrupt,
 ) -> Result<RunWriter> {
@@ -50,6 +47,8 @@ pub fn begin(
         ("seed".to_string(), prepared.spec.sampling.seed.to_string()),
         training.attribute,
     ];
+    let found = found.filter(|_| inference.is_approximation());
+    let approximation = found.map(approximation::json).transpose()?;
     let run = NewRun {
         spec: &spec,
         layout: prepared.posterior.layout(),
@@ -58,7 +57,7 @@ pub fn begin(
         observed: &training.observed,
         constant: &training.constant,
         attributes: &attributes,
-        approximation: found.filter(|_| inference.is_approximation()).map(|found| &*found.json),
+        approximation: approximation.as_deref(),
     };
     RunFolder::create(path, &run, options(interrupt)).map_err(store_failure)
 }
@@ -71,7 +70,7 @@ pub fn options(interrupt: &Interrupt) -> WriteOptions {
 /// Runs the chains of `plan` into `writer` until there is a reason to stop, draws from what was
 /// `found` in their place if anything was, and reports on all draws of the folder.
 pub fn sample(
-    (prepared, found): (&Prepared, Option<&Found<'_>>),
+    (prepared, found): (&Prepared, Option<&FittedApproximation<'_>>),
     (plan, until): (&Plan, Until),
     (path, mut writer): (&Path, RunWriter),
     interrupt: &Interrupt,
@@ -112,37 +111,6 @@ pub fn sample(
     let report = FitReport::new(prepared, path, of, known, context);
     let report = report.after(run.extent().warmup, seconds).warmed_up(legs.cut);
     Ok(report.stopped(until.goal, stopped))
-}
-
-/// Runs the chains of what was prepared, trains its committee, or draws from what was `found` in
-/// place of chains or as their start. `recorder` sees all of it.
-pub fn run_chains(
-    (prepared, found): (&Prepared, Option<&Found<'_>>),
-    plan: &Plan,
-    memories: &[Option<ChainMemory>],
-    threads: NonZero<usize>,
-    recorder: &dyn Recorder,
-) -> std::result::Result<Outcome, FitError> {
-    let (seed, inference) = (prepared.spec.sampling.seed(), prepared.spec.sampling.inference());
-    match (&prepared.posterior, found) {
-        (Conditioned::Committee(posterior), _) => {
-            let memory = memories[0].as_ref();
-            fit::run_committee(posterior, plan.draws, seed, memory, threads, recorder)
-        }
-        (posterior, Some(Found { approximation: Some(start), .. }))
-            if inference == InferenceChoice::Mcmc =>
-        {
-            let begun = fit::begin_with((&**posterior, &**start), plan, seed)?;
-            let memory = |(own, begun): (&Option<ChainMemory>, _)| own.clone().or(Some(begun));
-            let memories: Vec<_> = memories.iter().zip(begun).map(memory).collect();
-            fit::run(&**posterior, plan, seed, &memories, threads, recorder)
-        }
-        (posterior, Some(Found { approximation: Some(approximation), .. })) => {
-            let independent = Independent::new(&**posterior, &**approximation);
-            fit::run(&independent, plan, seed, memories, threads, recorder)
-        }
-        (posterior, _) => fit::run(&**posterior, plan, seed, memories, threads, recorder),
-    }
 }
 
 /// Opens a run folder for reading.

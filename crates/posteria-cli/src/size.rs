@@ -8,9 +8,9 @@ use posteria::sample::Plan;
 
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
-use crate::prepare::Prepared;
 use crate::text;
 use crate::warning::Warning;
+use posteria::fit::Prepared;
 
 /// Rows beyond which the cost is told.
 const MANY: usize = 4000;

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 pub use self::prior::PriorFunctions;
 use crate::approximation;
-use crate::prepare::Prepared;
 use crate::text;
+use posteria::fit::Prepared;
 
 /// Characters of a line.
 const WIDTH: usize = 100;

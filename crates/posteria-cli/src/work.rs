@@ -11,12 +11,11 @@ use posteria::predict::{Family, Predictive, PredictiveTable, Predictor};
 use posteria::random::Seed;
 use posteria_linalg::Matrix;
 
-use crate::approximation;
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::prepare::Conditioned;
 use crate::progress::JobProgress;
+use posteria::fit::Conditioned;
 
 /// Draws that one job takes through the model.
 const DRAWS: usize = 64;
@@ -69,7 +68,7 @@ impl<'a> Work<'a> {
         let Some(work) = Work::new(&**posterior, draws, is_open, context, interrupt) else {
             return Ok(None);
         };
-        let linearised = approximation::linearised(posterior, spec, context)?;
+        let linearised = posterior.linearised(spec, context.threads)?;
         Ok(Some(Work { linearised, ..work }))
     }
 

@@ -17,8 +17,8 @@ use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
 use crate::interrupt::Interrupt;
-use crate::prepare::Conditioned;
 use crate::work::{Source, Work};
+use posteria::fit::Conditioned;
 
 /// How every row is predicted.
 #[derive(Clone, Debug)]

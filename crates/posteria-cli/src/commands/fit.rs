@@ -9,20 +9,20 @@ use posteria::sample::Plan;
 use posteria_store::{Added, RunFolder};
 
 use super::Context;
-use crate::approximation::find;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::predictive::Predicted;
-use crate::prepare::{Prepared, prepare, prepare_kept};
+use crate::prepare::{prepare, prepare_kept};
 use crate::sampling::{
     FitReport, Stopped, Until, begin, open, options, sample, spec_of, store_failure,
 };
 use crate::warning::Warning;
 use crate::words::Words;
 use crate::{disk, size, text};
+use posteria::fit::Prepared;
 
 /// Name of the file of a run folder with the model in words.
 const WORDS: &str = "model.txt";
@@ -77,7 +77,7 @@ fn run(
 ) -> Result<FitReport> {
     let plan = &Plan { draws: until.next(0), ..prepared.plan.clone() };
     // Before the folder is there, and before signals are listened to: nothing is kept of it yet.
-    let found = find(prepared, context)?;
+    let found = prepared.approximation(context.threads)?;
     let found = found.as_ref();
     let interrupt = Interrupt::listen().running()?;
     if replace {
@@ -238,7 +238,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let plan = Plan { draws: wanted, pointwise: run.rows() > 0, ..plan };
     size::check(&prepared, &plan, context)?;
     // The same as when the run began: it depends on the data, the specification and the seed.
-    let found = find(&prepared, context)?;
+    let found = prepared.approximation(context.threads)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
     let both = (&prepared, found.as_ref());

@@ -21,10 +21,11 @@ use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
-use crate::prepare::{Conditioned, read_table};
+use crate::prepare::read_table;
 use crate::sampling::{open, spec_of};
+use crate::verdict;
 use crate::work::{Work, spread_evenly};
-use crate::{approximation, verdict};
+use posteria::fit::Conditioned;
 
 /// Fewest effective draws that weighted predictions are trusted with.
 const FEWEST_WEIGHTS: f64 = 50.0;
@@ -160,7 +161,7 @@ fn weighted(
     let refused = || {
         Failure::bad_input("--by importance is for networks of --inference variational; omit it")
     };
-    let sample = approximation::weighted(posterior, spec)?.ok_or_else(refused)?;
+    let sample = posterior.importance_sample(spec)?.ok_or_else(refused)?;
     let (effective_size, count) = (sample.effective_size, sample.log_weights.len());
     if effective_size.is_nan() || effective_size < FEWEST_WEIGHTS {
         context.warn(&Caution::FewWeights { effective_size, draws: count });

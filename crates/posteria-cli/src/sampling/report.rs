@@ -10,15 +10,15 @@ use posteria::model::spec::InferenceChoice;
 use serde::Serialize;
 
 use super::findings::Findings;
-use super::until::{Stopped, attained, is_judged};
+use super::until::{Stopped, attained};
 use crate::advice::{Advice, Sampled, is_of_chains};
 use crate::approximation;
 use crate::commands::Context;
 use crate::failure::Result;
-use crate::prepare::Prepared;
 use crate::text;
 use crate::verdict::judged;
 use crate::warning::Warning;
+use posteria::fit::Prepared;
 
 /// What a fit reports when it ends.
 #[derive(Debug, Serialize)]
@@ -85,7 +85,7 @@ impl FitReport {
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Warning::from);
-        let predictions = is_judged(prepared).then(|| {
+        let predictions = prepared.is_judged().then(|| {
             let of = known.unwrap_or_else(|| attained(prepared, draws, context.threads));
             Predictions { worst: of.worst(), of }
         });

@@ -8,19 +8,19 @@ use std::time::Instant;
 use posteria::diagnose::MANY_CHAINS;
 use posteria::draws::Draws;
 use posteria::fit::{Attained, Goal, Outcome, have_settled};
-use posteria::model::spec::{InferenceChoice, SamplingSpec, TimeBudget};
+use posteria::model::spec::{SamplingSpec, TimeBudget};
 use posteria::sample::Plan;
 use posteria_store::{Extent, RunWriter};
 use serde::Serialize;
 
 use super::deadline::Deadline;
-use super::{open, run_chains};
-use crate::approximation::Found;
+use super::open;
 use crate::commands::Context;
 use crate::failure::{Classify, Result};
 use crate::interrupt::Interrupt;
-use crate::prepare::{Conditioned, Prepared};
 use crate::progress::{Progress, Seen};
+use posteria::fit::FittedApproximation;
+use posteria::fit::{Conditioned, Prepared};
 
 /// Part of a budget of time that chains may use: the rest is for what follows them.
 const FOR_CHAINS: f64 = 0.95;
@@ -125,7 +125,7 @@ pub struct Legs<'a> {
     /// What is sampled.
     pub prepared: &'a Prepared,
     /// What was found before the chains.
-    pub found: Option<&'a Found<'a>>,
+    pub found: Option<&'a FittedApproximation<'a>>,
     /// How: with the warm-up that has been decided on.
     pub plan: Plan,
     /// When they stop.
@@ -232,8 +232,8 @@ impl Legs<'_> {
             Conditioned::Committee(_) => progress.of_members(),
             _ => progress,
         };
-        let both = (self.prepared, self.found);
-        let outcome = run_chains(both, &self.plan, &memories, self.context.threads, &progress);
+        let threads = self.context.threads;
+        let outcome = self.prepared.run(self.found, &self.plan, &memories, threads, &progress);
         self.seen = Some(progress.finish());
         let paused_at = deadline.paused_at();
         Ok(match (outcome.running()?, paused_at) {
@@ -278,10 +278,4 @@ pub fn sweeps(writer: &RunWriter) -> Vec<usize> {
 /// What `draws` of what was prepared are worth to predictions, on so many threads.
 pub fn attained(prepared: &Prepared, draws: &Draws, threads: NonZero<usize>) -> Attained {
     Attained::new(&*prepared.posterior, draws, &prepared.data.inputs, threads)
-}
-
-/// Whether draws are those of chains whose predictions can be judged.
-pub fn is_judged(prepared: &Prepared) -> bool {
-    let mcmc = prepared.spec.sampling.inference() == InferenceChoice::Mcmc;
-    mcmc && !prepared.spec.model.kind.is_unsupervised()
 }

@@ -10,8 +10,8 @@ use posteria_linalg::Matrix;
 use serde::Serialize;
 
 use crate::output::heading;
-use crate::prepare::Prepared;
 use crate::text;
+use posteria::fit::Prepared;
 
 /// Functions that are drawn as lines of text.
 pub const SHOWN: usize = 5;

@@ -1,24 +1,32 @@
 //! Run the chains of a posterior, or train a committee, in parallel, recorded and resumable.
 
 mod agreement;
+mod approximation;
 mod chain;
 mod committee;
+mod conditioned;
 mod enough;
 mod evidence;
 mod inclusion;
 mod jobs;
+mod prepared;
 mod recorder;
 mod separation;
 mod settle;
 mod warm;
 
 pub use agreement::{Agreement, Cause, draws_needed};
+pub use approximation::{
+    ApproximationError, ApproximationFindings, FittedApproximation, ModeFindings,
+};
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
+pub use conditioned::{Approximable, Conditioned, usual_kernel};
 pub use enough::{Attained, Goal};
 pub use evidence::fit_evidence;
 pub use inclusion::Inclusion;
 pub use jobs::{run_in_turns, run_jobs};
+pub use prepared::{PrepareError, Prepared, encode_test};
 pub use recorder::{InMemory, Kept, Recorder, Report};
 pub use separation::share_that_separates;
 pub use settle::have_settled;

@@ -16,8 +16,8 @@ use posteria::sample::Plan;
 use super::estimate::Estimate;
 use super::{Demonstration, Quantity, Settings};
 use crate::failure::{Classify, Result};
-use crate::prepare::{Conditioned, condition};
 use crate::progress::Progress;
+use posteria::fit::Conditioned;
 
 /// R-hat of fitted values from which on the digits shown may still move.
 const UNSETTLED: f64 = 1.05;
@@ -44,7 +44,7 @@ impl Study {
 
     fn condition(&self, table: &Table) -> Result<(Encoder, Conditioned)> {
         let encoding = Encoder::fit(table, &self.roles()).running()?;
-        let posterior = condition(&self.spec, &encoding.dataset, None)?;
+        let posterior = Conditioned::new(&self.spec, &encoding.dataset, None).running()?;
         Ok((encoding.encoder, posterior))
     }
 

@@ -14,9 +14,10 @@ use crate::args::EvidenceMethod;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::job::{beside, read_spec};
-use crate::prepare::{Conditioned, kernel, prepare};
+use crate::prepare::prepare;
 use crate::sampling::{open, spec_of};
 use crate::verdict;
+use posteria::fit::{Conditioned, usual_kernel};
 
 /// A model conditioned on data.
 pub enum Model {
@@ -36,7 +37,7 @@ impl Model {
         Ok(match spec.model.kind {
             ModelKind::Linear => {
                 let model = Linear::new(spec).bad_input()?;
-                Model::Linear(Box::new(model.condition(data, kernel()).bad_input()?))
+                Model::Linear(Box::new(model.condition(data, usual_kernel()).bad_input()?))
             }
             ModelKind::Mlp => {
                 let model = Mlp::new(spec).bad_input()?;

@@ -4,9 +4,9 @@ use posteria::data::{Dataset, Encoder, InputColumn, Targets};
 use posteria::model::spec::InferenceChoice;
 use posteria_report::sections::{ColumnFacts, PriorDraws};
 
-use crate::prepare::Prepared;
 use crate::text;
 use crate::words::PriorFunctions;
+use posteria::fit::Prepared;
 
 /// Functions of the prior that are drawn.
 const PRIOR_DRAWS: usize = 20;

@@ -24,10 +24,10 @@ use crate::approximation;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::{Fitted, fitted, observed};
 use crate::interrupt::Interrupt;
-use crate::prepare::Prepared;
 use crate::sampling::{open, spec_of, store_failure};
 use crate::text;
 use crate::words::Words;
+use posteria::fit::Prepared;
 
 /// Most numbers of log likelihoods that are read: 400 MB.
 const MOST_LIKELIHOODS: usize = 50_000_000;

@@ -15,11 +15,10 @@ use super::super::Context;
 use super::data::{input_values, target_values};
 use super::effects::{effects, expect, spread};
 use super::rows::RowNote;
-use crate::approximation;
 use crate::failure::Result;
 use crate::interrupt::Interrupt;
-use crate::prepare::Prepared;
 use crate::work::{Work, spread_evenly};
+use posteria::fit::Prepared;
 
 /// Draws that predict, and where each is expensive.
 const DRAWS: usize = 400;
@@ -57,7 +56,7 @@ pub fn predictions(
         (Some(work), Some(rows)) if !work.family.is_density() && data.rows() > 0 => (work, rows),
         _ => return Ok((Predictions::default(), None)),
     };
-    let linearised = approximation::linearised(posterior, spec, context)?;
+    let linearised = posterior.linearised(spec, context.threads)?;
     let is_linearised = linearised.is_some();
     let is_posterior = matches!(
         spec.sampling.inference(),

@@ -14,7 +14,6 @@ use posteria_store::{Run, RunFolder};
 
 use super::super::Context;
 use super::joined;
-use crate::approximation::find;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::prepare;
@@ -197,7 +196,7 @@ pub fn finish(
     }
     let prepared = prepare(spec, table)?;
     let until = Until::new(&prepared.spec.sampling, Instant::now());
-    let found = find(&prepared, context)?;
+    let found = prepared.approximation(context.threads)?;
     let found = found.as_ref();
     let (plan, writer) = match begun {
         Some(run) => {

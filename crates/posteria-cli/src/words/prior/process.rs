@@ -8,7 +8,7 @@ use posteria::data::{Dataset, Targets, Task};
 use posteria_linalg::Matrix;
 
 use super::{Drawn, MEASURED, deviation, some_rows, stream};
-use crate::prepare::{Prepared, condition};
+use posteria::fit::{Conditioned, Prepared};
 
 /// Rows of the data at which the size of functions is measured; together with the places of the
 /// grid as many as a draw keeps fitted values of.
@@ -41,7 +41,7 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
     }
     spec.model.neighbours = None;
     let places_only = Dataset { inputs, targets, groups: None, ..data.clone() };
-    let posterior = condition(&spec, &places_only, None).ok()?;
+    let posterior = Conditioned::new(&spec, &places_only, None).ok()?;
     let layout = posterior.layout();
     let fitted = layout.variable("fitted")?;
     let answers = fitted.len() / rows;

@@ -132,6 +132,11 @@ impl SamplingSpec {
         always || self.log_lik_bytes(kind, rows) <= 1e6 * limit
     }
 
+    /// The inverse temperature, unless it is that of the posterior.
+    pub fn tempered(&self) -> Option<f64> {
+        self.inverse_temperature.filter(|beta| (beta - 1.0).abs() > 0.0)
+    }
+
     /// Independent draws of an approximation in all chains, unless a number is given.
     pub const INDEPENDENT: usize = 1000;
 

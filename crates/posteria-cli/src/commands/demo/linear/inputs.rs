@@ -14,7 +14,7 @@ use posteria_linalg::Matrix;
 use super::estimate::Estimate;
 use super::{Demonstration, Quantity, Settings, numbers, study};
 use crate::failure::{Classify, Result};
-use crate::prepare::kernel;
+use posteria::fit::usual_kernel;
 
 /// Prior of the noise precision, gamma by shape and rate, and of that of the weights.
 const NOISE: (f64, f64) = (0.5, 1.0 / 200.0);
@@ -211,7 +211,7 @@ pub fn posterior(text: &str, table: &Table, inputs: usize) -> Result<LinearPoste
         ..Roles::default()
     };
     let (data, _) = Dataset::new(table, &roles).running()?;
-    Linear::new(&spec).running()?.condition(&data, kernel()).running()
+    Linear::new(&spec).running()?.condition(&data, usual_kernel()).running()
 }
 
 /// Log evidence with independent scales.

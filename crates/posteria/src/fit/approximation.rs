@@ -1,0 +1,256 @@
+//! Find the approximation that a specification asks for in place of chains, or as their start.
+
+use std::num::NonZero;
+
+use serde::Serialize;
+
+use super::{Approximable, Conditioned, Prepared, fit_evidence};
+use crate::approximate::{
+    Approximation, Criteria, CurvePoint, Ensemble, EnsembleFindings, EnsembleOptions, Estimation,
+    EvidenceError, ImportanceSample, Linearised, NormalAtMode, PointAtMode, ScaleFound,
+    check_normality, evidence_curve,
+};
+use crate::caution::Caution;
+use crate::model::spec::{InferenceChoice, Spec};
+use crate::model::{ModelError, Posterior, Regularised, VariationalFindings};
+use crate::random::{Purpose, Seed};
+
+/// Starting points of a search that may end at several modes.
+const STARTS: usize = 8;
+/// Logarithms of the factors of α at which the evidence is told: steps of a half to this.
+const REACH: f64 = 5.0;
+const STEP: f64 = 0.5;
+/// Largest change of a bound in one round, in nats, that is none.
+const SETTLED: f64 = 1e-4;
+/// Draws of an ensemble that are weighted.
+const WEIGHTED: usize = 20_000;
+
+/// Why there is no approximation.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApproximationError {
+    /// It is not for this model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// There is no mode.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+}
+
+/// An approximation that was found for a posterior.
+pub struct FittedApproximation<'p> {
+    /// What independent draws are taken from; none where the posterior draws from it itself.
+    pub approximation: Option<Box<dyn Approximation + 'p>>,
+    /// What was found besides draws.
+    pub findings: ApproximationFindings,
+    /// What to be careful about.
+    pub cautions: Vec<Caution>,
+}
+
+/// What an approximation tells besides its draws.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ApproximationFindings {
+    /// At a mode.
+    Mode(Box<ModeFindings>),
+    /// Of an ensemble of networks.
+    Ensemble {
+        /// What ensemble learning found.
+        #[serde(flatten)]
+        findings: EnsembleFindings,
+        /// Number of weights.
+        #[serde(skip)]
+        weights: usize,
+    },
+    /// Of a model without targets.
+    Variational(VariationalFindings),
+}
+
+/// What was found at a mode.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModeFindings {
+    /// The inference by its name in specifications.
+    pub method: &'static str,
+    /// How the second derivatives of the misfit were found.
+    pub curvature: &'static str,
+    /// Log evidence of one mode, of targets in the user's unit.
+    pub log_evidence: f64,
+    /// Logarithm of the number of modes that are the same but for names and signs of hidden units;
+    /// added to the log evidence it gives that of all of them.
+    pub log_symmetries: f64,
+    /// Log likelihood at the mode.
+    pub log_likelihood: f64,
+    /// Log density of the weights at the mode.
+    pub log_density: f64,
+    /// Effective parameters γ.
+    pub effective_parameters: f64,
+    /// Number of weights.
+    pub weights: usize,
+    /// Precisions α, and standard deviations, on the standardised scale.
+    pub weight_groups: Vec<ScaleFound>,
+    /// Precisions β, and standard deviations, on the standardised scale.
+    pub residual_groups: Vec<ScaleFound>,
+    /// Information criteria.
+    pub criteria: Criteria,
+    /// γ, 2αE_W and the log evidence when all estimated α are multiplied by a factor.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CurvePoint>,
+    /// Starting points of the search.
+    pub starts: usize,
+    /// Rounds of estimation of the scales.
+    pub rounds: usize,
+    /// Whether the scales settled.
+    pub converged: bool,
+}
+
+impl Prepared {
+    /// Finds the approximation that the specification asks for, or that chains are to start from; none
+    /// where nothing but chains or a committee is asked for. Takes the time that the approximation
+    /// takes, on at most so many threads.
+    ///
+    /// # Errors
+    /// [`ApproximationError`] if the model has none of the kind, or the search fails.
+    pub fn approximation(
+        &self,
+        threads: NonZero<usize>,
+    ) -> Result<Option<FittedApproximation<'_>>, ApproximationError> {
+        let model = match &self.posterior {
+            Conditioned::Approximated(model) => model,
+            Conditioned::Variational(_, findings) => {
+                return Ok(Some(FittedApproximation {
+                    approximation: None,
+                    findings: ApproximationFindings::Variational(findings.clone()),
+                    cautions: Vec::new(),
+                }));
+            }
+            Conditioned::Sampled(_) | Conditioned::Committee(_) => return Ok(None),
+        };
+        let (inference, seed) = (self.spec.sampling.inference(), self.spec.sampling.seed());
+        let search = |model: &dyn Regularised, starts| {
+            at_mode((&*self.posterior, model), inference, (starts, seed), threads)
+        };
+        Ok(Some(match (model, inference) {
+            (_, InferenceChoice::Committee) | (Approximable::Linear(_), InferenceChoice::Mcmc) => {
+                return Ok(None);
+            }
+            (
+                Approximable::Network(posterior),
+                InferenceChoice::Variational | InferenceChoice::Mcmc,
+            ) => of_ensemble(Ensemble::learn(posterior, &EnsembleOptions::default(), seed)?),
+            (Approximable::Network(posterior), _) => search(&posterior.regularised()?, STARTS)?,
+            // One mode, wherever the search begins.
+            (Approximable::Linear(posterior), _) => search(&posterior.regularised()?, 1)?,
+        }))
+    }
+}
+
+/// Searches the mode of a model from several starting points.
+fn at_mode<'p>(
+    (posterior, model): (&dyn Posterior, &dyn Regularised),
+    inference: InferenceChoice,
+    (starts, seed): (usize, Seed),
+    threads: NonZero<usize>,
+) -> Result<FittedApproximation<'p>, ApproximationError> {
+    let estimation = match inference {
+        InferenceChoice::Map => Estimation::Mode,
+        _ => Estimation::Evidence,
+    };
+    let mode = fit_evidence(model, estimation, starts, seed, threads)?;
+    let estimated = model.decays().iter().any(|decay| !decay.fixed);
+    let curve = match inference == InferenceChoice::Laplace && estimated {
+        true => {
+            let steps = (REACH / STEP) as i32;
+            let grid: Vec<f64> = (-steps..=steps).map(|step| STEP * f64::from(step)).collect();
+            evidence_curve(model, &mode, &grid)?
+        }
+        false => Vec::new(),
+    };
+    let findings = ApproximationFindings::Mode(Box::new(ModeFindings {
+        method: inference.name(),
+        curvature: "Gauss-Newton: exact for linear models, without second derivatives of the \
+                    outputs for networks",
+        log_evidence: mode.log_evidence,
+        log_symmetries: mode.log_symmetries,
+        log_likelihood: mode.log_likelihood,
+        log_density: mode.log_density,
+        effective_parameters: mode.effective_parameters,
+        weights: mode.weights.len(),
+        weight_groups: mode.weight_groups.clone(),
+        residual_groups: mode.residual_groups.clone(),
+        criteria: mode.criteria,
+        curve,
+        starts,
+        rounds: mode.rounds,
+        converged: mode.converged,
+    }));
+    let (approximation, caution): (Box<dyn Approximation>, _) = match inference {
+        InferenceChoice::Map => (Box::new(PointAtMode::new(&mode)), None),
+        _ => (Box::new(NormalAtMode::new(&mode)), check_normality(posterior, &mode, seed)),
+    };
+    let (approximation, cautions) = (Some(approximation), caution.into_iter().collect());
+    Ok(FittedApproximation { approximation, findings, cautions })
+}
+
+fn of_ensemble(ensemble: Ensemble<'_>) -> FittedApproximation<'_> {
+    let findings = ensemble.findings().clone();
+    let (change, rounds) = (findings.last_change(), findings.bounds.len());
+    let climbing = change.abs() > SETTLED;
+    let caution = climbing.then_some(Caution::StillClimbing { change, rounds });
+    let weights = ensemble.mean_weights().len();
+    FittedApproximation {
+        approximation: Some(Box::new(ensemble)),
+        findings: ApproximationFindings::Ensemble { findings, weights },
+        cautions: caution.into_iter().collect(),
+    }
+}
+
+impl Conditioned {
+    /// A network taken as linear about its approximation, found again; `None` for other models and
+    /// inferences, and where it does not apply.
+    ///
+    /// # Errors
+    /// [`ApproximationError`] if the approximation cannot be found.
+    pub fn linearised(
+        &self,
+        spec: &Spec,
+        threads: NonZero<usize>,
+    ) -> Result<Option<Linearised<'_>>, ApproximationError> {
+        let Conditioned::Approximated(Approximable::Network(network)) = self else {
+            return Ok(None);
+        };
+        let seed = spec.sampling.seed();
+        match spec.sampling.inference() {
+            InferenceChoice::Laplace => {
+                let model = network.regularised()?;
+                let mode = fit_evidence(&model, Estimation::Evidence, STARTS, seed, threads)?;
+                Ok(Linearised::at_mode(network, &mode))
+            }
+            InferenceChoice::Variational => {
+                let ensemble = Ensemble::learn(network, &EnsembleOptions::default(), seed)?;
+                Ok(Linearised::of_ensemble(&ensemble))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Draws of the variational ensemble of a network, found again and weighted to be draws of the
+    /// posterior; `None` for other models and inferences.
+    ///
+    /// # Errors
+    /// [`ApproximationError`] if the ensemble cannot be learned.
+    pub fn importance_sample(
+        &self,
+        spec: &Spec,
+    ) -> Result<Option<ImportanceSample>, ApproximationError> {
+        let Conditioned::Approximated(Approximable::Network(network)) = self else {
+            return Ok(None);
+        };
+        if spec.sampling.inference() != InferenceChoice::Variational {
+            return Ok(None);
+        }
+        let seed = spec.sampling.seed();
+        let ensemble = Ensemble::learn(network, &EnsembleOptions::default(), seed)?;
+        let mut stream = seed.stream(Purpose::Weighted, [0, 0]);
+        Ok(Some(ensemble.importance_sample(WEIGHTED, &mut stream)))
+    }
+}

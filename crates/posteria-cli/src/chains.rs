@@ -21,7 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::sampling::store_failure;
 use crate::text::{self, fixed};
 use crate::warning::Warning;
-use crate::work::{Source, Work};
+use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// Log likelihoods that are held at once: 128 MiB.
 const AT_ONCE: usize = 1 << 24;
@@ -123,7 +123,13 @@ impl Chained<'_> {
     ) -> Result<Vec<f64>> {
         let Fitted { dataset, posterior, .. } = self.fitted;
         let both = (self.spec, self.draws);
-        let work = Work::of_run(posterior, both, context, interrupt)?.ok_or_else(|| {
+        let work = PosteriorPredictive::of_run(
+            posterior,
+            both,
+            context.seed(),
+            &context.workers(interrupt),
+        )?
+        .ok_or_else(|| {
             let kind = self.spec.model.kind.name();
             Failure::bad_input(format!("a {kind} model has no targets to predict"))
         })?;
@@ -131,8 +137,8 @@ impl Chained<'_> {
         let inputs = Matrix::from_fn(rows.len(), all.columns(), |row, k| all[(rows[row], k)]);
         // Given a draw rows are independent, unless the draw leaves the function open.
         let source = match work.is_open {
-            true => Source::LeaveOneOut(dataset.rows(), rows),
-            false => Source::New(&inputs),
+            true => PredictedRows::LeaveOneOut(dataset.rows(), rows),
+            false => PredictedRows::New(&inputs),
         };
         let found = work.for_rows("log likelihoods", source, |index, table, at| {
             log_densities((table, at), &observed[rows[index]])

@@ -15,14 +15,18 @@ mod summary;
 mod verify;
 
 use std::num::NonZero;
+use std::sync::Arc;
 use std::thread;
 
+use posteria::fit::Workers;
 use posteria::random::Seed;
 use serde::Serialize;
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Result};
+use crate::interrupt::Interrupt;
 use crate::output::Output;
+use crate::progress::Watcher;
 use crate::warning::{Enveloped, Warning, Warnings};
 
 /// What every command is run with.
@@ -44,6 +48,12 @@ impl Context {
     /// The seed that was given, or 1.
     pub fn seed(&self) -> Seed {
         Seed(self.seed.unwrap_or(1))
+    }
+
+    /// Who does long work: the threads, watched on stderr, until a signal comes.
+    pub fn workers(&self, interrupt: &Interrupt) -> Workers {
+        let watch = Watcher { output: self.output, interrupt: interrupt.clone() };
+        Workers { threads: self.threads, watch: Arc::new(watch) }
     }
 
     /// Something to be careful about: told after the result, and in it where that is JSON.

@@ -3,7 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
-use posteria::fit::ApproximationError;
+use posteria::fit::{ApproximationError, Cancelled, PredictError};
+
+use crate::interrupt::Interrupt;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -90,6 +92,24 @@ impl<T, E: Into<anyhow::Error>> Classify<T> for std::result::Result<T, E> {
 
     fn running(self) -> Result<T> {
         self.map_err(|error| Failure::Running(error.into()))
+    }
+}
+
+impl From<Cancelled> for Failure {
+    /// Only a signal stops work.
+    fn from(_: Cancelled) -> Self {
+        let signal = Interrupt::listen().ok().and_then(|interrupt| interrupt.signal());
+        let advice = "nothing was written; repeat the command".into();
+        Failure::Interrupted { signal: signal.unwrap_or_default(), advice }
+    }
+}
+
+impl From<PredictError> for Failure {
+    fn from(error: PredictError) -> Self {
+        match error {
+            PredictError::Cancelled(cancelled) => cancelled.into(),
+            error => Failure::BadInput(error.into()),
+        }
     }
 }
 

@@ -26,7 +26,6 @@ mod timing;
 mod verdict;
 mod warning;
 mod words;
-mod work;
 
 use std::process::ExitCode;
 

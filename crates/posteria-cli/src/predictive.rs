@@ -12,8 +12,8 @@ use posteria_store::{Added, AddedArray, AddedGroup, Axis, Labels, MOST_PREDICTIV
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::work::Work;
 use posteria::fit::Conditioned;
+use posteria::fit::PosteriorPredictive;
 
 /// Draws that one job takes.
 const DRAWS: usize = 16;
@@ -53,7 +53,8 @@ impl Predicted<'_> {
     /// [`Failure::Interrupted`] if a signal came.
     pub fn posterior_predictive(&self, draws: &Draws) -> Result<Option<AddedGroup>> {
         let posterior: &dyn Posterior = &**self.posterior;
-        let Some(work) = Work::new(posterior, draws, false, self.context, self.interrupt) else {
+        let (seed, workers) = (self.spec.sampling.seed(), self.context.workers(self.interrupt));
+        let Some(work) = PosteriorPredictive::new(posterior, draws, false, seed, &workers) else {
             return Ok(None);
         };
         let targets = work.family.targets();
@@ -72,9 +73,9 @@ impl Predicted<'_> {
             (0..kept).map(|index| (index + 1) * draws.draws / kept - 1).collect();
         let linearised = self.posterior.linearised(self.spec, self.context.threads)?;
         let linearised = linearised.as_ref().map(|it| (it, it.parameters(&self.data.inputs)));
-        let (seed, total) = (self.spec.sampling.seed(), draws.chains * kept);
+        let total = draws.chains * kept;
         let first = self.spec.sampling.only_chain.map_or(0, |chain| chain - 1);
-        let values = work.run("posterior predictive", total.div_ceil(DRAWS), |job| {
+        let values = work.workers.run("posterior predictive", total.div_ceil(DRAWS), |job| {
             let mut predictor = work.predictor();
             let here = job * DRAWS..total.min((job + 1) * DRAWS);
             let mut values = vec![0.0; here.len() * width];
@@ -122,7 +123,8 @@ impl Predicted<'_> {
         let posterior: &dyn Posterior = &**self.posterior;
         let layout = posterior.layout();
         let none = Draws::empty(layout.clone(), 1, 0);
-        let work = Work::new(posterior, &none, false, self.context, self.interrupt)
+        let (seed, workers) = (self.spec.sampling.seed(), self.context.workers(self.interrupt));
+        let work = PosteriorPredictive::new(posterior, &none, false, seed, &workers)
             .filter(|work| work.family.targets() > 0);
         let cannot = || {
             let kind = self.spec.model.kind.name();
@@ -131,7 +133,7 @@ impl Predicted<'_> {
             ))
         };
         let work = work.ok_or_else(cannot)?;
-        let (seed, targets) = (self.spec.sampling.seed(), work.family.targets());
+        let targets = work.family.targets();
         let width = self.data.rows() * targets;
         if width.saturating_mul(count).saturating_mul(8) > MOST_PREDICTIVE_BYTES {
             return Err(Failure::bad_input(format!(
@@ -139,7 +141,7 @@ impl Predicted<'_> {
                 MOST_PREDICTIVE_BYTES / (8 * width)
             )));
         }
-        let drawn = work.run("prior predictive", count.div_ceil(DRAWS), |job| {
+        let drawn = work.workers.run("prior predictive", count.div_ceil(DRAWS), |job| {
             let mut predictor = work.predictor();
             let here = job * DRAWS..count.min((job + 1) * DRAWS);
             let one = |number: usize| {

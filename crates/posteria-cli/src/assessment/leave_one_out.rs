@@ -9,7 +9,7 @@ use super::matching::{Failing, Mended};
 use super::method::{Assessed, Assessing, Repair};
 use super::{Subject, Subsample};
 use crate::failure::{Classify, Result};
-use crate::work::{Work, spread_evenly};
+use posteria::fit::PosteriorPredictive;
 
 /// Draws, evenly spaced, that the utilities of rows outside the sample are approximated with.
 const APPROXIMATION_DRAWS: NonZero<usize> = NonZero::new(32).expect("not zero");
@@ -18,7 +18,7 @@ impl Assessing<'_> {
     pub(super) fn leave_one_out(
         &self,
         subject: &Subject,
-        work: &Work<'_>,
+        work: &PosteriorPredictive<'_>,
         (smoothing, repair, subsample): (Smoothing, Repair, Subsample),
     ) -> Result<Assessed> {
         let sample = subsample.of(subject.rows(), self.context.seed());
@@ -104,7 +104,7 @@ impl Assessing<'_> {
     /// For every utility an approximation to its value at every row: that of the predictive
     /// distribution given all rows, by a few of the draws.
     pub(super) fn approximations(&self, subject: &Subject) -> Result<Vec<Vec<f64>>> {
-        let draws = spread_evenly(subject.draws.clone(), Some(APPROXIMATION_DRAWS));
+        let draws = subject.draws.clone().spread_evenly(Some(APPROXIMATION_DRAWS));
         let work = self.work(subject, &subject.fitted.posterior, &draws)?;
         let rows: Vec<usize> = (0..subject.rows()).collect();
         let mut by_utility = vec![Vec::with_capacity(rows.len()); self.utilities.len()];

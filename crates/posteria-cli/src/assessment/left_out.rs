@@ -9,7 +9,7 @@ use posteria_linalg::Matrix;
 use super::{Assessing, Subject};
 use crate::failure::{Classify, Result};
 use crate::sampling::store_failure;
-use crate::work::{Source, Work};
+use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// A row that is left out.
 pub struct LeftOut<'a> {
@@ -27,7 +27,7 @@ impl Assessing<'_> {
     pub(super) fn for_left_out<T: Send>(
         &self,
         subject: &Subject,
-        work: &Work<'_>,
+        work: &PosteriorPredictive<'_>,
         (what, rows): (&str, &[usize]),
         job: impl Fn(&LeftOut<'_>) -> T + Sync,
     ) -> Result<Vec<T>> {
@@ -62,17 +62,17 @@ impl Subject {
     /// What `job` makes of the predictive distributions of these rows, each given the others.
     pub(super) fn for_block<T: Send>(
         &self,
-        work: &Work<'_>,
+        work: &PosteriorPredictive<'_>,
         (what, rows): (&str, &[usize]),
         job: impl Fn(usize, &PredictiveTable, usize) -> T + Sync,
     ) -> Result<Vec<T>> {
         if work.is_open {
-            return work.for_rows(what, Source::LeaveOneOut(self.rows(), rows), job);
+            return Ok(work.for_rows(what, PredictedRows::LeaveOneOut(self.rows(), rows), job)?);
         }
         // Given a draw the rows are independent: each is predicted by its inputs alone.
         let all = &self.fitted.dataset.inputs;
         let inputs = Matrix::from_fn(rows.len(), all.columns(), |row, k| all[(rows[row], k)]);
-        work.for_rows(what, Source::New(&inputs), job)
+        Ok(work.for_rows(what, PredictedRows::New(&inputs), job)?)
     }
 }
 

@@ -15,7 +15,7 @@ use super::{Assessing, Subject};
 use crate::failure::{Classify, Result};
 use crate::folds::Division;
 use crate::text;
-use crate::work::{Source, Work};
+use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// Rows whose weights fail.
 pub struct Failing<'a> {
@@ -41,7 +41,7 @@ impl Assessing<'_> {
     pub fn matched(
         &self,
         subject: &Subject,
-        (work, evaluator): (&Work<'_>, &UtilityEvaluator<'_>),
+        (work, evaluator): (&PosteriorPredictive<'_>, &UtilityEvaluator<'_>),
         failing: &Failing<'_>,
     ) -> Result<Vec<Mended>> {
         let output = &self.context.output;
@@ -74,7 +74,7 @@ impl Assessing<'_> {
             text::count(matching.dim(), "coordinate"),
             text::duration(one * work.total() as f64),
         ));
-        let found = work.run("matched rows", failing.rows.len(), |job| {
+        let found = work.workers.run("matched rows", failing.rows.len(), |job| {
             let row = failing.rows[job];
             let relative_efficiency = failing.relative_efficiency;
             let options = MomentMatching { relative_efficiency, ..MomentMatching::new(limit) };
@@ -121,7 +121,7 @@ impl Assessing<'_> {
             let inputs = fit.everything.inputs.rows_in(fit.index..fit.index + 1);
             let evaluator = self.evaluator(&subject.observed, &work, fit.index as u64 + 1);
             let mut evaluated =
-                work.for_rows("utilities", Source::New(&inputs), |_, table, index| {
+                work.for_rows("utilities", PredictedRows::New(&inputs), |_, table, index| {
                     evaluator.evaluate(fit.index, (table, index), None)
                 })?;
             found.push((fit.index, evaluated.remove(0)));

@@ -17,8 +17,8 @@ use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::folds::Division;
 use crate::interrupt::Interrupt;
-use crate::work::{Source, Work};
 use posteria::fit::Conditioned;
+use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// How every row is predicted.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ impl Assessing<'_> {
     pub(super) fn evaluator<'q>(
         &'q self,
         observed: &'q [Vec<f64>],
-        work: &Work<'_>,
+        work: &PosteriorPredictive<'_>,
         fit: u64,
     ) -> UtilityEvaluator<'q> {
         if work.is_linearised() {
@@ -167,26 +167,41 @@ impl Assessing<'_> {
         subject: &Subject,
         posterior: &'w Conditioned,
         draws: &'w Draws,
-    ) -> Result<Work<'w>> {
-        Work::of_run(posterior, (&subject.spec, draws), self.context, self.interrupt)?
-            .ok_or_else(no_targets)
+    ) -> Result<PosteriorPredictive<'w>> {
+        PosteriorPredictive::of_run(
+            posterior,
+            (&subject.spec, draws),
+            self.context.seed(),
+            &self.context.workers(self.interrupt),
+        )?
+        .ok_or_else(no_targets)
     }
 
     /// What predicts for the run itself.
-    fn own_work<'w>(&'w self, subject: &'w Subject) -> Result<Work<'w>> {
+    fn own_work<'w>(&'w self, subject: &'w Subject) -> Result<PosteriorPredictive<'w>> {
         self.work(subject, &subject.fitted.posterior, &subject.draws)
     }
 
     /// Every row as if it were new.
-    fn training(&self, subject: &Subject, work: &Work<'_>) -> Result<Vec<RowUtilities>> {
+    fn training(
+        &self,
+        subject: &Subject,
+        work: &PosteriorPredictive<'_>,
+    ) -> Result<Vec<RowUtilities>> {
         let evaluator = self.evaluator(&subject.observed, work, 0);
-        work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
-            evaluator.evaluate(row, (table, index), None)
-        })
+        Ok(work.for_rows(
+            "utilities",
+            PredictedRows::Training(subject.rows()),
+            |row, table, index| evaluator.evaluate(row, (table, index), None),
+        )?)
     }
 
     /// Every row of the test table.
-    fn held_out(&self, subject: &Subject, work: &Work<'_>) -> Result<Vec<RowUtilities>> {
+    fn held_out(
+        &self,
+        subject: &Subject,
+        work: &PosteriorPredictive<'_>,
+    ) -> Result<Vec<RowUtilities>> {
         let inputs = subject.test_inputs().ok_or_else(|| {
             Failure::bad_input("--method holdout needs rows that the run has not seen: --test FILE")
         })?;
@@ -207,13 +222,13 @@ impl Assessing<'_> {
     fn predicted(
         &self,
         (observed, inputs): (&[Vec<f64>], &Matrix),
-        (work, log_weights): (&Work<'_>, Option<&[f64]>),
+        (work, log_weights): (&PosteriorPredictive<'_>, Option<&[f64]>),
         fit: u64,
     ) -> Result<Vec<RowUtilities>> {
         let evaluator = self.evaluator(observed, work, fit);
-        work.for_rows("utilities", Source::New(inputs), |row, table, index| {
+        Ok(work.for_rows("utilities", PredictedRows::New(inputs), |row, table, index| {
             evaluator.evaluate(row, (table, index), log_weights)
-        })
+        })?)
     }
 
     /// Every row by draws of the prior.
@@ -238,26 +253,34 @@ impl Assessing<'_> {
         }
         let layout = subject.draws.layout.clone();
         let draws = Draws { draws: count, values, ..Draws::empty(layout, 1, 0) };
-        let work = Work::new(&**posterior, &draws, false, self.context, self.interrupt)
-            .ok_or_else(no_targets)?;
+        let workers = self.context.workers(self.interrupt);
+        let work =
+            PosteriorPredictive::new(&**posterior, &draws, false, self.context.seed(), &workers)
+                .ok_or_else(no_targets)?;
         let evaluator = self.evaluator(&subject.observed, &work, 0);
-        work.for_rows("utilities", Source::Training(subject.rows()), |row, table, index| {
-            evaluator.evaluate(row, (table, index), None)
-        })
+        Ok(work.for_rows(
+            "utilities",
+            PredictedRows::Training(subject.rows()),
+            |row, table, index| evaluator.evaluate(row, (table, index), None),
+        )?)
     }
 
     /// Every row by the linearised network without it, which needs no importance weights.
-    fn leave_one_out_linearised(&self, subject: &Subject, work: &Work<'_>) -> Result<Assessed> {
+    fn leave_one_out_linearised(
+        &self,
+        subject: &Subject,
+        work: &PosteriorPredictive<'_>,
+    ) -> Result<Assessed> {
         let evaluator = self.evaluator(&subject.observed, work, 0);
         let rows = subject.rows();
-        let of = |source: Source<'_>| {
+        let of = |source: PredictedRows<'_>| {
             work.for_rows("utilities", source, |row, table, index| {
                 evaluator.evaluate(row, (table, index), None)
             })
         };
-        let training = of(Source::Training(rows))?.iter().map(|row| row.values[0]).collect();
+        let training = of(PredictedRows::Training(rows))?.iter().map(|row| row.values[0]).collect();
         let all: Vec<usize> = (0..rows).collect();
-        let assessed = self.assessed(of(Source::LeaveOneOut(rows, &all))?, Vec::new());
+        let assessed = self.assessed(of(PredictedRows::LeaveOneOut(rows, &all))?, Vec::new());
         Ok(Assessed { training: Some(training), ..assessed })
     }
 
@@ -314,7 +337,7 @@ impl Assessing<'_> {
             let draws = fit.open()?.draws_of_variables().running()?;
             let work = self.work(subject, &fit.prepared.posterior, &draws)?;
             let evaluator = self.evaluator(&subject.observed, &work, fit.index as u64 + 1);
-            let inputs = Source::New(&fit.everything.inputs);
+            let inputs = PredictedRows::New(&fit.everything.inputs);
             by_fold.push(work.for_rows("utilities", inputs, |row, table, index| {
                 evaluator.evaluate(row, (table, index), None)
             })?);

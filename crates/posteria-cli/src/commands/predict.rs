@@ -24,8 +24,8 @@ use crate::interrupt::Interrupt;
 use crate::prepare::read_table;
 use crate::sampling::{open, spec_of};
 use crate::verdict;
-use crate::work::{Work, spread_evenly};
 use posteria::fit::Conditioned;
+use posteria::fit::PosteriorPredictive;
 
 /// Fewest effective draws that weighted predictions are trusted with.
 const FEWEST_WEIGHTS: f64 = 50.0;
@@ -67,7 +67,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         }
         _ => None,
     };
-    let mut draws = spread_evenly(drawn, arguments.draws);
+    let mut draws = drawn.spread_evenly(arguments.draws);
     let mut importance = None;
     if arguments.by == Some(args::By::Importance) {
         let (weighted, found) = weighted(posterior, &spec, &draws, context)?;
@@ -83,11 +83,12 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let beyond = encoder.extrapolation(dataset, &new.inputs);
     new.cautions.extend(beyond.map(Caution::Extrapolation));
     let is_open = spec.model.kind == ModelKind::Gp;
+    let workers = context.workers(&interrupt);
     let work = match arguments.by {
         Some(args::By::Draws | args::By::Importance) => {
-            Work::new(&**posterior, &draws, is_open, context, &interrupt)
+            PosteriorPredictive::new(&**posterior, &draws, is_open, context.seed(), &workers)
         }
-        _ => Work::of_run(posterior, (&spec, &draws), context, &interrupt)?,
+        _ => PosteriorPredictive::of_run(posterior, (&spec, &draws), context.seed(), &workers)?,
     };
     let work = work.ok_or_else(|| {
         let kind = spec.model.kind.name();

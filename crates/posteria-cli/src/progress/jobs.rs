@@ -1,12 +1,15 @@
 //! Show on stderr how many of many jobs are done, if they take long.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use posteria::fit::{JobCounter, Watch};
+
 use super::{LINE, REDRAW};
+use crate::interrupt::Interrupt;
 use crate::output::{Output, stderr_is_terminal};
 use crate::text;
 
@@ -76,7 +79,37 @@ impl JobProgress {
 
     /// Removes the bar.
     pub fn finish(self) {
-        let shown = self.shown.into_inner().expect("no job panicked");
+        drop(self);
+    }
+}
+
+impl Drop for JobProgress {
+    fn drop(&mut self) {
+        let shown = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner);
         shown.bar.iter().for_each(ProgressBar::finish_and_clear);
+    }
+}
+
+impl JobCounter for JobProgress {
+    fn job_done(&self) {
+        self.finish_one();
+    }
+}
+
+/// Shows on stderr how far long work is, and stops it when a signal comes.
+pub struct Watcher {
+    /// How messages appear.
+    pub output: Output,
+    /// Whether a signal came.
+    pub interrupt: Interrupt,
+}
+
+impl Watch for Watcher {
+    fn begin<'w>(&'w self, what: &str, count: usize) -> Box<dyn JobCounter + 'w> {
+        Box::new(JobProgress::new(self.output, what, count))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.interrupt.signal().is_some()
     }
 }

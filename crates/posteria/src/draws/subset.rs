@@ -1,5 +1,7 @@
 //! Take parts of draws: thinned, joined, selected.
 
+use std::num::NonZero;
+
 use super::{Draws, Layout, Statistics};
 
 /// A part of draws that cannot be taken.
@@ -109,6 +111,24 @@ impl Draws {
             kept.clone().for_each(|draw| self.copy_draw(&mut out, chain, draw));
         }
         Ok(out)
+    }
+
+    /// About `asked` of the draws, evenly spaced up to the last draw of every chain, without their
+    /// statistics; all of them if there are no more.
+    #[must_use]
+    pub fn spread_evenly(self, asked: Option<NonZero<usize>>) -> Draws {
+        let (chains, count) = (self.chains, self.draws);
+        let per_chain = match asked.map(|asked| asked.get().div_ceil(chains.max(1))) {
+            Some(per_chain) if per_chain < count => per_chain,
+            _ => return self,
+        };
+        let mut values = Vec::with_capacity(chains * per_chain * self.layout.len());
+        for chain in 0..chains {
+            for index in 0..per_chain {
+                values.extend_from_slice(self.draw(chain, (index + 1) * count / per_chain - 1));
+            }
+        }
+        Draws { draws: per_chain, values, ..Draws::empty(self.layout.clone(), chains, 0) }
     }
 
     /// Appends the chains of another run of the same length and layout. If only one of them has

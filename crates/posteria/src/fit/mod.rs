@@ -9,11 +9,13 @@ mod enough;
 mod evidence;
 mod inclusion;
 mod jobs;
+mod predictive;
 mod prepared;
 mod recorder;
 mod separation;
 mod settle;
 mod warm;
+mod workers;
 
 pub use agreement::{Agreement, Cause, draws_needed};
 pub use approximation::{
@@ -26,11 +28,13 @@ pub use enough::{Attained, Goal};
 pub use evidence::fit_evidence;
 pub use inclusion::Inclusion;
 pub use jobs::{run_in_turns, run_jobs};
+pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
 pub use prepared::{PrepareError, Prepared, encode_test};
 pub use recorder::{InMemory, Kept, Recorder, Report};
 pub use separation::share_that_separates;
 pub use settle::have_settled;
 pub use warm::{WarmStart, begin_with, warm_start};
+pub use workers::{Cancelled, JobCounter, Watch, Workers};
 
 use std::num::NonZero;
 use std::ops::ControlFlow;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::failure::Result;
 use crate::output::{Table, heading};
 use crate::text::{decimals_for, fixed};
-use crate::work::Work;
+use posteria::fit::PosteriorPredictive;
 
 /// What one input does to one target or class.
 #[derive(Debug, Serialize)]
@@ -42,10 +42,14 @@ pub fn function_names(family: Family, encoder: &Encoder) -> Vec<String> {
 }
 
 /// Measures the effect of every input over the rows of the fit.
-pub fn measure(work: &Work<'_>, data: &Dataset, encoder: &Encoder) -> Result<Vec<Effect>> {
+pub fn measure(
+    work: &PosteriorPredictive<'_>,
+    data: &Dataset,
+    encoder: &Encoder,
+) -> Result<Vec<Effect>> {
     let columns = encoder.input_columns();
     let options = EffectOptions { seed: work.seed, ..EffectOptions::default() };
-    let all = work.run("effects", columns.len(), |index| {
+    let all = work.workers.run("effects", columns.len(), |index| {
         let predictor = &mut *work.predictor();
         input_effects(predictor, work.draws, &data.inputs, &columns[index], &options)
     })?;

@@ -10,7 +10,7 @@ use posteria::random::Purpose;
 use super::effects::function_names;
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
-use crate::work::Work;
+use posteria::fit::PosteriorPredictive;
 
 /// Most numbers that are held: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;
@@ -22,7 +22,7 @@ const MOST_JOINT_ROWS: usize = 5000;
 
 /// Writes f of every row for all draws, or for about `asked` of them.
 pub fn write(
-    work: &Work<'_>,
+    work: &PosteriorPredictive<'_>,
     new: &EncodedRows,
     encoder: &Encoder,
     path: &Path,
@@ -49,7 +49,7 @@ pub fn write(
     let layout = layout(work, new, encoder);
     let width = layout.len();
     let total = chains * per_chain;
-    let values = work.run("functions", total.div_ceil(DRAWS), |job| {
+    let values = work.workers.run("functions", total.div_ceil(DRAWS), |job| {
         let mut predictor = work.predictor();
         let numbers = job * DRAWS..total.min((job + 1) * DRAWS);
         let mut values = vec![0.0; numbers.len() * width];
@@ -75,7 +75,7 @@ pub fn write(
 }
 
 /// `f[1]`, `f[2]`, … by the row of the table, or `f[1, TARGET]` for several functions.
-fn layout(work: &Work<'_>, new: &EncodedRows, encoder: &Encoder) -> Layout {
+fn layout(work: &PosteriorPredictive<'_>, new: &EncodedRows, encoder: &Encoder) -> Layout {
     let rows = new.rows.iter().map(|row| (row + 1).to_string()).collect();
     let mut dimensions = vec![Dimension { name: "row".into(), labels: rows }];
     if work.family.functions() > 1 {

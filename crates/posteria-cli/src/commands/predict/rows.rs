@@ -7,7 +7,7 @@ use posteria::predict::Predictive;
 use crate::args::Quantile;
 use crate::decide::Decide;
 use crate::failure::Result;
-use crate::work::Work;
+use posteria::fit::PosteriorPredictive;
 
 /// The prediction for one row.
 #[derive(Debug)]
@@ -62,15 +62,15 @@ pub struct Score {
 
 /// Predicts every row. `observed` holds the targets of each, if they are known.
 pub fn predict_rows(
-    work: &Work<'_>,
+    work: &PosteriorPredictive<'_>,
     new: &EncodedRows,
     observed: Option<&[Vec<f64>]>,
     asked: &Asked<'_>,
 ) -> Result<Vec<Row>> {
-    work.map_rows(&new.inputs, |row, predictive| {
+    Ok(work.map_rows(&new.inputs, |row, predictive| {
         let observed = observed.map(|observed| &observed[row][..]);
         Row::new(predictive, observed, asked)
-    })
+    })?)
 }
 
 impl Row {

@@ -8,7 +8,7 @@ use posteria_report::sections::Effect;
 
 use super::data::input_values;
 use crate::failure::Result;
-use crate::work::Work;
+use posteria::fit::PosteriorPredictive;
 
 /// Figures in all, and fewest of every output.
 const SHOWN: usize = 6;
@@ -47,7 +47,7 @@ struct Varied {
 
 /// What every input does to predictions, output by output; the strongest first.
 pub fn effects(
-    work: &Work<'_>,
+    work: &PosteriorPredictive<'_>,
     data: &Dataset,
     encoder: &Encoder,
     outputs: &[String],
@@ -145,10 +145,14 @@ pub fn expect(family: Family, functions: &mut [f64]) {
 }
 
 /// For every draw, the expected outcome averaged over each `block` rows.
-fn averages(work: &Work<'_>, inputs: &Matrix, block: usize) -> Result<Vec<Vec<f64>>> {
+fn averages(
+    work: &PosteriorPredictive<'_>,
+    inputs: &Matrix,
+    block: usize,
+) -> Result<Vec<Vec<f64>>> {
     let numbers = evenly(work.total(), if work.is_open { OPEN_DRAWS } else { DRAWS });
     let (functions, length) = (work.family.functions(), work.draws.layout.len());
-    let done = work.run("effects", numbers.len().div_ceil(JOB), |job| {
+    let done = work.workers.run("effects", numbers.len().div_ceil(JOB), |job| {
         let mut predictor = work.predictor();
         let mut outputs = vec![0.0; inputs.rows() * functions];
         let here = &numbers[job * JOB..numbers.len().min((job + 1) * JOB)];
@@ -174,14 +178,18 @@ fn averages(work: &Work<'_>, inputs: &Matrix, block: usize) -> Result<Vec<Vec<f6
 /// As [`averages`], where a draw leaves the function open. The average of real functions over a
 /// block is normal given a draw, and every draw stands for several values of it; right for each
 /// setting by itself. Those of classes are averages of functions that are drawn.
-fn open_averages(work: &Work<'_>, inputs: &Matrix, block: usize) -> Result<Vec<Vec<f64>>> {
+fn open_averages(
+    work: &PosteriorPredictive<'_>,
+    inputs: &Matrix,
+    block: usize,
+) -> Result<Vec<Vec<f64>>> {
     let numbers = evenly(work.total(), OPEN_DRAWS);
     let (functions, length) = (work.family.functions(), work.draws.layout.len());
     let weights = vec![1.0 / block as f64; block];
     let blocks: Vec<Matrix> = (0..inputs.rows() / block)
         .map(|setting| inputs.rows_in(setting * block..(setting + 1) * block))
         .collect();
-    let done = work.run("effects", numbers.len(), |job| {
+    let done = work.workers.run("effects", numbers.len(), |job| {
         let mut predictor = work.predictor();
         let draw = &work.draws.values[numbers[job] * length..][..length];
         let mut stream = work.seed.stream(Purpose::Functions, [numbers[job] as u64, u64::MAX]);

@@ -17,7 +17,7 @@ use super::effects::{effects, expect, spread};
 use super::rows::RowNote;
 use crate::failure::Result;
 use crate::interrupt::Interrupt;
-use crate::work::{Work, spread_evenly};
+use posteria::fit::PosteriorPredictive;
 use posteria::fit::Prepared;
 
 /// Draws that predict, and where each is expensive.
@@ -50,8 +50,10 @@ pub fn predictions(
         true => [OPEN_DRAWS, affordable.clamp(OPEN_DRAWS, LEFT_OUT_DRAWS)],
         false => [DRAWS, LEFT_OUT_DRAWS],
     };
-    let [few, many] = [few, many].map(|most| spread_evenly(draws.clone(), NonZero::new(most)));
-    let work = |draws| Work::new(&**posterior, draws, is_open, context, interrupt);
+    let [few, many] = [few, many].map(|most| draws.clone().spread_evenly(NonZero::new(most)));
+    let workers = context.workers(interrupt);
+    let work =
+        |draws| PosteriorPredictive::new(&**posterior, draws, is_open, context.seed(), &workers);
     let (work, row_work) = match (work(&few), work(&many)) {
         (Some(work), Some(rows)) if !work.family.is_density() && data.rows() > 0 => (work, rows),
         _ => return Ok((Predictions::default(), None)),
@@ -93,7 +95,7 @@ pub fn predictions(
 /// What predicts.
 pub struct Source<'a> {
     /// Its draws.
-    pub work: &'a Work<'a>,
+    pub work: &'a PosteriorPredictive<'a>,
     /// What predicts in their place, if anything does.
     pub linearised: Option<Linearised<'a>>,
     /// What was fitted.
@@ -171,7 +173,9 @@ impl Source<'_> {
         inputs: &Matrix,
         each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let Some(linearised) = &self.linearised else { return self.work.map_rows(inputs, each) };
+        let Some(linearised) = &self.linearised else {
+            return Ok(self.work.map_rows(inputs, each)?);
+        };
         let family = linearised.family();
         let parameters = linearised.parameters(inputs);
         let rows = parameters.chunks_exact(family.width()).enumerate();
@@ -256,7 +260,7 @@ impl Source<'_> {
     fn probability_intervals(&self, inputs: &Matrix) -> Result<Vec<[f64; 3]>> {
         let work = self.work;
         let (width, length) = (inputs.rows() * work.family.functions(), work.draws.layout.len());
-        let drawn = work.run("probabilities", work.total(), |number| {
+        let drawn = work.workers.run("probabilities", work.total(), |number| {
             let mut outputs = vec![0.0; width];
             let draw = &work.draws.values[number * length..][..length];
             let indices = [number as u64, 0];

@@ -14,7 +14,7 @@ use super::predictions::{OUTPUTS, Source};
 use crate::failure::Result;
 use crate::fitted::observed;
 use crate::text;
-use crate::work::{self, Work};
+use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// Rows that are predicted.
 const ROWS: usize = 1000;
@@ -126,7 +126,7 @@ impl RowNote {
 
 impl Source<'_> {
     /// Predicts rows of the data by the draws of `work`.
-    pub fn rows(&self, work: &Work<'_>, basis: Basis) -> Result<Rows> {
+    pub fn rows(&self, work: &PosteriorPredictive<'_>, basis: Basis) -> Result<Rows> {
         let kept = evenly(self.data.rows(), ROWS);
         let all = observed(&self.data.targets, self.encoder);
         let observed: Vec<Vec<f64>> = kept.iter().map(|row| all[*row].clone()).collect();
@@ -140,8 +140,8 @@ impl Source<'_> {
             Basis::LeaveOneOut => {
                 // Rows of a process depend on each other given a draw, those of others do not.
                 let source = match work.is_open {
-                    true => work::Source::LeaveOneOut(self.data.rows(), &kept),
-                    false => work::Source::New(&inputs),
+                    true => PredictedRows::LeaveOneOut(self.data.rows(), &kept),
+                    false => PredictedRows::New(&inputs),
                 };
                 let limit = pareto_shape_limit(work.total());
                 work.for_rows("rows left out", source, |row, table, index| {
@@ -183,8 +183,8 @@ impl Source<'_> {
         let inputs =
             Matrix::from_fn(kept.len(), columns, |row, k| self.data.inputs[(kept[row], k)]);
         let source = match self.work.is_open {
-            true => work::Source::Training(self.data.rows()),
-            false => work::Source::New(&inputs),
+            true => PredictedRows::Training(self.data.rows()),
+            false => PredictedRows::New(&inputs),
         };
         let place = |row: usize| match self.work.is_open {
             true => kept.binary_search(&row).ok(),

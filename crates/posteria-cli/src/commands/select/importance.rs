@@ -16,7 +16,7 @@ use super::leave_out::Loss;
 use crate::failure::Result;
 use crate::fitted::{Fitted, fitted};
 use crate::interrupt::Interrupt;
-use crate::work::Work;
+use posteria::fit::PosteriorPredictive;
 
 /// Rows and draws that suffice to compare inputs; predictions of a process take longer.
 const OF_PROCESSES: EffectOptions = EffectOptions { rows: 25, draws: 60, seed: Seed(0) };
@@ -56,16 +56,18 @@ pub fn importance(
     let Fitted { encoder, dataset, posterior } = fitted((path, run), spec, None)?;
     let is_process = spec.model.kind == ModelKind::Gp;
     let columns = encoder.input_columns();
-    let effects = match Work::new(&*posterior, draws, is_process, context, interrupt) {
-        None => vec![Vec::new(); columns.len()],
-        Some(work) => {
-            let options = if is_process { OF_PROCESSES } else { OF_OTHERS };
-            work.run("effects", columns.len(), |index| {
-                let predictor = &mut *work.predictor();
-                input_effects(predictor, draws, &dataset.inputs, &columns[index], &options)
-            })?
-        }
-    };
+    let workers = context.workers(interrupt);
+    let effects =
+        match PosteriorPredictive::new(&*posterior, draws, is_process, context.seed(), &workers) {
+            None => vec![Vec::new(); columns.len()],
+            Some(work) => {
+                let options = if is_process { OF_PROCESSES } else { OF_OTHERS };
+                work.workers.run("effects", columns.len(), |index| {
+                    let predictor = &mut *work.predictor();
+                    input_effects(predictor, draws, &dataset.inputs, &columns[index], &options)
+                })?
+            }
+        };
     let of_targets = target_deviations(&dataset, &encoder);
     let of = |candidate: usize| {
         let members = candidates.members(candidate);

@@ -1,21 +1,32 @@
-//! Share the work of a prediction among threads, until it is done or a signal comes.
+//! Predict by draws, shared among threads.
 
-use std::num::NonZero;
-
-use posteria::approximate::Linearised;
-use posteria::draws::Draws;
-use posteria::fit::run_jobs;
-use posteria::model::Posterior;
-use posteria::model::spec::{ModelKind, Spec};
-use posteria::predict::{Family, Predictive, PredictiveTable, Predictor};
-use posteria::random::Seed;
 use posteria_linalg::Matrix;
 
-use crate::commands::Context;
-use crate::failure::{Failure, Result};
-use crate::interrupt::Interrupt;
-use crate::progress::JobProgress;
-use posteria::fit::Conditioned;
+use super::{ApproximationError, Cancelled, Conditioned, Workers};
+use crate::approximate::Linearised;
+use crate::draws::Draws;
+use crate::model::Posterior;
+use crate::model::spec::{ModelKind, Spec};
+use crate::predict::{Family, Predictive, PredictiveTable, Predictor};
+use crate::random::Seed;
+
+/// Why there are no predictions.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PredictError {
+    /// The watch stopped the work.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// A row without which the linearised outputs are not determined.
+    #[error(
+        "row {row} cannot be left out of the linearised network, which nothing else determines there; \
+         divide the rows into folds, or fit by chains (inference = \"mcmc\")"
+    )]
+    Undetermined {
+        /// The row, from 1.
+        row: usize,
+    },
+}
 
 /// Draws that one job takes through the model.
 const DRAWS: usize = 64;
@@ -24,7 +35,7 @@ const ROWS: usize = 8;
 
 /// For which rows there are predictive distributions.
 #[derive(Clone, Copy)]
-pub enum Source<'a> {
+pub enum PredictedRows<'a> {
     /// Those of these inputs, standardised like the training data.
     New(&'a Matrix),
     /// The rows of the fit, of which there are so many, as if they were new.
@@ -33,8 +44,9 @@ pub enum Source<'a> {
     LeaveOneOut(usize, &'a [usize]),
 }
 
-/// A posterior, its draws, and who works on them.
-pub struct Work<'a> {
+/// The predictive distribution of a posterior by its draws,
+/// p(y | x, D) ≈ (1/M) Σₘ p(y | x, θₘ), and who works it out: one for whoever asks.
+pub struct PosteriorPredictive<'a> {
     posterior: &'a dyn Posterior,
     /// The draws.
     pub draws: &'a Draws,
@@ -44,15 +56,15 @@ pub struct Work<'a> {
     pub is_open: bool,
     /// Names the streams of what is drawn.
     pub seed: Seed,
-    context: &'a Context,
-    interrupt: &'a Interrupt,
+    /// Who works.
+    pub workers: Workers,
     /// The network taken as linear about its approximation, where that predicts in place of draws.
     linearised: Option<Linearised<'a>>,
     /// Logarithms of the weights of the draws, where they are not equal.
     log_weights: Option<Vec<f64>>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> PosteriorPredictive<'a> {
     /// What predicts for a run, whoever asks: its draws, or for a network that was approximated
     /// its linearisation where there is one. `None` if the posterior predicts nothing.
     ///
@@ -61,15 +73,15 @@ impl<'a> Work<'a> {
     pub fn of_run(
         posterior: &'a Conditioned,
         (spec, draws): (&Spec, &'a Draws),
-        context: &'a Context,
-        interrupt: &'a Interrupt,
-    ) -> Result<Option<Self>> {
+        seed: Seed,
+        workers: &Workers,
+    ) -> Result<Option<Self>, ApproximationError> {
         let is_open = spec.model.kind == ModelKind::Gp;
-        let Some(work) = Work::new(&**posterior, draws, is_open, context, interrupt) else {
+        let Some(own) = Self::new(&**posterior, draws, is_open, seed, workers) else {
             return Ok(None);
         };
-        let linearised = posterior.linearised(spec, context.threads)?;
-        Ok(Some(Work { linearised, ..work }))
+        let linearised = posterior.linearised(spec, workers.threads)?;
+        Ok(Some(PosteriorPredictive { linearised, ..own }))
     }
 
     /// Predicts by draws alone. `None` if the posterior predicts nothing.
@@ -77,19 +89,18 @@ impl<'a> Work<'a> {
         posterior: &'a dyn Posterior,
         draws: &'a Draws,
         is_open: bool,
-        context: &'a Context,
-        interrupt: &'a Interrupt,
+        seed: Seed,
+        workers: &Workers,
     ) -> Option<Self> {
         let family = posterior.predictor()?.family();
-        let (seed, linearised, log_weights) = (context.seed(), None, None);
-        Some(Work {
+        let (workers, linearised, log_weights) = (workers.clone(), None, None);
+        Some(PosteriorPredictive {
             posterior,
             draws,
             family,
             is_open,
             seed,
-            context,
-            interrupt,
+            workers,
             linearised,
             log_weights,
         })
@@ -98,7 +109,7 @@ impl<'a> Work<'a> {
     /// The same with these logarithms of the weights of all draws, chain after chain.
     #[must_use]
     pub fn weighted(self, log_weights: Option<Vec<f64>>) -> Self {
-        Work { log_weights, ..self }
+        PosteriorPredictive { log_weights, ..self }
     }
 
     /// Whether a linearisation predicts in place of draws.
@@ -113,20 +124,20 @@ impl<'a> Work<'a> {
 
     /// A predictor for one job.
     pub fn predictor(&self) -> Box<dyn Predictor + 'a> {
-        self.posterior.predictor().expect("seen when the work began")
+        self.posterior.predictor().expect("seen when this was made")
     }
 
     /// What `each` makes of the predictive distribution of every row of `inputs`. Blocks depend on
     /// the number of draws alone, and rows not on each other: neither do results on the threads.
     ///
     /// # Errors
-    /// As [`Work::run`].
+    /// As [`PosteriorPredictive::for_rows`].
     pub fn map_rows<T: Send>(
         &self,
         inputs: &Matrix,
         each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        self.for_rows("quantiles", Source::New(inputs), |row, table, index| {
+    ) -> Result<Vec<T>, PredictError> {
+        self.for_rows("quantiles", PredictedRows::New(inputs), |row, table, index| {
             match &self.log_weights {
                 Some(logs) => each(row, &table.weighted(index, logs)),
                 None => each(row, &table.predictive(index)),
@@ -135,28 +146,29 @@ impl<'a> Work<'a> {
     }
 
     /// What `job` says of every row: it is given the number of the row, and the table that holds
-    /// the row's predictive distribution at an index. If it takes long, stderr tells how far `what`
-    /// is. Blocks depend on the number of draws alone, so results do not depend on the threads.
+    /// the row's predictive distribution at an index. The watch is told how far `what` is. Blocks depend on the number of draws alone, so results do not depend on the threads.
     ///
     /// # Errors
-    /// As [`Work::run`].
+    /// [`PredictError`] if the work was cancelled, or a linearised network cannot do without a row.
     pub fn for_rows<T: Send>(
         &self,
         what: &str,
-        source: Source<'_>,
+        source: PredictedRows<'_>,
         job: impl Fn(usize, &PredictiveTable, usize) -> T + Sync,
-    ) -> Result<Vec<T>> {
+    ) -> Result<Vec<T>, PredictError> {
         let count = match source {
-            Source::New(inputs) => inputs.rows(),
-            Source::Training(rows) => rows,
-            Source::LeaveOneOut(_, rows) => rows.len(),
+            PredictedRows::New(inputs) => inputs.rows(),
+            PredictedRows::Training(rows) => rows,
+            PredictedRows::LeaveOneOut(_, rows) => rows.len(),
         };
         if let Some(linearised) = &self.linearised {
             let parameters = match source {
-                Source::New(inputs) => linearised.parameters(inputs),
-                Source::Training(_) => linearised.at_training_rows(),
-                Source::LeaveOneOut(_, rows) => {
-                    let all = linearised.leave_one_out().map_err(undetermined)?;
+                PredictedRows::New(inputs) => linearised.parameters(inputs),
+                PredictedRows::Training(_) => linearised.at_training_rows(),
+                PredictedRows::LeaveOneOut(_, rows) => {
+                    let all = linearised
+                        .leave_one_out()
+                        .map_err(|row| PredictError::Undetermined { row: row + 1 })?;
                     let width = self.family.width();
                     rows.iter().flat_map(|row| &all[row * width..][..width]).copied().collect()
                 }
@@ -170,22 +182,22 @@ impl<'a> Work<'a> {
         for first in (0..count).step_by(at_once) {
             let block = first..count.min(first + at_once);
             let inputs = match source {
-                Source::New(inputs) => Some(inputs.rows_in(block.clone())),
+                PredictedRows::New(inputs) => Some(inputs.rows_in(block.clone())),
                 _ => None,
             };
-            let parts = self.run("predictions", total.div_ceil(DRAWS), |part| {
+            let parts = self.workers.run("predictions", total.div_ceil(DRAWS), |part| {
                 let draws = part * DRAWS..total.min((part + 1) * DRAWS);
                 let predictor = &mut *self.predictor();
                 match (source, &inputs) {
-                    (Source::LeaveOneOut(all, rows), _) => {
+                    (PredictedRows::LeaveOneOut(all, rows), _) => {
                         let rows = (all, &rows[block.clone()]);
                         PredictiveTable::leave_one_out_of(predictor, (self.draws, draws), rows)
                     }
-                    (Source::Training(all), _) => {
+                    (PredictedRows::Training(all), _) => {
                         let rows = (all, block.clone());
                         PredictiveTable::at_training_rows(predictor, (self.draws, draws), rows)
                     }
-                    (Source::New(_), inputs) => {
+                    (PredictedRows::New(_), inputs) => {
                         let inputs = inputs.as_ref().expect("the rows of this block");
                         PredictiveTable::new(predictor, self.draws, draws, inputs)
                     }
@@ -206,68 +218,11 @@ impl<'a> Work<'a> {
         (first, count): (usize, usize),
         table: &PredictiveTable,
         job: &(impl Fn(usize, &PredictiveTable, usize) -> T + Sync),
-    ) -> Result<Vec<T>> {
-        let done = self.run(what, count.div_ceil(ROWS), |part| {
+    ) -> Result<Vec<T>, PredictError> {
+        let done = self.workers.run(what, count.div_ceil(ROWS), |part| {
             let rows = part * ROWS..count.min((part + 1) * ROWS);
             rows.map(|index| job(first + index, table, index)).collect::<Vec<T>>()
         })?;
         Ok(done.into_iter().flatten().collect())
     }
-
-    /// Runs jobs 0, …, `count` - 1; results in their order. If it takes long, stderr tells how
-    /// far `what` is.
-    ///
-    /// # Errors
-    /// [`Failure::Interrupted`] if a signal came.
-    pub fn run<T: Send>(
-        &self,
-        what: &str,
-        count: usize,
-        job: impl Fn(usize) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        let stopped = || self.interrupt.signal();
-        let progress = JobProgress::new(self.context.output, what, count);
-        let results = run_jobs(count, self.context.threads, |index| match stopped() {
-            None => {
-                let result = job(index);
-                progress.finish_one();
-                Some(result)
-            }
-            Some(_) => None,
-        });
-        progress.finish();
-        match (stopped(), results.into_iter().collect()) {
-            (None, Some(results)) => Ok(results),
-            (signal, _) => Err(Failure::Interrupted {
-                signal: signal.unwrap_or_default(),
-                advice: "nothing was written; repeat the command".into(),
-            }),
-        }
-    }
-}
-
-/// A row without which the linearised outputs are not determined.
-fn undetermined(row: usize) -> Failure {
-    Failure::bad_input(format!(
-        "row {} cannot be left out of the linearised network, which nothing else determines there; \
-         use --method kfold, or fit with --inference mcmc",
-        row + 1
-    ))
-}
-
-/// About `asked` of the draws, evenly spaced up to the last draw of every chain.
-pub fn spread_evenly(draws: Draws, asked: Option<NonZero<usize>>) -> Draws {
-    let Draws { chains, draws: count, .. } = draws;
-    let Some(asked) = asked.map(NonZero::get) else { return draws };
-    let per_chain = asked.div_ceil(chains.max(1));
-    if per_chain >= count {
-        return draws;
-    }
-    let mut values = Vec::with_capacity(chains * per_chain * draws.layout.len());
-    for chain in 0..chains {
-        for index in 0..per_chain {
-            values.extend_from_slice(draws.draw(chain, (index + 1) * count / per_chain - 1));
-        }
-    }
-    Draws { draws: per_chain, values, ..Draws::empty(draws.layout.clone(), chains, 0) }
 }

@@ -1,0 +1,139 @@
+//! Who does long work: threads, and whoever watches it.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread;
+
+use super::run_jobs;
+
+/// Work that was stopped by whoever watches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the work was cancelled")]
+pub struct Cancelled;
+
+/// Told how far long work is, and asked whether it goes on: the library has no screen, no clock and
+/// no signals.
+pub trait Watch: Send + Sync {
+    /// Work of `count` jobs begins; `what` they make may be shown. The counter is told of every job
+    /// that is done, and dropped when the work ends.
+    fn begin<'w>(&'w self, what: &str, count: usize) -> Box<dyn JobCounter + 'w>;
+
+    /// Whether the work shall stop.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// Counts jobs, from the threads that do them.
+pub trait JobCounter: Sync {
+    /// One more job is done.
+    fn job_done(&self);
+}
+
+/// Watches nothing and stops nothing.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn begin<'w>(&'w self, _: &str, _: usize) -> Box<dyn JobCounter + 'w> {
+        Box::new(Unwatched)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl JobCounter for Unwatched {
+    fn job_done(&self) {}
+}
+
+/// Threads for long work, and who watches it.
+#[derive(Clone)]
+pub struct Workers {
+    /// At most so many threads. Results do not depend on their number.
+    pub threads: NonZero<usize>,
+    /// Who watches.
+    pub watch: Arc<dyn Watch>,
+}
+
+impl Default for Workers {
+    /// As many threads as the machine has, watched by nobody.
+    fn default() -> Self {
+        Workers::of(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN))
+    }
+}
+
+impl Workers {
+    /// So many threads, watched by nobody.
+    pub fn of(threads: NonZero<usize>) -> Self {
+        Workers { threads, watch: Arc::new(Unwatched) }
+    }
+
+    /// Runs jobs 0, …, `count` - 1 that make `what`; results in their order.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the watch said so before the last job began.
+    pub fn run<T: Send>(
+        &self,
+        what: &str,
+        count: usize,
+        job: impl Fn(usize) -> T + Sync,
+    ) -> Result<Vec<T>, Cancelled> {
+        let counter = self.watch.begin(what, count);
+        let results = run_jobs(count, self.threads, |index| {
+            if self.watch.is_cancelled() {
+                return None;
+            }
+            let result = job(index);
+            counter.job_done();
+            Some(result)
+        });
+        drop(counter);
+        match self.watch.is_cancelled() {
+            true => Err(Cancelled),
+            false => results.into_iter().collect::<Option<_>>().ok_or(Cancelled),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Cancels after so many jobs.
+    struct Patience {
+        jobs: usize,
+        done: AtomicUsize,
+    }
+
+    impl Watch for Patience {
+        fn begin<'w>(&'w self, _: &str, _: usize) -> Box<dyn JobCounter + 'w> {
+            struct Count<'w>(&'w AtomicUsize);
+            impl JobCounter for Count<'_> {
+                fn job_done(&self) {
+                    self.0.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Box::new(Count(&self.done))
+        }
+
+        fn is_cancelled(&self) -> bool {
+            self.done.load(Ordering::Relaxed) >= self.jobs
+        }
+    }
+
+    #[test]
+    fn jobs_are_counted_and_can_be_cancelled() {
+        let three = NonZero::new(3).expect("not zero");
+        assert_eq!(Workers::of(three).run("squares", 5, |i| i * i), Ok(vec![0, 1, 4, 9, 16]));
+        let watch = |jobs| Arc::new(Patience { jobs, done: AtomicUsize::new(0) });
+        let (patient, hasty) = (watch(6), watch(2));
+        let workers = Workers { threads: three, watch: patient.clone() };
+        assert_eq!(workers.run("squares", 5, |i| i * i), Ok(vec![0, 1, 4, 9, 16]));
+        assert_eq!(patient.done.load(Ordering::Relaxed), 5);
+        let workers = Workers { threads: three, watch: hasty.clone() };
+        assert_eq!(workers.run("squares", 50, |i| i * i), Err(Cancelled));
+        // Those that had begun when it was said were done.
+        assert!((2..5).contains(&hasty.done.load(Ordering::Relaxed)));
+    }
+}

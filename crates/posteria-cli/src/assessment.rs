@@ -1,17 +1,9 @@
-//! Find out how well a run predicts rows that it has not seen.
+//! Assess runs: what options mean, the run itself, and its folds in its folder.
 
-mod information;
-mod leave_one_out;
-mod left_out;
-mod matching;
-mod method;
+mod folders;
 mod plan;
 mod subject;
-mod subsample;
 
-pub use information::Information;
-pub use left_out::{log_densities, usable};
-pub use method::{Assessed, Assessing, Method, Repair};
+pub use folders::{FoldFolders, division_name};
 pub use plan::Plan;
 pub use subject::Subject;
-pub use subsample::Subsample;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use posteria::assess::{ChainStacking, LogLikelihoodError, PointwiseLoo, RowSample, WorseChain};
 use posteria::draws::{Draws, Statistics};
+use posteria::fit::Prepared;
 use posteria::fit::run_jobs;
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria_linalg::Matrix;
@@ -13,14 +14,13 @@ use posteria_store::Run;
 use serde::Serialize;
 
 pub use self::stacked::StackedChains;
-use crate::assessment::{Subsample, log_densities, usable};
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::{Fitted, observed};
 use crate::interrupt::Interrupt;
 use crate::sampling::store_failure;
 use crate::text::{self, fixed};
 use crate::warning::Warning;
+use posteria::assess::{Subsample, check_usable, log_densities};
 use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// Log likelihoods that are held at once: 128 MiB.
@@ -40,7 +40,7 @@ pub struct Chained<'a> {
     /// Its specification.
     pub spec: &'a Spec,
     /// Its data and its model.
-    pub fitted: &'a Fitted,
+    pub fitted: &'a Prepared,
     /// All of its draws.
     pub draws: &'a Draws,
 }
@@ -91,8 +91,8 @@ impl Chained<'_> {
             return Err(Failure::bad_input(refusal));
         }
         let Draws { chains, draws, .. } = *self.draws;
-        let Fitted { encoder, dataset, .. } = self.fitted;
-        let observed = observed(&dataset.targets, encoder);
+        let Prepared { encoder, data: dataset, .. } = self.fitted;
+        let observed = encoder.observed(&dataset.targets);
         let sample = Subsample::default().of(observed.len(), context.seed());
         let total = chains * draws;
         let mut rows: Vec<Vec<PointwiseLoo>> = Vec::with_capacity(sample.rows().len());
@@ -103,7 +103,7 @@ impl Chained<'_> {
             };
             let values: Vec<&[f64]> = values.chunks_exact(total).collect();
             let checked =
-                values.iter().zip(block).try_for_each(|(own, row)| usable(*row, own, draws));
+                values.iter().zip(block).try_for_each(|(own, row)| check_usable(*row, own, draws));
             checked.map_err(|error: LogLikelihoodError| error).bad_input()?;
             let found = run_jobs(block.len(), context.threads, |index| {
                 PointwiseLoo::of_each_chain(values[index], chains)
@@ -121,7 +121,7 @@ impl Chained<'_> {
         observed: &[Vec<f64>],
         (context, interrupt): (&Context, &Interrupt),
     ) -> Result<Vec<f64>> {
-        let Fitted { dataset, posterior, .. } = self.fitted;
+        let Prepared { data: dataset, posterior, .. } = self.fitted;
         let both = (self.spec, self.draws);
         let work = PosteriorPredictive::of_run(
             posterior,

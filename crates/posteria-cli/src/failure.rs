@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use posteria::assess::AssessError;
 use posteria::fit::{ApproximationError, Cancelled, PredictError};
 
 use crate::interrupt::Interrupt;
@@ -108,6 +109,17 @@ impl From<PredictError> for Failure {
     fn from(error: PredictError) -> Self {
         match error {
             PredictError::Cancelled(cancelled) => cancelled.into(),
+            error => Failure::BadInput(error.into()),
+        }
+    }
+}
+
+impl From<AssessError> for Failure {
+    fn from(error: AssessError) -> Self {
+        match error {
+            AssessError::Predict(error) => error.into(),
+            AssessError::Approximation(error) => error.into(),
+            AssessError::Importance(_) | AssessError::Fit { .. } => Failure::Running(error.into()),
             error => Failure::BadInput(error.into()),
         }
     }

@@ -2,34 +2,19 @@
 
 use std::path::Path;
 
-use posteria::data::{Dataset, Encoder, Targets};
 use posteria::model::spec::Spec;
 use posteria_store::{Run, TrainingData};
 
 use crate::failure::{Classify, Failure, Result};
 use crate::prepare::prepare;
 use crate::sampling::store_failure;
-use posteria::fit::Conditioned;
-
-/// What the run was fitted to, and its model.
-pub struct Fitted {
-    /// How tables become numbers.
-    pub encoder: Encoder,
-    /// The data.
-    pub dataset: Dataset,
-    /// The model given the data.
-    pub posterior: Conditioned,
-}
+use posteria::fit::Prepared;
 
 /// The data and the model of a run, from its folder; from the table `data` if one is given.
-pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> Result<Fitted> {
+pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> Result<Prepared> {
     let shown = path.display();
     let fitted = match data {
-        Some(table) => {
-            let prepared = prepare(spec.clone(), table)?;
-            let (encoder, dataset) = (prepared.encoder, prepared.data);
-            Fitted { encoder, dataset, posterior: prepared.posterior }
-        }
+        Some(table) => prepare(spec.clone(), table)?,
         None => {
             let kept = run.training_data().map_err(store_failure)?;
             let Some(TrainingData { encoder, dataset }) = kept else {
@@ -39,9 +24,8 @@ pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> R
                 )));
             };
             // Whatever the test rows were, their error has a place in every draw.
-            let test = spec.data.test.as_ref().map(|_| &dataset);
-            let posterior = Conditioned::new(spec, &dataset, test).bad_input()?;
-            Fitted { encoder, dataset, posterior }
+            let test = spec.data.test.as_ref().map(|_| dataset.clone());
+            Prepared::of_dataset(spec.clone(), dataset, encoder, test.as_ref()).bad_input()?
         }
     };
     if !fitted.posterior.layout().reads(run.layout()) {
@@ -50,19 +34,4 @@ pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> R
         )));
     }
     Ok(fitted)
-}
-
-/// The targets of every row on the user's scale, classes as their indices.
-pub fn observed(targets: &Targets, encoder: &Encoder) -> Vec<Vec<f64>> {
-    match targets {
-        Targets::Real { values, .. } => {
-            let scaling = encoder.target_scaling();
-            let of = |row: usize| {
-                let each = scaling.iter().enumerate();
-                each.map(|(column, scaling)| scaling.invert(values[(row, column)])).collect()
-            };
-            (0..values.rows()).map(of).collect()
-        }
-        Targets::Classes { codes, .. } => codes.iter().map(|code| vec![*code as f64]).collect(),
-    }
 }

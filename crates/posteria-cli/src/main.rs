@@ -12,7 +12,6 @@ mod disk;
 mod failure;
 mod file;
 mod fitted;
-mod folds;
 mod interrupt;
 mod job;
 mod output;

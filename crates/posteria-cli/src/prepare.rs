@@ -12,7 +12,7 @@ use posteria_store::Run;
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::{Fitted, fitted};
+use crate::fitted::fitted;
 
 /// Reads the table at `path` and conditions the model of `spec` on it. A digest in `spec` must
 /// be that of the file.
@@ -47,7 +47,7 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
 
 /// What a run was begun with, from its own folder: for tables that cannot be read a second time.
 pub fn prepare_kept(spec: Spec, run: (&Path, &Run)) -> Result<Prepared> {
-    let Fitted { encoder, dataset, .. } = fitted(run, &spec, None)?;
+    let Prepared { encoder, data: dataset, .. } = fitted(run, &spec, None)?;
     let test = match &spec.data.test {
         None => None,
         Some(test) => {

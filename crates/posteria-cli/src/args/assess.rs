@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{ChainWeights, Choosing};
-use crate::assessment::Subsample;
+use posteria::assess::Subsample;
 
 const FOLDS: &str = "K-fold cross-validation";
 

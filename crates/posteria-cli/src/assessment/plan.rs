@@ -2,10 +2,12 @@
 
 use posteria::assess::decision::ActionCost;
 use posteria::assess::utility::Utility;
-use posteria::assess::{Better, Bootstrap, Smoothing, TargetFacts, UtilityError, parse_utility};
+use posteria::assess::{
+    Better, Bootstrap, Method, Repair, Smoothing, TargetFacts, UtilityError, parse_utility,
+};
 use posteria::data::{FoldBy, FoldScheme, Targets};
 
-use super::{Method, Repair, Subject};
+use super::Subject;
 use crate::args::{AssessMethod, How, Smoothed};
 use crate::commands::Context;
 use crate::decide::Decide;
@@ -33,7 +35,7 @@ pub struct Plan {
 impl Plan {
     /// What `how` means for `subject`.
     pub fn new(how: &How, subject: &Subject, context: &Context) -> Result<Self> {
-        let dataset = &subject.fitted.dataset;
+        let dataset = &subject.prepared.data;
         let targets = TargetFacts::of(dataset);
         let formulas = if how.smaller_is_better { Better::Lower } else { Better::Higher };
         let usual = match &dataset.targets {

@@ -1,20 +1,21 @@
 //! Open a run that is to be assessed.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use posteria::assess::utility::Utility;
+use posteria::assess::{Assessor, HeldOut};
 use posteria::data::{Cell, Missing, Table};
-use posteria::diagnose::mean_effective_size;
-use posteria::draws::Draws;
-use posteria::fit::ChainMemory;
-use posteria::model::spec::{MissingPolicy, Spec};
+use posteria::fit::Fit;
+use posteria::model::spec::MissingPolicy;
 use posteria_linalg::Matrix;
 use posteria_store::Run;
 
+use super::FoldFolders;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::{Fitted, fitted, observed};
-use crate::folds::Whole;
+use crate::fitted::fitted;
 use crate::prepare::read_table;
 use crate::sampling::{open, spec_of, store_failure};
 use crate::verdict;
@@ -23,17 +24,10 @@ use crate::verdict;
 pub struct Subject {
     /// Its folder.
     pub path: PathBuf,
-    /// Its specification.
-    pub spec: Spec,
-    /// Its data and its model.
-    pub fitted: Fitted,
-    /// Its draws, without log likelihoods.
-    pub draws: Draws,
+    /// Its model, data and draws, without log likelihoods.
+    pub fit: Fit,
     /// Its folder as it was opened.
     pub run: Run,
-    /// The targets of every row on the user's scale; classes as their indices.
-    pub observed: Vec<Vec<f64>>,
-    memories: Vec<ChainMemory>,
     /// Rows that it has not seen, if it is judged by them.
     test: Option<Test>,
     /// Logarithms of the weights of its draws at these rows, where they are not equal.
@@ -51,11 +45,19 @@ struct Test {
     observed: Vec<Vec<f64>>,
 }
 
+impl Deref for Subject {
+    type Target = Fit;
+
+    fn deref(&self) -> &Fit {
+        &self.fit
+    }
+}
+
 impl Subject {
     /// Opens the run in `path`, which must have draws, predict something, and know all rows.
     pub fn open(path: &Path) -> Result<Self> {
         let subject = Subject::open_part(path)?;
-        match subject.spec.data.fold {
+        match subject.prepared.spec.data.fold {
             None => Ok(subject),
             Some(_) => Err(Failure::bad_input(format!(
                 "{} is one fold of a cross-validation; give the run that was fitted to all rows",
@@ -83,33 +85,48 @@ impl Subject {
                 "{shown} has no draws yet; wait for some, or go on with posteria resume {shown}"
             )));
         }
-        let observed = observed(&fitted.dataset.targets, &fitted.encoder);
         let memories = run.memories().into_iter().flatten().collect();
+        let fit = Fit::new(fitted, draws, memories, run.extent().warmup);
         let (path, table) = (path.to_path_buf(), OnceLock::new());
         let (test, log_weights) = (None, None);
-        Ok(Subject { path, spec, fitted, draws, run, observed, memories, test, log_weights, table })
+        Ok(Subject { path, fit, run, test, log_weights, table })
+    }
+
+    /// What assesses it by these utilities, with fits to folds in its folder.
+    pub fn assessor<'a>(
+        &'a self,
+        utilities: &'a [Box<dyn Utility>],
+        refit: &'a FoldFolders<'a>,
+    ) -> Assessor<'a, FoldFolders<'a>> {
+        let held_out = self.test.as_ref().map(|Test { inputs, observed }| HeldOut {
+            inputs,
+            observed,
+            log_weights: self.log_weights.as_deref(),
+        });
+        let (seed, workers) = (refit.context.seed(), &refit.workers);
+        Assessor { fit: &self.fit, utilities, held_out, seed, workers, refit }
     }
 
     /// Repeats what is to be said about the draws of the run.
     pub fn repeat_verdict(&self, context: &Context) {
-        let inference = self.spec.sampling.inference();
+        let inference = self.prepared.spec.sampling.inference();
         let found = self.run.approximation();
         verdict::repeat(&self.path, &self.draws, inference, found, context);
     }
 
     /// Judges the run by the rows of the table `path`, which it must not have seen.
     pub fn hold_out(&mut self, path: &Path) -> Result<()> {
-        let (table, digest) = read_table(path, self.spec.data.header)?;
+        let (table, digest) = read_table(path, self.prepared.spec.data.header)?;
         let (shown, run) = (path.display(), self.path.display());
-        if self.spec.data.sha256.as_ref() == Some(&digest) {
+        if self.prepared.spec.data.sha256.as_ref() == Some(&digest) {
             return Err(Failure::bad_input(format!(
                 "{shown} is the table that {run} was fitted to; give rows that it has not seen, or \
                  use --method posterior"
             )));
         }
-        let encoder = &self.fitted.encoder;
+        let encoder = &self.prepared.encoder;
         let table = encoder.name_by_position(table).bad_input()?;
-        let missing = match self.spec.data.missing {
+        let missing = match self.prepared.spec.data.missing {
             MissingPolicy::Error => Missing::Error,
             MissingPolicy::Drop => Missing::Drop,
         };
@@ -121,7 +138,7 @@ impl Subject {
         if encoded.inputs.rows() == 0 {
             return Err(Failure::bad_input(format!("{shown} has no complete row")));
         }
-        let observed = observed(&targets, encoder);
+        let observed = encoder.observed(&targets);
         self.test = Some(Test { inputs: encoded.inputs, observed });
         self.table = OnceLock::from((table, encoded.rows));
         Ok(())
@@ -132,56 +149,15 @@ impl Subject {
         self.test.as_ref().map_or(&self.observed, |test| &test.observed)
     }
 
-    /// Inputs of rows that were held out.
-    pub fn test_inputs(&self) -> Option<&Matrix> {
-        self.test.as_ref().map(|test| &test.inputs)
-    }
-
     /// Groups of the rows that it is judged by, by the column that the run was given for them.
     pub fn groups(&self) -> Result<Option<Vec<usize>>> {
-        let column = self.spec.data.group.as_ref();
+        let column = self.prepared.spec.data.group.as_ref();
         match (column, self.test.is_some()) {
             (Some(column), true) => {
                 let (table, rows) = self.table()?;
                 Ok(Some(table.labels(column, rows).bad_input()?))
             }
-            _ => Ok(self.fitted.dataset.groups.clone()),
-        }
-    }
-
-    /// Number of rows that it was fitted to.
-    pub fn rows(&self) -> usize {
-        self.observed.len()
-    }
-
-    /// Effective number of draws over their number: the mean over all variables, as ArviZ has it
-    /// for the length of tails; 1 for one chain.
-    pub fn relative_efficiency(&self) -> f64 {
-        let draws = &self.draws;
-        if draws.chains < 2 {
-            return 1.0;
-        }
-        let total = (draws.chains * draws.draws) as f64;
-        let efficiency = |component: usize| {
-            let size = mean_effective_size(&draws.component(component)) / total;
-            // What does not move is known exactly.
-            if size.is_finite() { size } else { 1.0 }
-        };
-        let length = draws.layout.len();
-        let mean = (0..length).map(efficiency).sum::<f64>() / length as f64;
-        if mean > 0.0 { mean } else { 1.0 }
-    }
-
-    /// What its folds are made of.
-    pub fn whole(&self) -> Whole<'_> {
-        Whole {
-            path: &self.path,
-            spec: &self.spec,
-            data: &self.fitted.dataset,
-            encoder: &self.fitted.encoder,
-            memories: self.memories.clone(),
-            warmup: self.run.extent().warmup,
-            posterior: &*self.fitted.posterior,
+            _ => Ok(self.prepared.data.groups.clone()),
         }
     }
 
@@ -197,7 +173,7 @@ impl Subject {
     /// Reads the table that the run was fitted to.
     fn read(&self) -> Result<(Table, Vec<usize>)> {
         let shown = self.path.display();
-        let path = self.spec.data.path.as_ref().map(PathBuf::from).ok_or_else(|| {
+        let path = self.prepared.spec.data.path.as_ref().map(PathBuf::from).ok_or_else(|| {
             Failure::bad_input(format!("{shown} does not say where its data are"))
         })?;
         if !path.exists() {
@@ -206,18 +182,18 @@ impl Subject {
                 path.display()
             )));
         }
-        let (table, digest) = read_table(&path, self.spec.data.header)?;
-        if self.spec.data.sha256.as_ref().is_some_and(|expected| *expected != digest) {
+        let (table, digest) = read_table(&path, self.prepared.spec.data.header)?;
+        if self.prepared.spec.data.sha256.as_ref().is_some_and(|expected| *expected != digest) {
             return Err(Failure::bad_input(format!(
                 "{} has changed since {shown} was fitted to it",
                 path.display()
             )));
         }
-        let table = self.fitted.encoder.name_by_position(table).bad_input()?;
+        let table = self.prepared.encoder.name_by_position(table).bad_input()?;
         let rows = if table.rows() == self.rows() {
             (0..self.rows()).collect()
         } else {
-            self.fitted.encoder.encode(&table, Missing::Drop).bad_input()?.rows
+            self.prepared.encoder.encode(&table, Missing::Drop).bad_input()?.rows
         };
         if rows.len() != self.rows() {
             return Err(Failure::bad_input(format!(

@@ -15,10 +15,12 @@ use serde::Serialize;
 pub use self::report::Report;
 use super::Context;
 use crate::args;
-use crate::assessment::{Assessed, Assessing, Plan, Subject};
+use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::chains::{Chained, StackedChains};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
+use posteria::assess::Assessed;
+use posteria::fit::Fit;
 
 /// Runs `posteria assess`.
 pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {
@@ -56,8 +58,9 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
         Some(column) => Some(Groups::new(&subject, column)?),
         None => None,
     };
-    let assessing = Assessing { utilities: &plan.utilities, interrupt: &interrupt, context };
-    let assessed = assessing.assess(&subject, &plan.method)?;
+    let folds = FoldFolders::new(&subject, &interrupt, context);
+    let assessor = subject.assessor(&plan.utilities, &folds);
+    let assessed = assessor.assess(&plan.method)?;
     let bootstrap = match &assessed.sample {
         Some(sample) => plan.bootstrap.select(sample.rows()),
         None => plan.bootstrap.clone(),
@@ -75,7 +78,7 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
     // something else.
     let information = match assessed.linearised || stacked.is_some() {
         true => None,
-        false => Some(assessing.information(&subject, &assessed)?),
+        false => Some(assessor.information(&assessed)?),
     };
     let mut report = Report::new(&subject, &plan, (&assessed, &expected), information, subgroups);
     report.stacking = stacked;
@@ -99,7 +102,8 @@ fn stack(
              FILE; posteria diagnose --all has the score of the rows that choose the weights",
         ));
     }
-    let Subject { path, run, spec, fitted, draws, .. } = &*subject;
+    let Subject { path, run, fit: Fit { prepared: fitted, draws, .. }, .. } = &*subject;
+    let spec = &fitted.spec;
     let chains = Chained { path, run, spec, fitted, draws }.look(context, interrupt)?;
     chains.doubt().into_iter().for_each(|it| context.warn(it));
     subject.log_weights = Some(chains.found.log_weights(subject.draws.draws));

@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::withheld::{trusted, withheld};
 use super::Context;
 use crate::args;
-use crate::assessment::{Assessing, Plan, Subject};
+use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
@@ -56,8 +56,8 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     for (index, (subject, plan)) in subjects.iter().zip(&plans).enumerate() {
         context.output.message(&names[index]);
         subject.repeat_verdict(context);
-        let assessing = Assessing { utilities: &plan.utilities, interrupt: &interrupt, context };
-        let assessed = assessing.assess(subject, &plan.method)?;
+        let folds_of = FoldFolders::new(subject, &interrupt, context);
+        let assessed = subject.assessor(&plan.utilities, &folds_of).assess(&plan.method)?;
         if let (Some(first), Some(own)) = (&folds, &assessed.folds)
             && first != own
         {
@@ -83,15 +83,15 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
 /// Refuses runs that are not judged by the same rows and targets.
 fn same_rows(first: &Subject, other: &Subject) -> Result<()> {
     let [one, two] = [first, other].map(|subject| subject.path.display());
-    if first.fitted.encoder.target_names() != other.fitted.encoder.target_names() {
+    if first.prepared.encoder.target_names() != other.prepared.encoder.target_names() {
         return Err(Failure::bad_input(format!(
             "{one} and {two} have different targets ({} and {}); compare models of the same targets",
-            first.fitted.encoder.target_names().join(", "),
-            other.fitted.encoder.target_names().join(", ")
+            first.prepared.encoder.target_names().join(", "),
+            other.prepared.encoder.target_names().join(", ")
         )));
     }
-    if first.fitted.encoder.task() != other.fitted.encoder.task()
-        || first.fitted.encoder.labels() != other.fitted.encoder.labels()
+    if first.prepared.encoder.task() != other.prepared.encoder.task()
+        || first.prepared.encoder.labels() != other.prepared.encoder.labels()
     {
         return Err(Failure::bad_input(format!(
             "{one} and {two} take the target for different things; compare models of the same task"

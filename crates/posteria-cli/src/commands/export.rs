@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use posteria::draws::{BatchCentre, Draws, WriteError, write_csv, write_json, write_stan_csv};
+use posteria::fit::Prepared;
 use posteria_store::{Axis, Export, Pointwise, Run, TrainingArrays, write_zarr};
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use super::Context;
 use crate::args::{self, BatchBy, ExportFormat};
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
-use crate::fitted::{Fitted, fitted};
+use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::predictive::Predicted;
 use crate::sampling::{open, spec_of, store_failure};
@@ -96,7 +97,8 @@ fn beside_the_draws(
     if run.training_data().map_err(store_failure)?.is_none() && flags.prior.is_none() {
         return Ok(export);
     }
-    let Fitted { encoder, dataset, posterior } = fitted((&flags.run, run), &spec, None)?;
+    let Prepared { encoder, data: dataset, posterior, .. } =
+        fitted((&flags.run, run), &spec, None)?;
     let training = TrainingArrays::new(&dataset, &encoder);
     (export.observed, export.constant) = (training.observed, training.constant);
     let interrupt = Interrupt::listen().running()?;

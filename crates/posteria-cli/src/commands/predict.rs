@@ -9,6 +9,7 @@ use posteria::assess::TargetFacts;
 use posteria::caution::Caution;
 use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::draws::Draws;
+use posteria::fit::Prepared;
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::random::Purpose;
 
@@ -19,7 +20,7 @@ use crate::args;
 use crate::chains::{Chained, Chains};
 use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::{Fitted, fitted, observed};
+use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::prepare::read_table;
 use crate::sampling::{open, spec_of};
@@ -50,7 +51,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         )));
     }
     let fitted = fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
-    let Fitted { encoder, dataset, posterior } = &fitted;
+    let Prepared { encoder, data: dataset, posterior, .. } = &fitted;
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;
     let asked = Asked { quantiles, decide: decide.as_ref() };
@@ -101,7 +102,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
              targets of one residual scale each, or two classes; omit it",
         ));
     }
-    let observed = new.targets.as_ref().map(|targets| observed(targets, encoder));
+    let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));
     let rows = predict_rows(&work, &new, observed.as_deref(), &asked)?;
     new.cautions.extend(not_finite(&rows, &new.rows));
     let effects = match arguments.effects {

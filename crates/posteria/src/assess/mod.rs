@@ -13,6 +13,7 @@
 //! [`compare`] the probability that one model is better than another.
 
 mod affine;
+mod assessor;
 mod bootstrap;
 pub mod calibration;
 mod chain_stacking;
@@ -44,6 +45,10 @@ mod target_facts;
 pub mod utility;
 mod waic;
 
+pub use assessor::{
+    AssessError, Assessed, Assessor, Division, FoldModel, FoldStart, HeldOut, InMemoryRefit,
+    Information, Method, Note, Refit, Repair, Subsample, check_usable, log_densities,
+};
 pub use bootstrap::{Bootstrap, BootstrapError};
 pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
 pub use dic::Dic;

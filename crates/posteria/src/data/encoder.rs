@@ -233,6 +233,21 @@ impl Encoder {
         }
     }
 
+    /// The targets of every row on the user's scale, classes as their indices.
+    pub fn observed(&self, targets: &Targets) -> Vec<Vec<f64>> {
+        match targets {
+            Targets::Real { values, .. } => {
+                let scaling = self.target_scaling();
+                let of = |row: usize| {
+                    let each = scaling.iter().enumerate();
+                    each.map(|(column, scaling)| scaling.invert(values[(row, column)])).collect()
+                };
+                (0..values.rows()).map(of).collect()
+            }
+            Targets::Classes { codes, .. } => codes.iter().map(|code| vec![*code as f64]).collect(),
+        }
+    }
+
     /// How every real target was standardised; empty for classes.
     pub fn target_scaling(&self) -> Vec<Standardization> {
         match &self.targets {

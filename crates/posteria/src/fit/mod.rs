@@ -7,6 +7,7 @@ mod committee;
 mod conditioned;
 mod enough;
 mod evidence;
+mod fitted;
 mod inclusion;
 mod jobs;
 mod predictive;
@@ -26,6 +27,7 @@ pub use committee::{fit_committee, run_committee};
 pub use conditioned::{Approximable, Conditioned, usual_kernel};
 pub use enough::{Attained, Goal};
 pub use evidence::fit_evidence;
+pub use fitted::Fit;
 pub use inclusion::Inclusion;
 pub use jobs::{run_in_turns, run_jobs};
 pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
@@ -51,7 +53,7 @@ use crate::target::Infeasible;
 const SWEEPS_PER_TURN: usize = 20;
 
 /// Why chains could not run.
-#[derive(Debug, thiserror::Error, PartialEq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
 #[non_exhaustive]
 pub enum FitError {
     /// No usable starting state was found.

@@ -1,10 +1,11 @@
 //! Who does long work: threads, and whoever watches it.
 
 use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
 
-use super::run_jobs;
+use super::{Chain, Recorder, Report, run_jobs};
 
 /// Work that was stopped by whoever watches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +91,40 @@ impl Workers {
         match self.watch.is_cancelled() {
             true => Err(Cancelled),
             false => results.into_iter().collect::<Option<_>>().ok_or(Cancelled),
+        }
+    }
+}
+
+impl Workers {
+    /// Whether the work shall go on.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if it shall not.
+    pub fn go_on(&self) -> Result<(), Cancelled> {
+        if self.watch.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+
+    /// The same recorder, which ends chains when the work shall stop.
+    pub fn watched<'w>(&'w self, recorder: &'w dyn Recorder) -> Box<dyn Recorder + 'w> {
+        Box::new(Watched { workers: self, recorder })
+    }
+}
+
+struct Watched<'w> {
+    workers: &'w Workers,
+    recorder: &'w dyn Recorder,
+}
+
+impl Recorder for Watched<'_> {
+    fn goes_on(&self, sweeps: usize) -> bool {
+        self.recorder.goes_on(sweeps)
+    }
+
+    fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
+        self.recorder.after_sweep(report, chain)?;
+        match self.workers.watch.is_cancelled() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     }
 }

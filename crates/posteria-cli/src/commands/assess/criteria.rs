@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::assessment::Information;
 use crate::text::short;
+use posteria::assess::Information;
 
 /// Information criteria of draws.
 #[derive(Serialize)]

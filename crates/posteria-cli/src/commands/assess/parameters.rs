@@ -6,8 +6,8 @@ use posteria::assess::utility::Elpd;
 use posteria::assess::{Bootstrap, PointwiseUtilities, Terms, bayesian_bootstrap};
 use serde::Serialize;
 
-use crate::assessment::{Assessed, Information};
 use crate::text::{decimals_for, fixed};
+use posteria::assess::{Assessed, Information};
 
 /// An effective number of parameters with its distribution over rows that might have been.
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use super::criteria::InformationCriteria;
 use super::parameters::{EffectiveParameters, effective_parameters};
 use super::sampled::SubsampleReport;
 use super::{Shapes, Sizes, Subgroup};
-use crate::assessment::{Assessed, Information, Method, Plan, Subject};
+use crate::assessment::{Plan, Subject};
 use crate::chains::StackedChains;
 use crate::commands::Context;
 use crate::failure::{Classify, Result};
@@ -17,6 +17,7 @@ use crate::file::write_json;
 use crate::output::{Table, heading};
 use crate::text::{self, decimals_for, fixed, short};
 use crate::warning::{Enveloped, Warning};
+use posteria::assess::{Assessed, Information, Method};
 
 /// Name of the file of a run folder that keeps the last assessment.
 const FILE: &str = "assess.json";

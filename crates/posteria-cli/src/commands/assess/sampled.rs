@@ -3,8 +3,8 @@
 use posteria::assess::SampledTotal;
 use serde::Serialize;
 
-use crate::assessment::Assessed;
 use crate::text::{decimals_for, fixed};
+use posteria::assess::Assessed;
 
 /// What a sample of the rows says about all of them, as JSON has it: sums over all rows, with the
 /// standard error over rows and that by the choice of the sample.

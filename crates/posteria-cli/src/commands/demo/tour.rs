@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser as _;
 use posteria::data::recipes::outliers::{Noise, TRAINING_ROWS, draw, mean};
 use posteria::data::{Missing, Table};
+use posteria::fit::Prepared;
 use posteria::model::spec::Spec;
 use posteria::predict::PredictiveTable;
 use posteria::random::Purpose;
@@ -16,7 +17,7 @@ use super::study::{numbers, outputs, table_of};
 use super::{Demonstration, Quantity};
 use crate::args::{Cli, Command, Demo};
 use crate::failure::{Classify, Result};
-use crate::fitted::{Fitted, fitted};
+use crate::fitted::fitted;
 use crate::output::Output;
 use crate::sampling::open;
 
@@ -149,7 +150,7 @@ fn results(runs: &[PathBuf], p_better: &[Vec<Option<f64>>]) -> Result<Vec<Quanti
     for (path, (name, ..)) in runs.iter().zip(FITS) {
         let run = open(path)?;
         let spec = Spec::from_toml(run.spec()).running()?;
-        let Fitted { encoder, posterior, .. } = fitted((path, &run), &spec, None)?;
+        let Prepared { encoder, posterior, .. } = fitted((path, &run), &spec, None)?;
         let rows = encoder.encode(&grid, Missing::Error).running()?;
         let draws = run.draws_of_variables().running()?;
         let mut predictor = posterior.predictor().expect("these models predict");

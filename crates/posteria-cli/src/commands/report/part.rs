@@ -22,7 +22,7 @@ use super::selection::selection;
 use super::{data, disagreement, posterior, predictions, verdict};
 use crate::approximation;
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::{Fitted, fitted, observed};
+use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::sampling::{open, spec_of, store_failure};
 use crate::text;
@@ -123,7 +123,7 @@ pub fn gather(
         let Prepared { data, encoder, spec, .. } = &prepared;
         if !spec.model.kind.is_unsupervised() {
             gathered.rows = Some(RowsOfData {
-                observed: observed(&data.targets, encoder),
+                observed: encoder.observed(&data.targets),
                 names: encoder.target_names(),
                 targets: TargetFacts::of(data),
             });
@@ -159,7 +159,7 @@ fn densities(
 
 /// What was fitted, as it was before the fit.
 fn prepared(run: &Run, spec: Spec, folder: &Path) -> Result<Prepared> {
-    let Fitted { encoder, dataset, posterior } = fitted((folder, run), &spec, None)?;
+    let Prepared { encoder, data: dataset, posterior, .. } = fitted((folder, run), &spec, None)?;
     let plan = spec.sampling.plan().bad_input()?;
     Ok(Prepared { spec, data: dataset, encoder, cautions: Vec::new(), posterior, plan })
 }

@@ -12,7 +12,6 @@ use posteria_report::sections::{
 use super::effects::evenly;
 use super::predictions::{OUTPUTS, Source};
 use crate::failure::Result;
-use crate::fitted::observed;
 use crate::text;
 use posteria::fit::{PosteriorPredictive, PredictedRows};
 
@@ -128,7 +127,7 @@ impl Source<'_> {
     /// Predicts rows of the data by the draws of `work`.
     pub fn rows(&self, work: &PosteriorPredictive<'_>, basis: Basis) -> Result<Rows> {
         let kept = evenly(self.data.rows(), ROWS);
-        let all = observed(&self.data.targets, self.encoder);
+        let all = self.encoder.observed(&self.data.targets);
         let observed: Vec<Vec<f64>> = kept.iter().map(|row| all[*row].clone()).collect();
         let columns = self.data.inputs.columns();
         let inputs =
@@ -207,7 +206,7 @@ impl Source<'_> {
             Some(chosen.iter().map(of_draw).collect::<Vec<Vec<f64>>>())
         })?;
         let drawn: Vec<Vec<Vec<f64>>> = drawn.into_iter().flatten().collect();
-        let all = observed(&self.data.targets, self.encoder);
+        let all = self.encoder.observed(&self.data.targets);
         let labels = self.encoder.labels();
         let names = match &self.data.targets {
             Targets::Real { names, .. } => names.clone(),

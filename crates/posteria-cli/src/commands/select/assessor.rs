@@ -10,11 +10,12 @@ use posteria::model::spec::Spec;
 use super::super::Context;
 use super::sets::{self, Sets};
 use crate::args;
-use crate::assessment::{Assessing, Method, Plan, Subject};
+use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::text;
 use crate::warning::Warning;
+use posteria::assess::Method;
 
 /// Draws of a set by all of its chains: its utility is blurred by the rows far more than by the
 /// draws.
@@ -94,7 +95,7 @@ impl<'a> Assessor<'a> {
             interrupt,
             context,
             plan,
-            observed: subject.observed,
+            observed: subject.fit.observed,
             done: Vec::new(),
             folds: None,
             unsettled: Vec::new(),
@@ -152,9 +153,8 @@ impl<'a> Assessor<'a> {
                 folder.display()
             )));
         }
-        let (utilities, interrupt, context) = (&self.plan.utilities, self.interrupt, self.context);
-        let assessing = Assessing { utilities, interrupt, context };
-        let found = assessing.assess(&subject, &self.plan.method);
+        let folds = FoldFolders::new(&subject, self.interrupt, self.context);
+        let found = subject.assessor(&self.plan.utilities, &folds).assess(&self.plan.method);
         let mut found = found.map_err(|it| self.sets.go_on(it))?;
         self.folds = found.folds.iter().flatten().max().map(|last| last + 1);
         if found.failing > 0 {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use posteria::data::{Dataset, Encoder, InputColumn, Targets};
 use posteria::draws::Draws;
+use posteria::fit::Prepared;
 use posteria::model::selection::{Candidates, INCLUSION};
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::predict::{EffectOptions, Estimate, InputEffect, input_effects};
@@ -14,7 +15,7 @@ use serde::Serialize;
 use super::super::Context;
 use super::leave_out::Loss;
 use crate::failure::Result;
-use crate::fitted::{Fitted, fitted};
+use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use posteria::fit::PosteriorPredictive;
 
@@ -53,7 +54,7 @@ pub fn importance(
     interrupt: &Interrupt,
     context: &Context,
 ) -> Result<Vec<Importance>> {
-    let Fitted { encoder, dataset, posterior } = fitted((path, run), spec, None)?;
+    let Prepared { encoder, data: dataset, posterior, .. } = fitted((path, run), spec, None)?;
     let is_process = spec.model.kind == ModelKind::Gp;
     let columns = encoder.input_columns();
     let workers = context.workers(interrupt);

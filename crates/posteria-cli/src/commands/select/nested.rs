@@ -15,12 +15,12 @@ use super::assessor::{Assessor, apart};
 use super::choice::{Best, Utility, choose, most_sets};
 use super::sets::{finish, go_on_later};
 use crate::args;
-use crate::assessment::{Assessing, Method, Plan, Subject};
+use crate::assessment::{FoldFolders, Plan, Subject, division_name};
 use crate::failure::{Classify, Failure, Result};
-use crate::folds::division_name;
 use crate::interrupt::Interrupt;
 use crate::sampling::{open, spec_of};
 use crate::text;
+use posteria::assess::{HeldOut, Method};
 
 /// What search and choice are worth for rows that neither has seen.
 #[derive(Debug, Clone, Serialize)]
@@ -82,8 +82,8 @@ impl Whole<'_> {
         (interrupt, context): (&Interrupt, &Context),
     ) -> Result<Nested> {
         let all = Subject::open(&best.chosen.folder)?;
-        let scheme = FoldScheme::new(count.get(), context.seed().0).resolved(&all.fitted.dataset);
-        let folds = scheme.divide(&all.fitted.dataset, None).bad_input()?;
+        let scheme = FoldScheme::new(count.get(), context.seed().0).resolved(&all.prepared.data);
+        let folds = scheme.divide(&all.prepared.data, None).bad_input()?;
         self.announce(&folds, context);
         let (mut by_fold, mut chosen) = (Vec::new(), Vec::new());
         for index in 0..folds.count() {
@@ -93,8 +93,8 @@ impl Whole<'_> {
             by_fold.push(evaluated);
             chosen.push(set);
         }
-        let assessing = Assessing { utilities: &plan.utilities, interrupt, context };
-        let training = assessing.assess(&all, &Method::Posterior);
+        let folders = FoldFolders::new(&all, interrupt, context);
+        let training = all.assessor(&plan.utilities, &folders).assess(&Method::Posterior);
         let training = training.map_err(|it| go_on_later(it, self.path))?.evaluated;
         let mut divided = KFoldUtilities::new(&plan.utilities, &training, (&folds, &by_fold));
         let Some(pointwise) = divided.utilities.pop() else {
@@ -175,7 +175,7 @@ impl Whole<'_> {
             MissingPolicy::Error => Missing::Error,
             MissingPolicy::Drop => Missing::Drop,
         };
-        let encoded = subject.fitted.encoder.encode(table, missing).bad_input()?;
+        let encoded = subject.prepared.encoder.encode(table, missing).bad_input()?;
         if encoded.rows != *rows {
             return Err(Failure::bad_input(format!(
                 "{} has other complete rows than {}; take them out of the table",
@@ -183,9 +183,10 @@ impl Whole<'_> {
                 self.path.display()
             )));
         }
-        let assessing = Assessing { utilities: &plan.utilities, interrupt, context };
-        let evaluated =
-            assessing.new_rows(&subject, (&all.observed, &encoded.inputs), index as u64 + 1);
+        let folders = FoldFolders::new(&subject, interrupt, context);
+        let assessor = subject.assessor(&plan.utilities, &folders);
+        let rows = HeldOut { inputs: &encoded.inputs, observed: &all.observed, log_weights: None };
+        let evaluated = assessor.of_rows(rows, index as u64 + 1).map_err(Failure::from);
         Ok((evaluated.map_err(|it| go_on_later(it, self.path))?, choice.chosen))
     }
 }

@@ -108,7 +108,7 @@ pub fn look(
     }
     // Nor is a run of an earlier version, whose draws are diagnosed all the same.
     let Ok(fitted) = fitted((path, run), &spec, None) else { return Ok(None) };
-    let (data, posterior) = (&fitted.dataset, &*fitted.posterior);
+    let (data, posterior) = (&fitted.data, &*fitted.posterior);
     let of = Sampled { path, spec: &spec, data, posterior, draws };
     let advice = Advice::new(&of, None, context.threads);
     let chained = Chained { path, run, spec: &spec, fitted: &fitted, draws };

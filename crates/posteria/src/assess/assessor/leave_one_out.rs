@@ -2,44 +2,42 @@
 
 use std::num::NonZero;
 
-use posteria::assess::{LeaveOneOut, PointwiseLoo, RowSample, RowUtilities, Sampled, Smoothing};
-
 use super::left_out::LeftOut;
-use super::matching::{Failing, Mended};
-use super::method::{Assessed, Assessing, Repair};
-use super::{Subject, Subsample};
-use crate::failure::{Classify, Result};
-use posteria::fit::PosteriorPredictive;
+use super::matching::{Failing, MatchedRow};
+use super::{AssessError, Assessed, Assessor, Found, Refit, Repair, Subsample};
+use crate::assess::{
+    ImportanceError, LeaveOneOut, PointwiseLoo, RowSample, RowUtilities, Sampled, Smoothing,
+};
+use crate::fit::PosteriorPredictive;
 
 /// Draws, evenly spaced, that the utilities of rows outside the sample are approximated with.
 const APPROXIMATION_DRAWS: NonZero<usize> = NonZero::new(32).expect("not zero");
 
-impl Assessing<'_> {
+impl<R: Refit> Assessor<'_, R> {
     pub(super) fn leave_one_out(
         &self,
-        subject: &Subject,
-        work: &PosteriorPredictive<'_>,
+        predictive: &PosteriorPredictive<'_>,
         (smoothing, repair, subsample): (Smoothing, Repair, Subsample),
-    ) -> Result<Assessed> {
-        let sample = subsample.of(subject.rows(), self.context.seed());
-        let efficiency = subject.relative_efficiency();
-        let of_row = |row: &usize| subject.observed[*row].clone();
+    ) -> Found<Assessed, R> {
+        let sample = subsample.of(self.fit.rows(), self.seed);
+        let efficiency = self.fit.relative_efficiency();
+        let of_row = |row: &usize| self.fit.observed[*row].clone();
         let observed: Vec<Vec<f64>> = sample.rows().iter().map(of_row).collect();
-        let evaluator = self.evaluator(&observed, work, 0);
+        let evaluator = self.evaluator(&observed, predictive, 0);
         let rows = ("utilities", sample.rows());
-        let found = self.for_left_out(subject, work, rows, |row: &LeftOut<'_>| {
+        let found = self.for_left_out(predictive, rows, |row: &LeftOut<'_>| {
             let (loo, weights) = PointwiseLoo::of_row(row.log_likelihoods, smoothing, efficiency)?;
             let logs = Some(&weights.log_weights[..]);
             Ok((loo, evaluator.evaluate(row.position, row.predictive, logs)))
         })?;
         let found = found
             .into_iter()
-            .collect::<std::result::Result<Vec<_>, posteria::assess::ImportanceError>>()
-            .running()?;
+            .collect::<Result<Vec<_>, ImportanceError>>()
+            .map_err(AssessError::from)?;
         let (pointwise, mut evaluated): (Vec<_>, Vec<RowUtilities>) = found.into_iter().unzip();
-        let mut loo = LeaveOneOut::of_rows(pointwise, work.total(), efficiency);
+        let mut loo = LeaveOneOut::of_rows(pointwise, predictive.total(), efficiency);
         if !sample.is_complete() {
-            return self.of_sample(subject, sample, (loo, evaluated));
+            return self.of_sample(sample, (loo, evaluated));
         }
         let bad = |loo: &LeaveOneOut| -> Vec<usize> {
             let rows = loo.pointwise.iter().enumerate();
@@ -50,19 +48,19 @@ impl Assessing<'_> {
         let mut matched = Vec::new();
         if repair.matching && smoothing == Smoothing::Pareto && !failing.is_empty() {
             let those = Failing { rows: &failing, relative_efficiency: efficiency };
-            let found = self.matched(subject, (work, &evaluator), &those)?;
-            let mut mended = Vec::with_capacity(found.len());
-            for Mended { row, matched: own, evaluated: one } in found {
+            let found = self.matched((predictive, &evaluator), &those)?;
+            let mut replaced = Vec::with_capacity(found.len());
+            for MatchedRow { row, matched: own, evaluated: one } in found {
                 evaluated[row] = one;
                 matched.push(row);
-                mended.push((row, own));
+                replaced.push((row, own));
             }
-            loo.mend(&mended);
+            loo.mend(&replaced);
             failing = bad(&loo);
         }
         let mut refitted = Vec::new();
-        if !failing.is_empty() && failing.len() <= repair.refits && subject.rows() > 1 {
-            let found = self.refitted(subject, &failing)?;
+        if !failing.is_empty() && failing.len() <= repair.refits && self.fit.rows() > 1 {
+            let found = self.refitted(&failing)?;
             // The first utility is the log predictive density.
             let exact: Vec<(usize, f64)> =
                 found.iter().map(|(row, one)| (*row, one.values[0])).collect();
@@ -79,19 +77,18 @@ impl Assessing<'_> {
         Ok(Assessed { loo: Some(loo), matched, refitted, failing, ..assessed })
     }
 
-    /// What a sample of the rows says about all of them. Rows whose weights fail are not mended:
+    /// What a sample of the rows says about all of them. Rows whose weights fail are not matched:
     /// that takes the density of all rows again, for every draw.
     fn of_sample(
         &self,
-        subject: &Subject,
         sample: RowSample,
         (loo, evaluated): (LeaveOneOut, Vec<RowUtilities>),
-    ) -> Result<Assessed> {
+    ) -> Found<Assessed, R> {
         let cautions = loo.cautions.iter().map(|it| sample.place(it.clone())).collect();
         let limit = loo.shapes.limit;
         let failing = loo.pointwise.iter().filter(|row| row.pareto_shape > limit).count();
         let assessed = self.assessed(evaluated, cautions);
-        let approximations = self.approximations(subject)?;
+        let approximations = self.approximations()?;
         let utilities = assessed.utilities.into_iter().zip(approximations);
         let utilities = utilities
             .map(|(it, approximations)| {
@@ -103,18 +100,18 @@ impl Assessing<'_> {
 
     /// For every utility an approximation to its value at every row: that of the predictive
     /// distribution given all rows, by a few of the draws.
-    pub(super) fn approximations(&self, subject: &Subject) -> Result<Vec<Vec<f64>>> {
-        let draws = subject.draws.clone().spread_evenly(Some(APPROXIMATION_DRAWS));
-        let work = self.work(subject, &subject.fitted.posterior, &draws)?;
-        let rows: Vec<usize> = (0..subject.rows()).collect();
+    pub(super) fn approximations(&self) -> Result<Vec<Vec<f64>>, AssessError> {
+        let draws = self.fit.draws.clone().spread_evenly(Some(APPROXIMATION_DRAWS));
+        let predictive = self.predictive(&self.fit.prepared.posterior, &draws)?;
+        let rows: Vec<usize> = (0..self.fit.rows()).collect();
         let mut by_utility = vec![Vec::with_capacity(rows.len()); self.utilities.len()];
         // In blocks, so that inputs are not there twice.
         const ROWS: usize = 1 << 18;
         for block in rows.chunks(ROWS) {
             let found =
-                subject.for_block(&work, ("approximations", block), |index, table, at| {
+                self.for_block(&predictive, ("approximations", block), |index, table, at| {
                     let (predictive, observed) =
-                        (table.predictive(at), &subject.observed[block[index]][..]);
+                        (table.predictive(at), &self.fit.observed[block[index]][..]);
                     let each = self.utilities.iter().map(|it| it.evaluate(&predictive, observed));
                     each.collect::<Vec<f64>>()
                 })?;

@@ -1,14 +1,13 @@
 //! Information criteria: what the draws themselves say about predictions.
 
-use posteria::assess::{Dic, PointwiseWaic, RowSample, SampledTotal, Waic};
-use posteria::model::spec::ModelKind;
-use posteria::predict::{Family, Predictive, PredictiveTable};
-
 use super::left_out::LeftOut;
-use super::{Assessed, Assessing, Subject, Subsample};
-use crate::failure::Result;
+use super::{AssessError, Assessed, Assessor, Found, Refit, Subsample};
+use crate::assess::{Dic, PointwiseWaic, RowSample, SampledTotal, Waic};
+use crate::fit::Fit;
+use crate::model::spec::ModelKind;
+use crate::predict::{Family, Predictive, PredictiveTable};
 
-/// Information criteria of a run.
+/// Information criteria of a fit.
 pub struct Information {
     /// That of Watanabe, of all rows.
     pub waic: SampledTotal,
@@ -28,21 +27,24 @@ pub struct Information {
     pub row_parameters: Option<Vec<f64>>,
 }
 
-impl Assessing<'_> {
-    /// The criteria of a run, from its draws: by the rows of the sample if it was assessed by one,
+impl<R: Refit> Assessor<'_, R> {
+    /// The criteria of the fit, from its draws: by the rows of the sample if it was assessed by one,
     /// else by as many as are usual.
-    pub fn information(&self, subject: &Subject, assessed: &Assessed) -> Result<Information> {
+    ///
+    /// # Errors
+    /// As [`Assessor::assess`].
+    pub fn information(&self, assessed: &Assessed) -> Found<Information, R> {
         let usual = || match assessed.loo {
-            Some(_) => Subsample::All.of(subject.rows(), self.context.seed()),
-            None => Subsample::Usual.of(subject.rows(), self.context.seed()),
+            Some(_) => Subsample::All.of(self.fit.rows(), self.seed),
+            None => Subsample::Usual.of(self.fit.rows(), self.seed),
         };
         let sample = assessed.sample.clone().unwrap_or_else(usual);
-        let work = self.work(subject, &subject.fitted.posterior, &subject.draws)?;
+        let predictive = self.predictive(&self.fit.prepared.posterior, &self.fit.draws)?;
         // Whether the parameters that predict a row left out are those of its own target, too.
-        let own = !work.is_open;
+        let own = !predictive.is_open;
         let rows = ("criteria", sample.rows());
-        let found = self.for_left_out(subject, &work, rows, |row: &LeftOut<'_>| {
-            let observed = &subject.observed[sample.rows()[row.position]];
+        let found = self.for_left_out(&predictive, rows, |row: &LeftOut<'_>| {
+            let observed = &self.fit.observed[sample.rows()[row.position]];
             let count = row.log_likelihoods.len() as f64;
             let mean = row.log_likelihoods.iter().sum::<f64>() / count;
             let at_mean = own.then(|| at_mean_of(row.predictive, observed));
@@ -53,8 +55,8 @@ impl Assessing<'_> {
             waic.pointwise.iter().map(|row| row.elpd).collect(),
             waic.pointwise.iter().map(|row| row.p_waic).collect(),
         ];
-        let total = self.total(subject, assessed, (&sample, &elpds))?;
-        let (dic, focus, row_parameters) = dic(subject, &sample, |position| {
+        let total = self.total(assessed, (&sample, &elpds))?;
+        let (dic, focus, row_parameters) = dic(self.fit, &sample, |position| {
             let (_, mean, at_mean) = &found[position];
             (*mean, *at_mean)
         });
@@ -64,7 +66,7 @@ impl Assessing<'_> {
             waic_parameters: parameters,
             dic,
             focus,
-            integrated: is_integrated(subject),
+            integrated: is_integrated(self.fit),
             row_parameters,
         })
     }
@@ -72,17 +74,16 @@ impl Assessing<'_> {
     /// The sum of log predictive densities over all rows.
     fn total(
         &self,
-        subject: &Subject,
         assessed: &Assessed,
         (sample, elpds): (&RowSample, &[f64]),
-    ) -> Result<SampledTotal> {
+    ) -> Result<SampledTotal, AssessError> {
         if sample.is_complete() {
             return Ok(sample.total(elpds));
         }
         // The first utility is the log predictive density.
         Ok(match assessed.utilities[0].sampled() {
             Some(sampled) => sample.difference_total(&sampled.approximations, elpds),
-            None => sample.difference_total(&self.approximations(subject)?[0], elpds),
+            None => sample.difference_total(&self.approximations()?[0], elpds),
         })
     }
 }
@@ -90,20 +91,20 @@ impl Assessing<'_> {
 /// Whether targets are not independent given a draw, those of a Gaussian process given its
 /// hyperparameters: the likelihood is that of all of them together, and no draw holds a point to
 /// evaluate it at.
-fn is_integrated(subject: &Subject) -> bool {
-    subject.spec.model.kind == ModelKind::Gp && subject.draws.layout.variable("latents").is_none()
+fn is_integrated(fit: &Fit) -> bool {
+    fit.prepared.spec.model.kind == ModelKind::Gp && fit.draws.layout.variable("latents").is_none()
 }
 
 /// The criterion by the deviance, what is averaged for it, and what every row of the sample adds to
 /// its number of parameters. `of_row` has the mean log likelihood, and that at the mean.
 fn dic(
-    subject: &Subject,
+    fit: &Fit,
     sample: &RowSample,
     of_row: impl Fn(usize) -> (f64, Option<f64>),
 ) -> (Dic, &'static str, Option<Vec<f64>>) {
     let totals: Vec<f64> =
-        subject.draws.statistics.iter().map(|statistic| statistic.log_likelihood).collect();
-    if is_integrated(subject) {
+        fit.draws.statistics.iter().map(|statistic| statistic.log_likelihood).collect();
+    if is_integrated(fit) {
         let focus = "hyperparameters, by the variance of the deviance";
         return (Dic::by_variance(&totals), focus, None);
     }
@@ -112,7 +113,7 @@ fn dic(
         .map(|position| {
             let (mean, known) = of_row(position);
             let at_mean = known.unwrap_or_else(|| {
-                all.get_or_insert_with(|| at_mean(subject))[sample.rows()[position]]
+                all.get_or_insert_with(|| at_mean(fit))[sample.rows()[position]]
             });
             2.0 * (at_mean - mean)
         })
@@ -136,13 +137,13 @@ fn at_mean_of((table, index): (&PredictiveTable, usize), observed: &[f64]) -> f6
 }
 
 /// The same of every row, where a row left out is predicted by other parameters.
-fn at_mean(subject: &Subject) -> Vec<f64> {
-    let Some(mut predictor) = subject.fitted.posterior.predictor() else {
-        return vec![f64::NAN; subject.rows()];
+fn at_mean(fit: &Fit) -> Vec<f64> {
+    let Some(mut predictor) = fit.prepared.posterior.predictor() else {
+        return vec![f64::NAN; fit.rows()];
     };
     let family: Family = predictor.family();
-    let (rows, width) = (subject.rows(), family.width());
-    let draws = &subject.draws;
+    let (rows, width) = (fit.rows(), family.width());
+    let draws = &fit.draws;
     let (mut one, mut mean) = (vec![0.0; rows * width], vec![0.0; rows * width]);
     let total = (draws.chains * draws.draws) as f64;
     for chain in 0..draws.chains {
@@ -154,5 +155,5 @@ fn at_mean(subject: &Subject) -> Vec<f64> {
     let row = |(parameters, observed): (&[f64], &Vec<f64>)| {
         Predictive::new(family, parameters).log_density(observed)
     };
-    mean.chunks_exact(width).zip(&subject.observed).map(row).collect()
+    mean.chunks_exact(width).zip(&fit.observed).map(row).collect()
 }

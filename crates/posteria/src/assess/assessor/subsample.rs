@@ -3,8 +3,8 @@
 use std::num::NonZero;
 use std::str::FromStr;
 
-use posteria::assess::RowSample;
-use posteria::random::Seed;
+use crate::assess::RowSample;
+use crate::random::Seed;
 
 /// Rows above which a sample of them is left out unless it is said otherwise.
 const MANY_ROWS: usize = 10_000;

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use posteria::assess::LogLikelihoodError;
-use posteria::predict::{Predictive, PredictiveTable};
 use posteria_linalg::Matrix;
 
-use super::{Assessing, Subject};
-use crate::failure::{Classify, Result};
-use crate::sampling::store_failure;
-use posteria::fit::{PosteriorPredictive, PredictedRows};
+use super::{AssessError, Assessor, Found, Refit};
+use crate::assess::LogLikelihoodError;
+use crate::fit::{PosteriorPredictive, PredictedRows};
+use crate::predict::{Predictive, PredictiveTable};
 
 /// A row that is left out.
 pub struct LeftOut<'a> {
@@ -21,58 +19,56 @@ pub struct LeftOut<'a> {
     pub log_likelihoods: &'a [f64],
 }
 
-impl Assessing<'_> {
-    /// What `job` makes of each of these rows of the fit. Log likelihoods are those that the run
-    /// has kept, or computed again from draws and data; never those of all rows are in memory.
+impl<R: Refit> Assessor<'_, R> {
+    /// What `job` makes of each of these rows of the fit. Log likelihoods are those that were
+    /// kept, or computed again from draws and data; never those of all rows are in memory.
     pub(super) fn for_left_out<T: Send>(
         &self,
-        subject: &Subject,
-        work: &PosteriorPredictive<'_>,
+        predictive: &PosteriorPredictive<'_>,
         (what, rows): (&str, &[usize]),
         job: impl Fn(&LeftOut<'_>) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        let total = work.total();
-        let at_once = PredictiveTable::rows_at_once(work.family, total);
-        let keeps = subject.run.rows() > 0;
+    ) -> Found<Vec<T>, R> {
+        let total = predictive.total();
+        let at_once = PredictiveTable::rows_at_once(predictive.family, total);
         let mut results = Vec::with_capacity(rows.len());
         for (number, block) in rows.chunks(at_once).enumerate() {
-            let kept = match keeps {
-                true => Some(subject.run.log_likelihoods_of(block).map_err(store_failure)?),
-                false => None,
-            };
-            let found = subject.for_block(work, (what, block), |index, table, at| {
+            let kept = self.refit.log_likelihoods_of(block)?;
+            let found = self.for_block(predictive, (what, block), |index, table, at| {
                 let values = match &kept {
                     Some(kept) => Cow::Borrowed(&kept[index * total..(index + 1) * total]),
-                    None => Cow::Owned(log_densities((table, at), &subject.observed[block[index]])),
+                    None => {
+                        Cow::Owned(log_densities((table, at), &self.fit.observed[block[index]]))
+                    }
                 };
-                usable(block[index], &values, work.draws.draws)?;
+                check_usable(block[index], &values, predictive.draws.draws)?;
                 let predictive = (table, at);
                 let position = number * at_once + index;
                 Ok(job(&LeftOut { position, predictive, log_likelihoods: &values }))
             })?;
-            let found =
-                found.into_iter().collect::<std::result::Result<Vec<T>, LogLikelihoodError>>();
-            results.extend(found.bad_input()?);
+            let found = found.into_iter().collect::<Result<Vec<T>, LogLikelihoodError>>();
+            results.extend(found.map_err(AssessError::from)?);
         }
         Ok(results)
     }
-}
 
-impl Subject {
     /// What `job` makes of the predictive distributions of these rows, each given the others.
     pub(super) fn for_block<T: Send>(
         &self,
-        work: &PosteriorPredictive<'_>,
+        predictive: &PosteriorPredictive<'_>,
         (what, rows): (&str, &[usize]),
         job: impl Fn(usize, &PredictiveTable, usize) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        if work.is_open {
-            return Ok(work.for_rows(what, PredictedRows::LeaveOneOut(self.rows(), rows), job)?);
+    ) -> Result<Vec<T>, AssessError> {
+        if predictive.is_open {
+            return Ok(predictive.for_rows(
+                what,
+                PredictedRows::LeaveOneOut(self.fit.rows(), rows),
+                job,
+            )?);
         }
         // Given a draw the rows are independent: each is predicted by its inputs alone.
-        let all = &self.fitted.dataset.inputs;
+        let all = &self.fit.prepared.data.inputs;
         let inputs = Matrix::from_fn(rows.len(), all.columns(), |row, k| all[(rows[row], k)]);
-        Ok(work.for_rows(what, PredictedRows::New(&inputs), job)?)
+        Ok(predictive.for_rows(what, PredictedRows::New(&inputs), job)?)
     }
 }
 
@@ -83,12 +79,11 @@ pub fn log_densities((table, index): (&PredictiveTable, usize), observed: &[f64]
     draws.map(|parameters| Predictive::new(family, parameters).log_density(observed)).collect()
 }
 
-/// Refuses what is no log density.
-pub fn usable(
-    row: usize,
-    values: &[f64],
-    draws: usize,
-) -> std::result::Result<(), LogLikelihoodError> {
+/// Refuses what is no log density, of a row under chains of so many draws.
+///
+/// # Errors
+/// [`LogLikelihoodError::NotUsable`] for the first value that is NaN or +∞.
+pub fn check_usable(row: usize, values: &[f64], draws: usize) -> Result<(), LogLikelihoodError> {
     let unusable = |value: &f64| value.is_nan() || *value == f64::INFINITY;
     match values.iter().position(unusable) {
         None => Ok(()),

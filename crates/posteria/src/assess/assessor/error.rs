@@ -1,0 +1,85 @@
+//! Say why a fit cannot be assessed.
+
+use crate::assess::{ImportanceError, LogLikelihoodError};
+use crate::data::{DataError, FoldError};
+use crate::fit::{ApproximationError, Cancelled, FitError, PredictError, PrepareError};
+
+/// Why a fit cannot be assessed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssessError {
+    /// Rows cannot be predicted.
+    #[error(transparent)]
+    Predict(#[from] PredictError),
+    /// An approximation cannot be found again.
+    #[error(transparent)]
+    Approximation(#[from] ApproximationError),
+    /// The model is not for fewer rows.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// Rows cannot be divided.
+    #[error(transparent)]
+    Folds(#[from] FoldError),
+    /// A column that divides rows cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Log likelihoods are no numbers.
+    #[error(transparent)]
+    LogLikelihood(#[from] LogLikelihoodError),
+    /// Importance weights cannot be found.
+    #[error(transparent)]
+    Importance(#[from] ImportanceError),
+    /// A fit without some rows failed.
+    #[error("fold {fold} ({held_out} row(s) held out): {error}")]
+    Fit {
+        /// The fold, from 1.
+        fold: usize,
+        /// Number of rows held out.
+        held_out: usize,
+        /// Why.
+        error: FitError,
+    },
+    /// The model has nothing to predict.
+    #[error("this model has no targets to predict")]
+    NoTargets,
+    /// There are no rows that the fit has not seen.
+    #[error("rows that the fit has not seen are needed to hold out")]
+    NothingHeldOut,
+    /// The prior of a Gaussian process cannot be seen in its draws.
+    #[error(
+        "predictions by the prior are for linear models and networks: a Gaussian process keeps no \
+         function in its draws that a prior could be seen in; use leave-one-out or folds"
+    )]
+    ProcessPrior,
+    /// The model cannot be drawn from its prior.
+    #[error("this model cannot be drawn from its prior; use another method")]
+    NoPrior,
+    /// There is no division into folds.
+    #[error("give at least one division into folds")]
+    NoDivision,
+    /// A fold holds all rows of a class.
+    #[error(
+        "all rows of the class {label} are left out together, in fold {fold}: a fit without them \
+         cannot know it; use more folds, other groups, or leave the class out of the table"
+    )]
+    ClassLeftOut {
+        /// The class.
+        label: String,
+        /// The fold, from 1.
+        fold: usize,
+    },
+    /// Rows are to be divided by a column that is not at hand.
+    #[error(
+        "the column {column} is not at hand: a fit in memory keeps its inputs and targets alone"
+    )]
+    NoColumn {
+        /// The column.
+        column: String,
+    },
+}
+
+impl From<Cancelled> for AssessError {
+    fn from(cancelled: Cancelled) -> Self {
+        AssessError::Predict(cancelled.into())
+    }
+}

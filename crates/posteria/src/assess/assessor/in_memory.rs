@@ -1,0 +1,63 @@
+//! Fit without some rows in memory.
+
+use super::{AssessError, Division, FoldModel, FoldStart, Refit};
+use crate::draws::Draws;
+use crate::fit::{Fit, InMemory, Workers};
+
+/// Fits without some of the rows of a fit that is in memory, one fold after the other.
+pub struct InMemoryRefit<'a> {
+    /// The fit to all rows, with its log likelihoods if they are to be used.
+    pub fit: &'a Fit,
+    /// Who works.
+    pub workers: &'a Workers,
+}
+
+impl Refit for InMemoryRefit<'_> {
+    type Error = AssessError;
+
+    fn log_likelihoods_of(&self, rows: &[usize]) -> Result<Option<Vec<f64>>, AssessError> {
+        let Draws { rows: all, log_likelihood, .. } = &self.fit.draws;
+        if *all == 0 {
+            return Ok(None);
+        }
+        let mut values = Vec::with_capacity(rows.len() * log_likelihood.len() / all);
+        for row in rows {
+            values.extend(log_likelihood.chunks_exact(*all).map(|draw| draw[*row]));
+        }
+        Ok(Some(values))
+    }
+
+    fn labels(&self, column: &str) -> Result<Vec<usize>, AssessError> {
+        Err(AssessError::NoColumn { column: column.into() })
+    }
+
+    fn refit(
+        &self,
+        division: &Division,
+        indices: &[usize],
+        each: &mut dyn FnMut(&FoldModel, &Draws) -> Result<(), AssessError>,
+    ) -> Result<(), AssessError> {
+        let threads = self.workers.threads;
+        for &index in indices {
+            let fold = division.model(self.fit, index)?;
+            let FoldStart { plan, memories } = division.start(self.fit, &fold);
+            let memories = match memories {
+                Some(memories) => memories.into_iter().map(Some).collect(),
+                None => vec![None; plan.chains],
+            };
+            let approximation = fold.prepared.approximation(threads)?;
+            let kept = InMemory::new(&*fold.prepared.posterior, &plan);
+            let recorded = self.workers.watched(&kept);
+            let found = approximation.as_ref();
+            let outcome = fold.prepared.run(found, &plan, &memories, threads, &*recorded);
+            drop(recorded);
+            outcome.map_err(|error| {
+                let held_out = division.folds.held_out(index).len();
+                AssessError::Fit { fold: index + 1, held_out, error }
+            })?;
+            self.workers.go_on()?;
+            each(&fold, &kept.into_draws())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,249 @@
+//! Find out how well a fit predicts rows that it has not seen, one way or another.
+
+mod error;
+mod in_memory;
+mod information;
+mod leave_one_out;
+mod left_out;
+mod matching;
+mod method;
+mod refit;
+mod subsample;
+
+pub use error::AssessError;
+pub use in_memory::InMemoryRefit;
+pub use information::Information;
+pub use left_out::{check_usable, log_densities};
+pub use method::{Assessed, Method, Repair};
+pub use refit::{Division, FoldModel, FoldStart, Note, Refit};
+pub use subsample::Subsample;
+
+use posteria_linalg::Matrix;
+
+use super::utility::Utility;
+use super::{KFoldUtilities, RowUtilities, UtilityEvaluator, pointwise_utilities};
+use crate::caution::Caution;
+use crate::data::FoldScheme;
+use crate::draws::Draws;
+use crate::fit::{Conditioned, Fit, PosteriorPredictive, PredictedRows, Workers};
+use crate::model::spec::ModelKind;
+use crate::random::{Purpose, Seed};
+
+/// Rows that a fit has not seen.
+#[derive(Clone, Copy)]
+pub struct HeldOut<'a> {
+    /// Inputs, standardised like those of the fit.
+    pub inputs: &'a Matrix,
+    /// The targets on the user's scale; classes as their indices.
+    pub observed: &'a [Vec<f64>],
+    /// Logarithms of the weights of the draws at these rows, where they are not equal.
+    pub log_weights: Option<&'a [f64]>,
+}
+
+/// Predicts every row of a fit by rows that it is not among, and values the predictions.
+pub struct Assessor<'a, R> {
+    /// What is assessed.
+    pub fit: &'a Fit,
+    /// What predictions are worth; the first is the log predictive density.
+    pub utilities: &'a [Box<dyn Utility>],
+    /// Rows that the fit has not seen, if it is judged by them.
+    pub held_out: Option<HeldOut<'a>>,
+    /// Names the streams of what is drawn.
+    pub seed: Seed,
+    /// Who works.
+    pub workers: &'a Workers,
+    /// Where fits without some rows come from.
+    pub refit: &'a R,
+}
+
+/// A result, as the one who fits again has errors.
+type Found<T, R> = Result<T, <R as Refit>::Error>;
+
+impl<R: Refit> Assessor<'_, R> {
+    /// Predicts rows as `method` says, and values the predictions.
+    ///
+    /// # Errors
+    /// [`AssessError`] if that cannot be done, and what fits without some rows fail with.
+    pub fn assess(&self, method: &Method) -> Found<Assessed, R> {
+        if let Method::Prior = method {
+            return Ok(self.assessed(self.prior()?, Vec::new()));
+        }
+        let predictive = self.predictive(&self.fit.prepared.posterior, &self.fit.draws)?;
+        let assessed = match method {
+            Method::LeaveOneOut { .. } if predictive.is_linearised() => {
+                self.leave_one_out_linearised(&predictive)?
+            }
+            Method::LeaveOneOut { smoothing, repair, subsample } => {
+                self.leave_one_out(&predictive, (*smoothing, *repair, *subsample))?
+            }
+            Method::KFold { schemes, draws } => {
+                let training = self.training(&predictive)?;
+                self.k_fold(&training, (schemes, *draws))?
+            }
+            Method::HoldOut => {
+                let rows = self.held_out.ok_or(AssessError::NothingHeldOut)?;
+                self.assessed(self.new_rows(&predictive, rows, 0)?, Vec::new())
+            }
+            Method::Posterior | Method::Prior => {
+                self.assessed(self.training(&predictive)?, Vec::new())
+            }
+        };
+        Ok(Assessed { linearised: predictive.is_linearised(), ..assessed })
+    }
+
+    /// Values the predictions of rows that the fit, which is that of a fold with this number, has not
+    /// seen.
+    ///
+    /// # Errors
+    /// [`AssessError`] if they cannot be predicted.
+    pub fn of_rows(&self, rows: HeldOut<'_>, fold: u64) -> Result<Vec<RowUtilities>, AssessError> {
+        let predictive = self.predictive(&self.fit.prepared.posterior, &self.fit.draws)?;
+        self.new_rows(&predictive, rows, fold)
+    }
+
+    /// Values predictions of rows with these targets, by the fit with this number.
+    fn evaluator<'q>(
+        &'q self,
+        observed: &'q [Vec<f64>],
+        predictive: &PosteriorPredictive<'_>,
+        fit: u64,
+    ) -> UtilityEvaluator<'q> {
+        if predictive.is_linearised() {
+            return UtilityEvaluator::without_draws(self.utilities, observed);
+        }
+        let stream = (self.seed, fit);
+        UtilityEvaluator::new(self.utilities, observed, predictive.draws, stream)
+    }
+
+    /// What predicts for a fit with the specification of this one.
+    fn predictive<'w>(
+        &'w self,
+        posterior: &'w Conditioned,
+        draws: &'w Draws,
+    ) -> Result<PosteriorPredictive<'w>, AssessError> {
+        let of = (&self.fit.prepared.spec, draws);
+        PosteriorPredictive::of_run(posterior, of, self.seed, self.workers)?
+            .ok_or(AssessError::NoTargets)
+    }
+
+    /// Every row as if it were new.
+    fn training(
+        &self,
+        predictive: &PosteriorPredictive<'_>,
+    ) -> Result<Vec<RowUtilities>, AssessError> {
+        let rows = PredictedRows::Training(self.fit.rows());
+        self.values(predictive, (rows, &self.fit.observed, None), 0)
+    }
+
+    fn new_rows(
+        &self,
+        predictive: &PosteriorPredictive<'_>,
+        HeldOut { inputs, observed, log_weights }: HeldOut<'_>,
+        fit: u64,
+    ) -> Result<Vec<RowUtilities>, AssessError> {
+        self.values(predictive, (PredictedRows::New(inputs), observed, log_weights), fit)
+    }
+
+    /// What the predictions of these rows with these targets are worth, by the fit with this number.
+    fn values(
+        &self,
+        predictive: &PosteriorPredictive<'_>,
+        (rows, observed, log_weights): (PredictedRows<'_>, &[Vec<f64>], Option<&[f64]>),
+        fit: u64,
+    ) -> Result<Vec<RowUtilities>, AssessError> {
+        let evaluator = self.evaluator(observed, predictive, fit);
+        Ok(predictive.for_rows("utilities", rows, |row, table, index| {
+            evaluator.evaluate(row, (table, index), log_weights)
+        })?)
+    }
+
+    /// Every row by draws of the prior.
+    fn prior(&self) -> Result<Vec<RowUtilities>, AssessError> {
+        if self.fit.prepared.spec.model.kind == ModelKind::Gp {
+            return Err(AssessError::ProcessPrior);
+        }
+        let posterior = &*self.fit.prepared.posterior;
+        let of_fit = &self.fit.draws;
+        let count = of_fit.chains * of_fit.draws;
+        let mut values = Vec::with_capacity(count * of_fit.layout.len());
+        for draw in 0..count {
+            let mut stream = self.seed.stream(Purpose::Functions, [draw as u64, 1]);
+            values.extend(posterior.draw_prior(&mut stream).ok_or(AssessError::NoPrior)?);
+        }
+        let draws = Draws { draws: count, values, ..Draws::empty(of_fit.layout.clone(), 1, 0) };
+        let predictive =
+            PosteriorPredictive::new(posterior, &draws, false, self.seed, self.workers)
+                .ok_or(AssessError::NoTargets)?;
+        self.training(&predictive)
+    }
+
+    /// Every row by the linearised network without it, which needs no importance weights.
+    fn leave_one_out_linearised(
+        &self,
+        predictive: &PosteriorPredictive<'_>,
+    ) -> Result<Assessed, AssessError> {
+        let training = self.training(predictive)?.iter().map(|row| row.values[0]).collect();
+        let all: Vec<usize> = (0..self.fit.rows()).collect();
+        let left_out = PredictedRows::LeaveOneOut(self.fit.rows(), &all);
+        let values = self.values(predictive, (left_out, &self.fit.observed, None), 0)?;
+        Ok(Assessed { training: Some(training), ..self.assessed(values, Vec::new()) })
+    }
+
+    fn k_fold(
+        &self,
+        training: &[RowUtilities],
+        (schemes, draws): (&[FoldScheme], Option<usize>),
+    ) -> Found<Assessed, R> {
+        let (sampling, data) = (&self.fit.prepared.spec.sampling, &self.fit.prepared.data);
+        // As many as the fit itself has, where it was not said how many.
+        let usual = if sampling.ess.is_some() { self.fit.draws.draws } else { sampling.draws };
+        let draws = draws.unwrap_or(usual);
+        let divisions = schemes.iter().map(|scheme| {
+            let scheme = scheme.resolved(data);
+            let column = scheme.column.as_ref();
+            let labels = column.map(|column| self.refit.labels(column)).transpose()?;
+            Ok(Division::new(scheme, data, labels.as_deref(), draws)?)
+        });
+        let divisions = divisions.collect::<Found<Vec<_>, R>>()?;
+        let mut all: Option<Assessed> = None;
+        for division in &divisions {
+            let one = self.one_division(division, training)?;
+            match &mut all {
+                None => all = Some(one),
+                Some(all) => {
+                    for (sum, part) in all.utilities.iter_mut().zip(&one.utilities) {
+                        part.repetitions().iter().for_each(|part| sum.repeat(part.clone()));
+                    }
+                }
+            }
+        }
+        Ok(all.ok_or(AssessError::NoDivision)?)
+    }
+
+    fn one_division(&self, division: &Division, training: &[RowUtilities]) -> Found<Assessed, R> {
+        let count = division.folds.count();
+        let indices: Vec<usize> = (0..count).collect();
+        let mut by_fold = Vec::with_capacity(count);
+        self.refit.refit(division, &indices, &mut |fold, draws| {
+            let predictive = self.predictive(&fold.prepared.posterior, draws)?;
+            let rows = PredictedRows::New(&fold.everything.inputs);
+            let number = fold.index as u64 + 1;
+            by_fold.push(self.values(&predictive, (rows, &self.fit.observed, None), number)?);
+            Ok(())
+        })?;
+        let divided = KFoldUtilities::new(self.utilities, training, (&division.folds, &by_fold));
+        Ok(Assessed {
+            utilities: divided.utilities,
+            evaluated: divided.rows,
+            folds: Some(divided.fold_of),
+            training: Some(training.iter().map(|row| row.values[0]).collect()),
+            ..Assessed::default()
+        })
+    }
+
+    /// The utilities of evaluated rows that need no correction.
+    fn assessed(&self, evaluated: Vec<RowUtilities>, cautions: Vec<Caution>) -> Assessed {
+        let utilities = pointwise_utilities(self.utilities, &evaluated, |_, _| None);
+        Assessed { utilities, evaluated, cautions, ..Assessed::default() }
+    }
+}

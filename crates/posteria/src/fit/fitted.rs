@@ -1,0 +1,70 @@
+//! A model fitted to a table: what every question about it begins with.
+
+use super::{ApproximationError, ChainMemory, PosteriorPredictive, Prepared, Workers};
+use crate::diagnose::mean_effective_size;
+use crate::draws::Draws;
+use crate::random::Seed;
+
+/// A model with its data and the draws of its posterior.
+pub struct Fit {
+    /// Specification, data and model.
+    pub prepared: Prepared,
+    /// The draws.
+    pub draws: Draws,
+    /// Where its chains ended; none where nobody can go on from there.
+    pub memories: Vec<ChainMemory>,
+    /// Sweeps after which its chains had warmed up.
+    pub warmup: usize,
+    /// The targets of every row on the user's scale; classes as their indices.
+    pub observed: Vec<Vec<f64>>,
+}
+
+impl Fit {
+    /// Of draws of what was prepared, by chains that ended here after a warm-up of so many sweeps.
+    pub fn new(
+        prepared: Prepared,
+        draws: Draws,
+        memories: Vec<ChainMemory>,
+        warmup: usize,
+    ) -> Self {
+        let observed = prepared.encoder.observed(&prepared.data.targets);
+        Fit { prepared, draws, memories, warmup, observed }
+    }
+
+    /// Number of rows that it was fitted to.
+    pub fn rows(&self) -> usize {
+        self.observed.len()
+    }
+
+    /// What predicts for it, by `draws` of it; `None` if the model predicts nothing.
+    ///
+    /// # Errors
+    /// [`ApproximationError`] if an approximation that predicts cannot be found again.
+    pub fn predictive_of<'f>(
+        &'f self,
+        draws: &'f Draws,
+        seed: Seed,
+        workers: &Workers,
+    ) -> Result<Option<PosteriorPredictive<'f>>, ApproximationError> {
+        let Prepared { spec, posterior, .. } = &self.prepared;
+        PosteriorPredictive::of_run(posterior, (spec, draws), seed, workers)
+    }
+
+    /// Effective number of draws over their number: the mean over all variables, as ArviZ has it
+    /// for the length of tails; 1 for one chain.
+    pub fn relative_efficiency(&self) -> f64 {
+        let draws = &self.draws;
+        if draws.chains < 2 {
+            return 1.0;
+        }
+        let total = (draws.chains * draws.draws) as f64;
+        let efficiency = |component: usize| {
+            let size = mean_effective_size(&draws.component(component)) / total;
+            // What does not move is known exactly.
+            if size.is_finite() { size } else { 1.0 }
+        };
+        let length = draws.layout.len();
+        let mean = (0..length).map(efficiency).sum::<f64>() / length as f64;
+        if mean > 0.0 { mean } else { 1.0 }
+    }
+}

@@ -4,10 +4,12 @@ mod stacked;
 
 use std::path::Path;
 
-use posteria::assess::{ChainStacking, LogLikelihoodError, PointwiseLoo, RowSample, WorseChain};
+use posteria::assess::{
+    ChainStacking, LogLikelihoodError, PointwiseLoo, RowSample, Subsample, WorseChain,
+    check_usable, log_densities,
+};
 use posteria::draws::{Draws, Statistics};
-use posteria::fit::Prepared;
-use posteria::fit::run_jobs;
+use posteria::fit::{PosteriorPredictive, PredictedRows, Prepared, run_jobs};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria_linalg::Matrix;
 use posteria_store::Run;
@@ -20,8 +22,6 @@ use crate::interrupt::Interrupt;
 use crate::sampling::store_failure;
 use crate::text::{self, fixed};
 use crate::warning::Warning;
-use posteria::assess::{Subsample, check_usable, log_densities};
-use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// Log likelihoods that are held at once: 128 MiB.
 const AT_ONCE: usize = 1 << 24;

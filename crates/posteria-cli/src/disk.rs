@@ -1,11 +1,11 @@
 //! Say how large a run folder will be, before it begins.
 
+use posteria::fit::Prepared;
 use posteria::model::spec::SamplingSpec;
 use posteria::sample::Plan;
 
 use crate::commands::Context;
 use crate::text;
-use posteria::fit::Prepared;
 
 /// Bytes above which the size of a run folder is told.
 const LARGE: f64 = 100e6;

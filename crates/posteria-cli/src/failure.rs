@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use posteria::assess::AssessError;
-use posteria::fit::{ApproximationError, Cancelled, PredictError};
+use posteria::fit::{ApproximationError, Cancelled, FitError, PredictError};
 
 use crate::interrupt::Interrupt;
 
@@ -122,6 +122,12 @@ impl From<AssessError> for Failure {
             AssessError::Importance(_) | AssessError::Fit { .. } => Failure::Running(error.into()),
             error => Failure::BadInput(error.into()),
         }
+    }
+}
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Self {
+        Failure::Running(error.into())
     }
 }
 

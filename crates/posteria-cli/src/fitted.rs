@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use posteria::fit::Prepared;
 use posteria::model::spec::Spec;
 use posteria_store::{Run, TrainingData};
 
 use crate::failure::{Classify, Failure, Result};
 use crate::prepare::prepare;
 use crate::sampling::store_failure;
-use posteria::fit::Prepared;
 
 /// The data and the model of a run, from its folder; from the table `data` if one is given.
 pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> Result<Prepared> {

@@ -3,6 +3,7 @@
 use posteria::approximate::Linearised;
 use posteria::data::{Dataset, Targets};
 use posteria::draws::{Draws, Layout, Variable};
+use posteria::fit::{Conditioned, PosteriorPredictive};
 use posteria::model::Posterior;
 use posteria::model::spec::Spec;
 use posteria::predict::{Predictive, Predictor};
@@ -12,8 +13,6 @@ use posteria_store::{Added, AddedArray, AddedGroup, Axis, Labels, MOST_PREDICTIV
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
-use posteria::fit::Conditioned;
-use posteria::fit::PosteriorPredictive;
 
 /// Draws that one job takes.
 const DRAWS: usize = 16;

@@ -1,31 +1,29 @@
 //! Run chains or a committee into a run folder, with progress, until done or a signal comes.
 
-mod deadline;
 mod findings;
+mod legs;
 mod report;
-mod until;
 
 use std::io;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use posteria::fit::{FittedApproximation, Prepared, Sampled, Stopped, Until};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::{
     Axis, NewRun, Pointwise, Run, RunFolder, RunWriter, StoreError, TrainingArrays, WriteOptions,
 };
 
+use self::legs::{ChainFolder, LegProgress};
 pub use self::report::FitReport;
-use self::until::{Legs, sweeps};
-pub use self::until::{Stopped, Until};
 use crate::approximation;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::text;
 use crate::timing::Timing;
-use posteria::fit::{FittedApproximation, Prepared};
 
 /// Begins a run folder for what was prepared and will be sampled by `plan`.
 pub fn begin(
@@ -68,29 +66,30 @@ pub fn options(interrupt: &Interrupt) -> WriteOptions {
 }
 
 /// Runs the chains of `plan` into `writer` until there is a reason to stop, draws from what was
-/// `found` in their place if anything was, and reports on all draws of the folder.
+/// `found` in their place if anything was, and reports on all draws of the folder. About so many
+/// sweeps of other chains follow.
 pub fn sample(
     (prepared, found): (&Prepared, Option<&FittedApproximation<'_>>),
-    (plan, until): (&Plan, Until),
-    (path, mut writer): (&Path, RunWriter),
+    (plan, until, followed_by): (&Plan, Until, usize),
+    (path, writer): (&Path, RunWriter),
     interrupt: &Interrupt,
     context: &Context,
 ) -> Result<FitReport> {
     let started = Instant::now();
-    let before: usize = sweeps(&writer).iter().sum();
-    let (plan, attained, seen) = (plan.clone(), None, None);
-    let cut = None;
-    let mut legs = Legs { prepared, found, plan, until, interrupt, context, attained, seen, cut };
-    let stopped = legs.run(path, &mut writer);
+    let mut folder = ChainFolder { path, writer };
+    let before = folder.sweeps();
+    let mut watch = LegProgress { output: context.output, followed_by, seen: None };
+    let workers = context.workers(interrupt);
+    let sampled = prepared.sample(found, (plan, until), &mut folder, (&workers, &mut watch));
     let seconds = started.elapsed().as_secs_f64();
     // What stopped the chains comes first: a full disk explains why they did not finish.
-    writer.finish().running()?;
+    folder.writer.finish().running()?;
     let run = open(path)?;
     if prepared.spec.sampling.inference() == InferenceChoice::Mcmc {
         let after: usize = run.chain_iterations().iter().sum();
         Timing::add(path, seconds, after.saturating_sub(before))?;
     }
-    let stopped = stopped?;
+    let Sampled { stopped, attained, cut, .. } = sampled?;
     if stopped == Stopped::Interrupted {
         let counts = run.chain_draws();
         let [fewest, most] =
@@ -105,11 +104,11 @@ pub fn sample(
         return Err(Failure::Interrupted { signal, advice });
     }
     let draws = run.draws_of_variables().running()?;
-    let known = legs.attained.filter(|(judged, _)| *judged == draws.draws);
+    let known = attained.filter(|(judged, _)| *judged == draws.draws);
     let of = (&draws, run.approximation());
     let known = (known.map(|(_, attained)| attained), until.goal);
     let report = FitReport::new(prepared, path, of, known, context);
-    let report = report.after(run.extent().warmup, seconds).warmed_up(legs.cut);
+    let report = report.after(run.extent().warmup, seconds).warmed_up(cut);
     Ok(report.stopped(until.goal, stopped))
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use posteria::data::{Dataset, Targets, Task};
+use posteria::fit::Prepared;
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::sample::Plan;
 
@@ -10,7 +11,6 @@ use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::text;
 use crate::warning::Warning;
-use posteria::fit::Prepared;
 
 /// Rows beyond which the cost is told.
 const MANY: usize = 4000;

@@ -9,13 +9,13 @@ mod selection;
 mod unsupervised;
 
 use posteria::data::{Dataset, Targets, Task};
+use posteria::fit::Prepared;
 use posteria::model::spec::{InferenceChoice, ModelKind, SamplingSpec, TimeBudget};
 use serde::Serialize;
 
 pub use self::prior::PriorFunctions;
 use crate::approximation;
 use crate::text;
-use posteria::fit::Prepared;
 
 /// Characters of a line.
 const WIDTH: usize = 100;

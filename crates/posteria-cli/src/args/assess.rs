@@ -4,9 +4,9 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use posteria::assess::Subsample;
 
 use super::{ChainWeights, Choosing};
-use posteria::assess::Subsample;
 
 const FOLDS: &str = "K-fold cross-validation";
 

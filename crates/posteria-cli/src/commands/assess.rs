@@ -9,7 +9,8 @@ mod sampled;
 
 use std::path::Path;
 
-use posteria::assess::{Bootstrap, LeaveOneOut, ShapeCounts, bayesian_bootstrap};
+use posteria::assess::{Assessed, Bootstrap, LeaveOneOut, ShapeCounts, bayesian_bootstrap};
+use posteria::fit::Fit;
 use serde::Serialize;
 
 pub use self::report::Report;
@@ -19,8 +20,6 @@ use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::chains::{Chained, StackedChains};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
-use posteria::assess::Assessed;
-use posteria::fit::Fit;
 
 /// Runs `posteria assess`.
 pub fn run(arguments: &args::Assess, context: &Context) -> Result<()> {

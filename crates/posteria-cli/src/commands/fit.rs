@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use posteria::fit::{Prepared, Stopped, Until};
 use posteria::model::spec::{InferenceChoice, SamplingSpec};
 use posteria::sample::Plan;
 use posteria_store::{Added, RunFolder};
@@ -16,13 +17,10 @@ use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::predictive::Predicted;
 use crate::prepare::{prepare, prepare_kept};
-use crate::sampling::{
-    FitReport, Stopped, Until, begin, open, options, sample, spec_of, store_failure,
-};
+use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
 use crate::warning::Warning;
 use crate::words::Words;
 use crate::{disk, size, text};
-use posteria::fit::Prepared;
 
 /// Name of the file of a run folder with the model in words.
 const WORDS: &str = "model.txt";
@@ -62,8 +60,9 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     };
     let told = if job.verbose { words.render() } else { words.short() };
     context.output.message(told.trim_end());
-    let until = Until::new(&prepared.spec.sampling, started).followed_by(job.followed_by);
-    let report = run(&prepared, (&out, job.replace), until, context)?;
+    let until = Until::new(&prepared.spec.sampling, started);
+    let to = (&*out, job.replace);
+    let report = run(&prepared, to, (until, job.followed_by), context)?;
     Ok(Some((out, report)))
 }
 
@@ -72,7 +71,7 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
 fn run(
     prepared: &Prepared,
     (out, replace): (&Path, bool),
-    until: Until,
+    (until, followed_by): (Until, usize),
     context: &Context,
 ) -> Result<FitReport> {
     let plan = &Plan { draws: until.next(0), ..prepared.plan.clone() };
@@ -86,7 +85,8 @@ fn run(
     let writer = begin((prepared, plan), found, out, &interrupt)?;
     let words = Words::new(prepared).render();
     write_whole(&out.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
-    let report = sample((prepared, found), (plan, until), (out, writer), &interrupt, context)?;
+    let report =
+        sample((prepared, found), (plan, until, followed_by), (out, writer), &interrupt, context)?;
     add_predictive(prepared, out, &interrupt, context)?;
     Ok(report)
 }
@@ -242,7 +242,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
     let both = (&prepared, found.as_ref());
-    let report = sample(both, (&plan, until), (path, writer), &interrupt, context)?;
+    let report = sample(both, (&plan, until, 0), (path, writer), &interrupt, context)?;
     add_predictive(&prepared, path, &interrupt, context)?;
     report.print(context)
 }

@@ -9,7 +9,7 @@ use posteria::assess::TargetFacts;
 use posteria::caution::Caution;
 use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::draws::Draws;
-use posteria::fit::Prepared;
+use posteria::fit::{Conditioned, PosteriorPredictive, Prepared};
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::random::Purpose;
 
@@ -25,8 +25,6 @@ use crate::interrupt::Interrupt;
 use crate::prepare::read_table;
 use crate::sampling::{open, spec_of};
 use crate::verdict;
-use posteria::fit::Conditioned;
-use posteria::fit::PosteriorPredictive;
 
 /// Fewest effective draws that weighted predictions are trusted with.
 const FEWEST_WEIGHTS: f64 = 50.0;

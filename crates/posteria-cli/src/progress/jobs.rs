@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
 use posteria::fit::{JobCounter, Watch};
 
 use super::{LINE, REDRAW};

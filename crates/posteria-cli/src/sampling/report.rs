@@ -5,12 +5,11 @@ use std::path::Path;
 use posteria::data::Task;
 use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
-use posteria::fit::{Attained, Goal, Inclusion};
+use posteria::fit::{Attained, Goal, Inclusion, Prepared, Stopped};
 use posteria::model::spec::InferenceChoice;
 use serde::Serialize;
 
 use super::findings::Findings;
-use super::until::{Stopped, attained};
 use crate::advice::{Advice, Sampled, is_of_chains};
 use crate::approximation;
 use crate::commands::Context;
@@ -18,7 +17,6 @@ use crate::failure::Result;
 use crate::text;
 use crate::verdict::judged;
 use crate::warning::Warning;
-use posteria::fit::Prepared;
 
 /// What a fit reports when it ends.
 #[derive(Debug, Serialize)]
@@ -86,7 +84,7 @@ impl FitReport {
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Warning::from);
         let predictions = prepared.is_judged().then(|| {
-            let of = known.unwrap_or_else(|| attained(prepared, draws, context.threads));
+            let of = known.unwrap_or_else(|| prepared.attained(draws, context.threads));
             Predictions { worst: of.worst(), of }
         });
         let is_short = |it: &Predictions| goal.is_some_and(|goal| !it.of.meets(&goal));

@@ -3,6 +3,7 @@
 mod process;
 
 use posteria::data::{Dataset, Targets, Task};
+use posteria::fit::Prepared;
 use posteria::model::spec::{Link, ModelKind};
 use posteria::predict::Predictor;
 use posteria::random::{Purpose, Stream};
@@ -11,7 +12,6 @@ use serde::Serialize;
 
 use crate::output::heading;
 use crate::text;
-use posteria::fit::Prepared;
 
 /// Functions that are drawn as lines of text.
 pub const SHOWN: usize = 5;

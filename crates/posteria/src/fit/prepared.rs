@@ -3,14 +3,15 @@
 use std::num::NonZero;
 
 use super::{
-    ChainMemory, Conditioned, FitError, FittedApproximation, Outcome, Recorder, begin_with, run,
-    run_committee,
+    Attained, ChainMemory, Conditioned, FitError, FittedApproximation, Outcome, Recorder,
+    begin_with, run, run_committee,
 };
 use crate::approximate::Independent;
 use crate::caution::Caution;
 use crate::data::{
     DataError, Dataset, Encoder, FoldError, FoldScheme, FoldSpec, Folds, Missing, Roles, Table,
 };
+use crate::draws::Draws;
 use crate::model::ModelError;
 use crate::model::spec::{InferenceChoice, MissingPolicy, ModelKind, Spec, SpecError};
 use crate::sample::Plan;
@@ -162,6 +163,11 @@ impl Prepared {
             }
             None => run(posterior, plan, seed, memories, threads, recorder),
         }
+    }
+
+    /// What `draws` are worth to predictions, on so many threads.
+    pub fn attained(&self, draws: &Draws, threads: NonZero<usize>) -> Attained {
+        Attained::new(&*self.posterior, draws, &self.data.inputs, threads)
     }
 
     /// Whether draws are those of chains whose predictions can be judged.

@@ -1,9 +1,10 @@
 //! Hand every sweep to whoever keeps it: memory, a run folder, a progress bar.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Chain;
+use super::{Chain, ChainMemory};
 use crate::draws::{Draws, Statistics};
 use crate::model::Posterior;
 use crate::sample::{Plan, Step};
@@ -49,10 +50,13 @@ pub trait Recorder: Sync {
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()>;
 }
 
-/// Keeps all draws in memory.
+/// Keeps all draws in memory, and where chains pause or end.
 pub struct InMemory {
     empty: Draws,
-    chains: Vec<Mutex<Draws>>,
+    chains: Vec<Mutex<(Draws, Option<ChainMemory>)>>,
+    /// Sweeps after which every chain pauses, and after which the plan ends.
+    pause: AtomicUsize,
+    end: usize,
 }
 
 impl InMemory {
@@ -61,36 +65,71 @@ impl InMemory {
         let rows = if plan.pointwise { posterior.rows() } else { 0 };
         let empty = Draws::empty(posterior.layout().clone(), plan.chains, rows);
         let one = Draws::empty(posterior.layout().clone(), 1, rows);
-        InMemory { empty, chains: (0..plan.chains).map(|_| Mutex::new(one.clone())).collect() }
+        let chains = (0..plan.chains).map(|_| Mutex::new((one.clone(), None))).collect();
+        let end = plan.iterations();
+        InMemory { empty, chains, pause: AtomicUsize::new(end), end }
+    }
+
+    /// Where each chain stands that has paused or ended.
+    pub(super) fn memories(&self) -> Vec<Option<ChainMemory>> {
+        self.chains.iter().map(|chain| lock(chain).1.clone()).collect()
+    }
+
+    pub(super) fn pause_at(&self, sweeps: usize) {
+        self.pause.fetch_min(sweeps, Ordering::Relaxed);
+    }
+
+    /// Chains end after so many sweeps, and pause nowhere before.
+    pub(super) fn set_end(&mut self, sweeps: usize) {
+        (self.pause, self.end) = (AtomicUsize::new(sweeps), sweeps);
+    }
+
+    /// The draws so far, without log likelihoods; chains are cut to the shortest.
+    pub(super) fn all_draws(&self) -> Draws {
+        let mut all = Draws { rows: 0, ..self.empty.clone() };
+        all.draws = self.chains.iter().map(|chain| lock(chain).0.draws).min().unwrap_or(0);
+        for chain in &self.chains {
+            let (chain, _) = &*lock(chain);
+            all.values.extend(&chain.values[..all.draws * all.layout.len()]);
+            all.statistics.extend(&chain.statistics[..all.draws]);
+        }
+        all
     }
 
     /// The draws; chains that were interrupted are cut to the shortest.
     pub fn into_draws(self) -> Draws {
-        let mut all = self.empty;
-        let chains: Vec<Draws> = self
-            .chains
-            .into_iter()
-            .map(|chain| chain.into_inner().expect("no chain panicked"))
-            .collect();
-        all.draws = chains.iter().map(|chain| chain.draws).min().unwrap_or(0);
-        for chain in &chains {
-            all.values.extend(&chain.values[..all.draws * all.layout.len()]);
-            all.statistics.extend(&chain.statistics[..all.draws]);
+        let mut all = Draws { rows: self.empty.rows, ..self.all_draws() };
+        for chain in self.chains {
+            let (chain, _) = chain.into_inner().unwrap_or_else(PoisonError::into_inner);
             all.log_likelihood.extend(&chain.log_likelihood[..all.draws * all.rows]);
         }
         all
     }
 }
 
+/// What a chain has left; a chain that panicked has left it whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Recorder for InMemory {
-    fn after_sweep(&self, report: &Report<'_>, _chain: &Chain<'_>) -> ControlFlow<()> {
+    fn goes_on(&self, sweeps: usize) -> bool {
+        sweeps < self.pause.load(Ordering::Relaxed)
+    }
+
+    fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
+        let (draws, memory) = &mut *lock(&self.chains[report.chain]);
         if let Some(kept) = report.kept {
-            let mut draws = self.chains[report.chain].lock().expect("no chain panicked");
             draws.draws += 1;
             draws.values.extend(kept.draw);
             draws.statistics.push(kept.statistics);
             draws.log_likelihood.extend(kept.log_likelihood);
         }
-        ControlFlow::Continue(())
+        if report.iteration < self.pause.load(Ordering::Relaxed) {
+            return ControlFlow::Continue(());
+        }
+        *memory = Some(chain.memory());
+        // At its end a chain stops by itself.
+        if report.iteration < self.end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

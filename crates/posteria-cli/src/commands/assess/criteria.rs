@@ -1,9 +1,9 @@
 //! Tell the information criteria of draws.
 
+use posteria::assess::Information;
 use serde::Serialize;
 
 use crate::text::short;
-use posteria::assess::Information;
 
 /// Information criteria of draws.
 #[derive(Serialize)]

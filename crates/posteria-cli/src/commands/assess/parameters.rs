@@ -3,11 +3,12 @@
 use std::fmt;
 
 use posteria::assess::utility::Elpd;
-use posteria::assess::{Bootstrap, PointwiseUtilities, Terms, bayesian_bootstrap};
+use posteria::assess::{
+    Assessed, Bootstrap, Information, PointwiseUtilities, Terms, bayesian_bootstrap,
+};
 use serde::Serialize;
 
 use crate::text::{decimals_for, fixed};
-use posteria::assess::{Assessed, Information};
 
 /// An effective number of parameters with its distribution over rows that might have been.
 #[derive(Serialize)]

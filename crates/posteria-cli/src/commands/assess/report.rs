@@ -1,7 +1,9 @@
 //! Say how well new rows will be predicted.
 
 use posteria::assess::calibration::{Calibration, CalibrationRecord};
-use posteria::assess::{Better, Components, ExpectedUtility, NormalApproximation};
+use posteria::assess::{
+    Assessed, Better, Components, ExpectedUtility, Information, Method, NormalApproximation,
+};
 use posteria::caution::Caution;
 use serde::Serialize;
 
@@ -17,7 +19,6 @@ use crate::file::write_json;
 use crate::output::{Table, heading};
 use crate::text::{self, decimals_for, fixed, short};
 use crate::warning::{Enveloped, Warning};
-use posteria::assess::{Assessed, Information, Method};
 
 /// Name of the file of a run folder that keeps the last assessment.
 const FILE: &str = "assess.json";

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::anyhow;
+use posteria::assess::Assessed;
 
 use crate::assessment::Plan;
 use crate::failure::{Classify, Result};
 use crate::file::write_whole;
-use posteria::assess::Assessed;
 
 /// Writes one line per row: its utilities, and what importance sampling says of it.
 pub fn write(path: &Path, plan: &Plan, assessed: &Assessed) -> Result<()> {

@@ -1,10 +1,9 @@
 //! Say what a sample of the rows leaves open about all of them.
 
-use posteria::assess::SampledTotal;
+use posteria::assess::{Assessed, SampledTotal};
 use serde::Serialize;
 
 use crate::text::{decimals_for, fixed};
-use posteria::assess::Assessed;
 
 /// What a sample of the rows says about all of them, as JSON has it: sums over all rows, with the
 /// standard error over rows and that by the choice of the sample.

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use posteria::data::{Column, Encoder, Missing, Roles, Table, Task};
 use posteria::diagnose::r_hat;
 use posteria::draws::{Draws, Layout};
-use posteria::fit::{self, Chain, ChainMemory, InMemory, Recorder, Report, WarmStart};
+use posteria::fit::{self, Chain, ChainMemory, Conditioned, InMemory, Recorder, Report, WarmStart};
 use posteria::model::spec::Spec;
 use posteria::predict::{PredictiveTable, Predictor};
 use posteria::random::Seed;
@@ -17,7 +17,6 @@ use super::estimate::Estimate;
 use super::{Demonstration, Quantity, Settings};
 use crate::failure::{Classify, Result};
 use crate::progress::Progress;
-use posteria::fit::Conditioned;
 
 /// R-hat of fitted values from which on the digits shown may still move.
 const UNSETTLED: f64 = 1.05;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use posteria::data::{Dataset, Targets};
+use posteria::fit::{Conditioned, usual_kernel};
 use posteria::model::gp::{GaussianProcess, GpPosterior};
 use posteria::model::linear::{Linear, LinearPosterior};
 use posteria::model::mlp::{Mlp, MlpPosterior};
@@ -17,7 +18,6 @@ use crate::job::{beside, read_spec};
 use crate::prepare::prepare;
 use crate::sampling::{open, spec_of};
 use crate::verdict;
-use posteria::fit::{Conditioned, usual_kernel};
 
 /// A model conditioned on data.
 pub enum Model {

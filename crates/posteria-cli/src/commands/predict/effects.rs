@@ -1,13 +1,13 @@
 //! Measure and show what each input does to the prediction.
 
 use posteria::data::{Dataset, Encoder};
+use posteria::fit::PosteriorPredictive;
 use posteria::predict::{EffectOptions, Estimate, Family, input_effects};
 use serde::Serialize;
 
 use crate::failure::Result;
 use crate::output::{Table, heading};
 use crate::text::{decimals_for, fixed};
-use posteria::fit::PosteriorPredictive;
 
 /// What one input does to one target or class.
 #[derive(Debug, Serialize)]

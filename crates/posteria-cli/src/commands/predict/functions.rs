@@ -5,12 +5,12 @@ use std::path::Path;
 
 use posteria::data::{EncodedRows, Encoder};
 use posteria::draws::{Dimension, Draws, Layout, WriteError, write_csv};
+use posteria::fit::PosteriorPredictive;
 use posteria::random::Purpose;
 
 use super::effects::function_names;
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
-use posteria::fit::PosteriorPredictive;
 
 /// Most numbers that are held: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;

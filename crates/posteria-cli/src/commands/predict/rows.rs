@@ -2,12 +2,12 @@
 
 use posteria::assess::decision::Decision;
 use posteria::data::EncodedRows;
+use posteria::fit::PosteriorPredictive;
 use posteria::predict::Predictive;
 
 use crate::args::Quantile;
 use crate::decide::Decide;
 use crate::failure::Result;
-use posteria::fit::PosteriorPredictive;
 
 /// The prediction for one row.
 #[derive(Debug)]

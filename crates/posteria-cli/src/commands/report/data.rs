@@ -1,12 +1,12 @@
 //! Describe the columns of the data that a run was fitted to.
 
 use posteria::data::{Dataset, Encoder, InputColumn, Targets};
+use posteria::fit::Prepared;
 use posteria::model::spec::InferenceChoice;
 use posteria_report::sections::{ColumnFacts, PriorDraws};
 
 use crate::text;
 use crate::words::PriorFunctions;
-use posteria::fit::Prepared;
 
 /// Functions of the prior that are drawn.
 const PRIOR_DRAWS: usize = 20;

@@ -1,6 +1,7 @@
 //! Average the prediction over rows as one input changes.
 
 use posteria::data::{Dataset, Encoder, InputColumn};
+use posteria::fit::PosteriorPredictive;
 use posteria::predict::Family;
 use posteria::random::Purpose;
 use posteria_linalg::Matrix;
@@ -8,7 +9,6 @@ use posteria_report::sections::Effect;
 
 use super::data::input_values;
 use crate::failure::Result;
-use posteria::fit::PosteriorPredictive;
 
 /// Figures in all, and fewest of every output.
 const SHOWN: usize = 6;

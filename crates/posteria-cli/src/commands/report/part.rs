@@ -6,6 +6,7 @@ use posteria::assess::{LeaveOneOutOptions, LogLikelihoods, TargetFacts, leave_on
 use posteria::caution::Caution;
 use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
+use posteria::fit::Prepared;
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria_report::sections::{
     Doubt, Evidence, Model, Predictions, Selection, Verdict, WeightReliability,
@@ -27,7 +28,6 @@ use crate::interrupt::Interrupt;
 use crate::sampling::{open, spec_of, store_failure};
 use crate::text;
 use crate::words::Words;
-use posteria::fit::Prepared;
 
 /// Most numbers of log likelihoods that are read: 400 MB.
 const MOST_LIKELIHOODS: usize = 50_000_000;

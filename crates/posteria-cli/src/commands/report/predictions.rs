@@ -5,6 +5,7 @@ use std::num::NonZero;
 use posteria::approximate::Linearised;
 use posteria::data::{Dataset, Encoder, InputColumn, Targets};
 use posteria::draws::Draws;
+use posteria::fit::{PosteriorPredictive, Prepared};
 use posteria::model::spec::{InferenceChoice, ModelKind};
 use posteria::predict::{Family, Predictive};
 use posteria::random::Purpose;
@@ -17,8 +18,6 @@ use super::effects::{effects, expect, spread};
 use super::rows::RowNote;
 use crate::failure::Result;
 use crate::interrupt::Interrupt;
-use posteria::fit::PosteriorPredictive;
-use posteria::fit::Prepared;
 
 /// Draws that predict, and where each is expensive.
 const DRAWS: usize = 400;

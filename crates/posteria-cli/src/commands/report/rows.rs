@@ -3,6 +3,7 @@
 use posteria::assess::calibration::{Coverage, ProbabilityIntegralTransform};
 use posteria::assess::{Discrimination, Smoothing, pareto_shape_limit, weights_leaving_out};
 use posteria::data::Targets;
+use posteria::fit::{PosteriorPredictive, PredictedRows};
 use posteria::predict::Predictive;
 use posteria_linalg::Matrix;
 use posteria_report::sections::{
@@ -13,7 +14,6 @@ use super::effects::evenly;
 use super::predictions::{OUTPUTS, Source};
 use crate::failure::Result;
 use crate::text;
-use posteria::fit::{PosteriorPredictive, PredictedRows};
 
 /// Rows that are predicted.
 const ROWS: usize = 1000;

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use posteria::assess::{Bootstrap, Difference, PointwiseUtilities, difference};
+use posteria::assess::{Bootstrap, Difference, Method, PointwiseUtilities, difference};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::Spec;
 
@@ -15,7 +15,6 @@ use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::text;
 use crate::warning::Warning;
-use posteria::assess::Method;
 
 /// Draws of a set by all of its chains: its utility is blurred by the rows far more than by the
 /// draws.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use posteria::data::{Dataset, Encoder, InputColumn, Targets};
 use posteria::draws::Draws;
-use posteria::fit::Prepared;
+use posteria::fit::{PosteriorPredictive, Prepared};
 use posteria::model::selection::{Candidates, INCLUSION};
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::predict::{EffectOptions, Estimate, InputEffect, input_effects};
@@ -17,7 +17,6 @@ use super::leave_out::Loss;
 use crate::failure::Result;
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
-use posteria::fit::PosteriorPredictive;
 
 /// Rows and draws that suffice to compare inputs; predictions of a process take longer.
 const OF_PROCESSES: EffectOptions = EffectOptions { rows: 25, draws: 60, seed: Seed(0) };

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::Path;
 
-use posteria::assess::{KFoldUtilities, RowUtilities, bayesian_bootstrap};
+use posteria::assess::{HeldOut, KFoldUtilities, Method, RowUtilities, bayesian_bootstrap};
 use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::{MissingPolicy, Spec};
@@ -20,7 +20,6 @@ use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::sampling::{open, spec_of};
 use crate::text;
-use posteria::assess::{HeldOut, Method};
 
 /// What search and choice are worth for rows that neither has seen.
 #[derive(Debug, Clone, Serialize)]

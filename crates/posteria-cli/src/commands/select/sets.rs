@@ -17,7 +17,7 @@ use super::joined;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::prepare;
-use crate::sampling::{Until, begin, open, options, sample, store_failure};
+use crate::sampling::{begin, open, options, sample, store_failure};
 use crate::text;
 
 /// Most chains of a set, and their longest warm-up, where the run has more of them: sets are many,
@@ -195,7 +195,7 @@ pub fn finish(
             .bad_input()?;
     }
     let prepared = prepare(spec, table)?;
-    let until = Until::new(&prepared.spec.sampling, Instant::now());
+    let until = posteria::fit::Until::new(&prepared.spec.sampling, Instant::now());
     let found = prepared.approximation(context.threads)?;
     let found = found.as_ref();
     let (plan, writer) = match begun {
@@ -218,7 +218,7 @@ pub fn finish(
             (plan, writer)
         }
     };
-    sample((&prepared, found), (&plan, until), (path, writer), interrupt, context).map(|_| ())
+    sample((&prepared, found), (&plan, until, 0), (path, writer), interrupt, context).map(|_| ())
 }
 
 /// The name of a column in the table, not that of its indicator.

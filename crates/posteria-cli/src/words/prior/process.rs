@@ -5,10 +5,10 @@
 //! the prior sees no targets.
 
 use posteria::data::{Dataset, Targets, Task};
+use posteria::fit::{Conditioned, Prepared};
 use posteria_linalg::Matrix;
 
 use super::{Drawn, MEASURED, deviation, some_rows, stream};
-use posteria::fit::{Conditioned, Prepared};
 
 /// Rows of the data at which the size of functions is measured; together with the places of the
 /// grid as many as a draw keeps fitted values of.

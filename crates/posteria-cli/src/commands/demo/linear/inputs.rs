@@ -5,7 +5,7 @@ use posteria::data::recipes::linear_inputs::{
 };
 use posteria::data::{Dataset, Roles, Table};
 use posteria::density::{InverseGamma, Normal};
-use posteria::fit::run_jobs;
+use posteria::fit::{run_jobs, usual_kernel};
 use posteria::model::linear::{ClosedForm, LeastSquares, Linear, LinearPosterior};
 use posteria::model::spec::Spec;
 use posteria::random::Purpose;
@@ -14,7 +14,6 @@ use posteria_linalg::Matrix;
 use super::estimate::Estimate;
 use super::{Demonstration, Quantity, Settings, numbers, study};
 use crate::failure::{Classify, Result};
-use posteria::fit::usual_kernel;
 
 /// Prior of the noise precision, gamma by shape and rate, and of that of the weights.
 const NOISE: (f64, f64) = (0.5, 1.0 / 200.0);

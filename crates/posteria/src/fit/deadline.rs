@@ -4,13 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use posteria::fit::{Chain, Recorder, Report};
-use posteria::sample::Plan;
-use posteria_store::RunWriter;
+use super::{Chain, ChainStore, Recorder, Report};
+use crate::sample::Plan;
 
 /// Lets all chains pause at the same place when it is time.
-pub struct Deadline<'a> {
-    writer: &'a RunWriter,
+pub(super) struct Deadline<'a, S> {
+    store: &'a S,
     at: Option<Instant>,
     began: Instant,
     warmup: usize,
@@ -29,12 +28,12 @@ struct Lap {
     pause: Option<usize>,
 }
 
-impl<'a> Deadline<'a> {
+impl<'a, S: ChainStore> Deadline<'a, S> {
     /// At this moment, if at any, of chains of `plan` that have done `begun` sweeps each.
-    pub fn new(writer: &'a RunWriter, at: Option<Instant>, plan: &Plan, begun: &[usize]) -> Self {
+    pub(super) fn new(store: &'a S, at: Option<Instant>, plan: &Plan, begun: &[usize]) -> Self {
         let lap = Lap { done: begun.to_vec(), sweeps: 0, pause: None };
         Deadline {
-            writer,
+            store,
             at,
             began: Instant::now(),
             warmup: plan.warmup_iterations(),
@@ -45,7 +44,7 @@ impl<'a> Deadline<'a> {
     }
 
     /// Where the chains pause, if it was time.
-    pub fn paused_at(&self) -> Option<usize> {
+    pub(super) fn paused_at(&self) -> Option<usize> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).pause
     }
 
@@ -69,20 +68,20 @@ impl<'a> Deadline<'a> {
             let next = first + 1 + (drawn.next_multiple_of(self.thin) - drawn);
             let pause = next.min(self.end);
             lap.pause = Some(pause);
-            self.writer.pause_at(pause);
+            self.store.pause_at(pause);
         }
     }
 }
 
-impl Recorder for Deadline<'_> {
+impl<S: ChainStore> Recorder for Deadline<'_, S> {
     fn goes_on(&self, sweeps: usize) -> bool {
-        self.writer.goes_on(sweeps)
+        self.store.goes_on(sweeps)
     }
 
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
         if let Some(at) = self.at {
             self.look(at, report);
         }
-        self.writer.after_sweep(report, chain)
+        self.store.after_sweep(report, chain)
     }
 }

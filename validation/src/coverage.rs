@@ -4,7 +4,7 @@ use std::error::Error;
 use std::num::NonZero;
 use std::sync::Arc;
 
-use posteria::assess::utility::Utility;
+use posteria::assess::utility::UtilityFunction;
 use posteria::assess::{
     Better, BiasTerms, Bootstrap, Evaluation, PointwiseUtilities, TargetFacts, Terms,
     bayesian_bootstrap, parse_utility,
@@ -218,7 +218,7 @@ fn one(Design { rows, folds: parts, source, .. }: Design, index: u64) -> Result<
     let by_fold = by_fold.collect::<Result<Vec<_>, Failure>>()?;
     let mut fold_of = vec![0; rows];
     (0..parts).for_each(|fold| folds.held_out(fold).iter().for_each(|row| fold_of[*row] = fold));
-    let of = |utility: &dyn Utility| {
+    let of = |utility: &dyn UtilityFunction| {
         // Target i belongs to row i modulo the number of rows.
         let values = |table: &PredictiveTable, rows: usize, observed: &[f64]| -> Vec<f64> {
             let targets = observed.iter().enumerate();

@@ -10,44 +10,39 @@
 //! | 2 | [`sample`], [`optimise`], [`diagnose`], [`predict`] | Markov kernels, modes, diagnostics, predictive distributions; no model |
 //! | 3 | [`model`] | specification and data become a [`model::Posterior`] |
 //! | 4 | [`approximate`] | what takes the place of a posterior, without Markov chains |
-//! | 5 | [`fit`] | chains and committees, in parallel; the only spawner of threads |
+//! | 5 | [`mod@fit`] | a table becomes a [`Fit`]: chains and committees, in parallel; the only spawner of threads |
 //! | 6 | [`assess`] | how good predictions will be: leave-one-out, utilities and their distributions, decisions |
-//! | 7 | [`evidence`] | log evidence, Bayes factors and probabilities of models |
+//! | 7 | [`evidence`], [`select`] | log evidence, Bayes factors and probabilities of models; which inputs |
 //!
 //! Two narrow waists carry the weight: every sampler works on a [`target::LogDensity`], and
 //! every model is fitted through [`model::Posterior`].
 //!
 //! # From a table
 //!
-//! ```
-//! use std::sync::Arc;
+//! ```standalone_crate
+//! use posteria::{FitOptions, Linear, Table, Utility};
 //!
-//! use posteria::data::{Dataset, Roles, Table, TextFormat};
-//! use posteria::diagnose::{SummaryOptions, summarize};
-//! use posteria::fit::fit;
-//! use posteria::model::linear::Linear;
-//! use posteria::model::spec::Spec;
-//! use posteria::random::Seed;
-//! use posteria::sample::Plan;
-//! use posteria::sample::hmc::{Nuts, NutsOptions};
+//! # let folder = std::env::temp_dir().join(format!("posteria-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # std::env::set_current_dir(&folder)?;
+//! # let house = |i: usize| format!("{},{},{}\n", 50 + 3 * i, i % 4, 90 + 5 * i + 7 * (i % 4) + i * i % 5);
+//! # std::fs::write("houses.csv", format!("area,rooms,price\n{}", (0..30).map(house).collect::<String>()))?;
+//! # std::fs::write("new.csv", "area,rooms\n98,2\n119,3\n")?;
+//! let table = Table::read("houses.csv")?;
+//! let fit = posteria::fit(&table, "price", Linear::default(), &FitOptions::default())?;
+//! println!("{}", fit.summary());
+//! let predicted = fit.predict(&Table::read("new.csv")?)?;
+//! let loo = fit.loo(&[Utility::Elpd, Utility::Rmse])?;
 //!
-//! let text = "age,weight\n1,3.1\n2,5.0\n3,6.8\n4,9.2\n5,11.1\n6,12.8\n";
-//! let table = Table::from_text("puppies.csv", text.as_bytes(), &TextFormat::default())?;
-//! let roles = Roles { targets: vec!["weight".into()], ..Roles::default() };
-//! let (data, _cautions) = Dataset::new(&table, &roles)?;
-//!
-//! // Any key that is left out has a default; see `Linear::new`.
-//! let spec = Spec::from_toml("[model]\nkind = 'linear'")?;
-//! let nuts = Arc::new(|dim| Box::new(Nuts::new(dim, NutsOptions::default())) as _);
-//! let posterior = Linear::new(&spec)?.condition(&data, nuts)?;
-//! let draws = fit(&posterior, &Plan::new(4, 200, 500), Seed(1), 2.try_into()?)?;
-//!
-//! let summary = summarize(&draws, &SummaryOptions::default());
-//! let slope = &summary.variables[1];
-//! assert_eq!(slope.name, "weights[age]");
-//! assert!((slope.mean - 2.0).abs() < 0.1 && slope.r_hat < 1.01);
+//! // The price was 90 + 5 (98 - 50)/3 + 7 · 2 and a little more.
+//! assert!((predicted.rows[0].outputs[0].mean - 185.6).abs() < 2.0);
+//! assert!(loo.expected[1].estimate < 3.0);
+//! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Mlp`] and [`Gp`] take the place of [`Linear`], and any [`model::spec::Spec`] theirs: it holds
+//! every key of a specification file.
 //!
 //! # With a density of your own
 //!
@@ -111,3 +106,9 @@ pub mod random;
 pub mod sample;
 pub mod select;
 pub mod target;
+
+pub use assess::Utility;
+pub use data::Table;
+pub use fit::fit_table as fit;
+pub use fit::{Fit, FitOptions};
+pub use model::{Gp, Linear, Mlp};

@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use posteria::assess::{AssessError, Division, FoldModel, FoldStart, Note, Refit};
+use posteria::assess::{AssessError, Division, EachFold, FoldModel, FoldStart, Note, Refit};
 use posteria::data::{FoldBy, FoldScheme};
-use posteria::draws::Draws;
 use posteria::fit::{Chain, ChainMemory, Recorder, Report, Workers, run_jobs};
 use posteria::model::spec::Spec;
 use posteria::sample::Plan;
@@ -129,7 +128,7 @@ impl Refit for FoldFolders<'_> {
         &self,
         division: &Division,
         indices: &[usize],
-        each: &mut dyn FnMut(&FoldModel, &Draws) -> Result<()>,
+        each: &mut EachFold<'_, Failure>,
     ) -> Result<()> {
         let folder = self.folder(division);
         let folds = indices.iter().map(|index| {
@@ -255,7 +254,11 @@ impl Begun {
         let recorder = Counting { writer: &writer, progress };
         let outcome = fold.prepared.run(found, &self.plan, &memories, threads, &recorder);
         writer.finish().running()?;
-        outcome.map_err(|error| AssessError::Fit { fold: fold.index + 1, held_out, error })?;
+        outcome.map_err(|error| AssessError::Fit {
+            fold: fold.index + 1,
+            held_out,
+            error: Box::new(error),
+        })?;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Say what is meant by the options of an assessment.
 
 use posteria::assess::decision::ActionCost;
-use posteria::assess::utility::Utility;
+use posteria::assess::utility::UtilityFunction;
 use posteria::assess::{
     Better, Bootstrap, Method, Repair, Smoothing, TargetFacts, UtilityError, parse_utility,
 };
@@ -15,15 +15,13 @@ use crate::failure::{Classify, Failure, Result};
 
 /// Folds unless it is said otherwise [Vehtari 2001, §3.2.3: between 8 and 16].
 const FOLDS: usize = 10;
-/// Rows that are left out by fits of their own unless it is said otherwise.
-const REFITS: usize = 10;
 
 /// How a run is assessed.
 pub struct Plan {
     /// How rows are predicted.
     pub method: Method,
     /// What predictions are worth. The first is always the log predictive density.
-    pub utilities: Vec<Box<dyn Utility>>,
+    pub utilities: Vec<Box<dyn UtilityFunction>>,
     /// Whether that was asked for.
     pub shows_first: bool,
     /// How future rows are drawn.
@@ -126,7 +124,10 @@ fn method(how: &How, context: &Context) -> Result<Method> {
                 Smoothed::Truncated => Smoothing::Truncated,
                 Smoothed::None => Smoothing::Plain,
             },
-            repair: Repair { matching: !how.no_matching, refits: how.refit.unwrap_or(REFITS) },
+            repair: Repair {
+                matching: !how.no_matching,
+                refits: how.refit.unwrap_or(Repair::default().refits),
+            },
             subsample: how.subsample.unwrap_or_default(),
         },
         AssessMethod::Kfold => {

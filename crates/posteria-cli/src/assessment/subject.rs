@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use posteria::assess::utility::Utility;
+use posteria::assess::utility::UtilityFunction;
 use posteria::assess::{Assessor, HeldOut};
 use posteria::data::{Cell, Missing, Table};
 use posteria::fit::Fit;
@@ -95,7 +95,7 @@ impl Subject {
     /// What assesses it by these utilities, with fits to folds in its folder.
     pub fn assessor<'a>(
         &'a self,
-        utilities: &'a [Box<dyn Utility>],
+        utilities: &'a [Box<dyn UtilityFunction>],
         refit: &'a FoldFolders<'a>,
     ) -> Assessor<'a, FoldFolders<'a>> {
         let held_out = self.test.as_ref().map(|Test { inputs, observed }| HeldOut {

@@ -3,9 +3,8 @@
 mod effects;
 mod functions;
 mod report;
-mod rows;
 
-use posteria::assess::TargetFacts;
+use posteria::assess::{PredictOptions, RowPrediction, TargetFacts};
 use posteria::caution::Caution;
 use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::draws::Draws;
@@ -14,7 +13,6 @@ use posteria::model::spec::{ModelKind, Spec};
 use posteria::random::Purpose;
 
 use self::report::{Importance, Report};
-use self::rows::{Asked, Row, predict_rows};
 use super::{Context, foreign};
 use crate::args;
 use crate::chains::{Chained, Chains};
@@ -52,7 +50,9 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let Prepared { encoder, data: dataset, posterior, .. } = &fitted;
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;
-    let asked = Asked { quantiles, decide: decide.as_ref() };
+    let probabilities: Vec<f64> = quantiles.iter().map(|it| it.probability).collect();
+    let decided = decide.as_ref().map(|it| (&it.costs, it.rule));
+    let asked = PredictOptions { quantiles: &probabilities, decide: decided };
     let drawn = foreign::draws_of(&run, context)?;
     if drawn.draws > 0 {
         let inference = spec.sampling.inference();
@@ -101,7 +101,10 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         ));
     }
     let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));
-    let rows = predict_rows(&work, &new, observed.as_deref(), &asked)?;
+    let rows = work.map_rows(&new.inputs, |row, predictive| {
+        let observed = observed.as_ref().map(|observed| &observed[row][..]);
+        RowPrediction::new(predictive, observed, &asked)
+    })?;
     new.cautions.extend(not_finite(&rows, &new.rows));
     let effects = match arguments.effects {
         true => Some(effects::measure(&work, dataset, encoder)?),
@@ -144,7 +147,7 @@ fn stacked(
 }
 
 /// That predictions of rows with these numbers in their table are not finite.
-fn not_finite(rows: &[Row], numbers: &[usize]) -> Option<Caution> {
+fn not_finite(rows: &[RowPrediction], numbers: &[usize]) -> Option<Caution> {
     let mut bad = rows.iter().zip(numbers).filter(|(row, _)| !row.is_finite()).map(|(_, row)| *row);
     let row = bad.next()?;
     Some(Caution::PredictionsNotFinite { count: 1 + bad.count(), row })

@@ -1,5 +1,10 @@
 //! The same question asked two ways has one answer, and doubts about a run are repeated.
 
+use std::num::NonZero;
+
+use posteria::model::spec::{InferenceChoice, Spec};
+use posteria::{FitOptions, Gp, Linear, Mlp, Table, Utility};
+use posteria_store::Run;
 use serde_json::Value;
 
 use crate::posteria::{Place, surface};
@@ -100,6 +105,63 @@ fn one_predictive_distribution_per_run() {
         let (one, other) = (utility(&loo, "elpd"), utility(&folds, "elpd"));
         let sd = folds["utilities"][0]["sd"].as_f64().expect("a number");
         assert!((one - other).abs() < 3.0 * sd, "{name}: {one} {other} ± {sd}");
+    }
+}
+
+/// A program that uses the library has the draws of the command line bit for bit, and its answers.
+#[test]
+fn the_library_and_the_command_line_have_one_answer() {
+    let place = place();
+    let [train, test] = ["train.csv", "test.csv"].map(|name| Table::read(place.path(name)));
+    let (train, test) = (train.expect("a table"), test.expect("a table"));
+    let columns = ["x", "z"];
+    let models: [(&str, Spec, &str); 4] = [
+        ("linear", Linear::default().inputs(columns).into(), ""),
+        ("mlp", Mlp::default().hidden(2).inputs(columns).into(), "--hidden 2"),
+        ("gp", Gp::default().inputs(columns).into(), ""),
+        (
+            "linear",
+            Linear::default().inputs(columns).inference(InferenceChoice::Laplace).into(),
+            "--inference laplace",
+        ),
+    ];
+    for (index, (kind, spec, flags)) in models.into_iter().enumerate() {
+        let options = match flags.contains("laplace") {
+            true => FitOptions::default(),
+            // Until there are enough, but for what would take long here.
+            false if kind == "linear" => FitOptions { seed: Some(3), ..FitOptions::default() },
+            false => FitOptions {
+                chains: NonZero::new(2),
+                warmup: Some(40),
+                draws: NonZero::new(40),
+                ..FitOptions::default()
+            },
+        };
+        let numbers = match (options.seed, options.draws) {
+            (Some(_), _) => "--seed 3",
+            (_, Some(_)) => "--chains 2 --warmup 40 --draws 40",
+            _ => "",
+        };
+        let run = format!("run-{index}");
+        let line =
+            format!("fit train.csv --inputs x z --target y --model {kind} {flags} {numbers}");
+        let done = place.call(&format!("{line} --out {run}"));
+        assert_eq!(done.code, 0, "{line}: {}", done.stderr);
+        let fit = posteria::fit(&train, "y", spec, &options).expect("a fit");
+        let kept = Run::open(&place.path(&run)).expect("a run").draws().expect("draws");
+        let bits = |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&fit.draws.values), bits(&kept.values), "{line}");
+        assert_eq!(bits(&fit.draws.log_likelihood), bits(&kept.log_likelihood), "{line}");
+        let loo = fit.loo(&[Utility::Elpd, Utility::Rmse]).expect("rows left out");
+        let seed = options.seed.map_or(String::new(), |seed| format!("--seed {seed}"));
+        let assessed = place.call(&format!("assess {run} --json {seed}")).json();
+        for expected in &loo.expected {
+            let here = utility(&assessed, &expected.name);
+            assert!((expected.mean() - here).abs() < 1e-12, "{line}: {} {here}", expected.name);
+        }
+        let predicted = place.call(&format!("predict {run} test.csv --json")).json();
+        let figures = fit.predict(&test).expect("predictions").figures.expect("targets");
+        assert_eq!(predicted["rmse"].as_f64(), Some(figures.rmse), "{line}");
     }
 }
 

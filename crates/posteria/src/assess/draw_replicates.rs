@@ -173,7 +173,7 @@ pub fn log_density_replicates(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::utility::{Elpd, Utility};
+    use crate::assess::utility::{Elpd, UtilityFunction};
     use crate::density::checks::assert_relative;
     use crate::predict::{Family, Predictive};
 

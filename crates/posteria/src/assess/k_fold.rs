@@ -2,7 +2,7 @@
 
 use super::pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
 use super::row_utilities::RowUtilities;
-use super::utility::Utility;
+use super::utility::UtilityFunction;
 use crate::data::Folds;
 
 /// What is known about rows that were predicted by fits without their fold.
@@ -19,7 +19,7 @@ impl KFoldUtilities {
     /// From what is known about all rows given all of them (`training`), and given the training
     /// rows of every fold.
     pub fn new(
-        utilities: &[Box<dyn Utility>],
+        utilities: &[Box<dyn UtilityFunction>],
         training: &[RowUtilities],
         (folds, by_fold): (&Folds, &[Vec<RowUtilities>]),
     ) -> Self {
@@ -42,9 +42,9 @@ impl KFoldUtilities {
 /// Each utility of these rows. `bias` corrects it, given what is looked at of a row: its value, or
 /// that of one weighting of the draws.
 pub fn pointwise_utilities(
-    utilities: &[Box<dyn Utility>],
+    utilities: &[Box<dyn UtilityFunction>],
     evaluated: &[RowUtilities],
-    bias: impl Fn(&dyn Utility, &dyn Fn(&RowUtilities) -> f64) -> Option<BiasTerms>,
+    bias: impl Fn(&dyn UtilityFunction, &dyn Fn(&RowUtilities) -> f64) -> Option<BiasTerms>,
 ) -> Vec<PointwiseUtilities> {
     let of_utility = |index: usize| {
         let utility = &*utilities[index];

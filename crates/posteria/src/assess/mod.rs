@@ -8,7 +8,7 @@
 //! [`compare_elpds`] puts models side by side. Chains that do not mix are weighed as models are by
 //! [`ChainStacking`].
 //!
-//! For any [`Utility`]: [`PointwiseUtilities`] hold what the predictions of rows that were left out
+//! For any [`UtilityFunction`]: [`PointwiseUtilities`] hold what the predictions of rows that were left out
 //! are worth, [`bayesian_bootstrap`] gives the distribution of what those of new rows will be, and
 //! [`compare`] the probability that one model is better than another.
 
@@ -33,10 +33,12 @@ mod log_likelihoods;
 mod model_comparison;
 mod model_weights;
 mod moment_matching;
+mod of_fit;
 mod pareto;
 mod pointwise;
 #[cfg(test)]
 mod reference;
+mod row_prediction;
 mod row_utilities;
 mod sampled;
 mod stacking;
@@ -46,8 +48,9 @@ pub mod utility;
 mod waic;
 
 pub use assessor::{
-    AssessError, Assessed, Assessor, Division, FoldModel, FoldStart, HeldOut, InMemoryRefit,
-    Information, Method, Note, Refit, Repair, Subsample, check_usable, log_densities,
+    AssessError, Assessed, Assessor, Division, EachFold, FoldModel, FoldStart, HeldOut,
+    InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample, check_usable,
+    log_densities,
 };
 pub use bootstrap::{Bootstrap, BootstrapError};
 pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
@@ -76,12 +79,17 @@ pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};
 pub use moment_matching::{
     Evaluated, Matched, MomentMatching, MomentMatchingError, MomentMove, match_moments,
 };
+pub use of_fit::{FitAssessment, Predictions};
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
+pub use row_prediction::{
+    PredictOptions, PredictionFigures, RowPrediction, Score, TargetPrediction, mean_cost,
+    share_right,
+};
 pub use row_utilities::{RowUtilities, UtilityEvaluator};
 pub use sampled::Sampled;
 pub use stacking::stacking_weights;
 pub use subsample::{RowSample, SampledTotal};
 pub use target_facts::TargetFacts;
-pub use utility::{Better, Summary, Utility, UtilityError, parse_utility};
+pub use utility::{Better, Summary, Utility, UtilityError, UtilityFunction, parse_utility};
 pub use waic::{PointwiseWaic, Waic, waic};

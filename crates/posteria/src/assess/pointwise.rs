@@ -1,7 +1,7 @@
 //! The utilities of all rows, and whatever says how uncertain they are.
 
 use super::sampled::Sampled;
-use super::utility::{Better, Prepared, Summary, Utility};
+use super::utility::{Better, Prepared, Summary, UtilityFunction};
 use crate::caution::Caution;
 
 /// The utilities of every row under cross-validation, u_i = u(y_i, p(y given x_i, D without i)).
@@ -117,7 +117,7 @@ impl PointwiseUtilities {
     ///
     /// # Panics
     /// If there is no row, or parts have different numbers of rows.
-    pub fn new(utility: &dyn Utility, evaluation: impl Into<Evaluation>) -> Self {
+    pub fn new(utility: &dyn UtilityFunction, evaluation: impl Into<Evaluation>) -> Self {
         let mut pointwise = PointwiseUtilities {
             name: utility.name().to_string(),
             better: utility.better(),

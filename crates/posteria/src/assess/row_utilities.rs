@@ -1,7 +1,7 @@
 //! Evaluate utilities, and how they would have come out from other draws, row by row.
 
 use super::DrawBlocks;
-use super::utility::{Averages, Utility};
+use super::utility::{Averages, UtilityFunction};
 use crate::draws::Draws;
 use crate::predict::{Predictive, PredictiveTable};
 use crate::random::Seed;
@@ -15,7 +15,7 @@ const SLOW_REPLICATES: usize = 5;
 
 /// What is to be known about every row that one fit predicts.
 pub struct UtilityEvaluator<'a> {
-    utilities: &'a [Box<dyn Utility>],
+    utilities: &'a [Box<dyn UtilityFunction>],
     /// The targets of every row.
     observed: &'a [Vec<f64>],
     /// Bootstrap weights of the draws of the fit.
@@ -40,7 +40,7 @@ impl<'a> UtilityEvaluator<'a> {
     /// Values `utilities` of rows whose targets are `observed`, by `draws` of the fit with this
     /// number.
     pub fn new(
-        utilities: &'a [Box<dyn Utility>],
+        utilities: &'a [Box<dyn UtilityFunction>],
         observed: &'a [Vec<f64>],
         draws: &Draws,
         (seed, fit): (Seed, u64),
@@ -51,7 +51,10 @@ impl<'a> UtilityEvaluator<'a> {
 
     /// The same by predictive distributions that are known without draws
     /// ([`PredictiveTable::known`]): there is no Monte Carlo error.
-    pub fn without_draws(utilities: &'a [Box<dyn Utility>], observed: &'a [Vec<f64>]) -> Self {
+    pub fn without_draws(
+        utilities: &'a [Box<dyn UtilityFunction>],
+        observed: &'a [Vec<f64>],
+    ) -> Self {
         UtilityEvaluator { utilities, observed, weightings: Vec::new() }
     }
 

@@ -140,7 +140,7 @@ impl Version {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::utility::{AbsoluteError, Elpd, SquaredError, Utility};
+    use crate::assess::utility::{AbsoluteError, Elpd, SquaredError, UtilityFunction};
     use crate::assess::{Evaluation, Terms, bayesian_bootstrap, difference};
     use crate::density::checks::assert_relative;
     use crate::random::Seed;
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn sampled(
-        utility: &dyn Utility,
+        utility: &dyn UtilityFunction,
         (exact, approximations): &(Vec<f64>, Vec<f64>),
         sample: &RowSample,
     ) -> PointwiseUtilities {
@@ -168,7 +168,7 @@ mod tests {
         let known = population(1, 60);
         let sample = RowSample::draw(60, 60, Seed(1));
         let bootstrap = Bootstrap { replicates: 200, ..Bootstrap::new(Seed(4)) };
-        let utilities: [Box<dyn Utility>; 3] = [
+        let utilities: [Box<dyn UtilityFunction>; 3] = [
             Box::new(Elpd),
             Box::new(SquaredError::rmse()),
             Box::new(AbsoluteError::quantile(0.9)),

@@ -1,6 +1,8 @@
 //! Read a table from delimited text.
 
+use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use super::column::Texts;
 use super::header::{has_header, name_columns};
@@ -63,6 +65,26 @@ const SIGNATURES: [(&[u8], &str, &str); 9] = [
 ];
 
 impl Table {
+    /// Reads the table in a file: text with a delimiter that is auto-detected, or Parquet where the
+    /// name ends in `.parquet` and that feature is built.
+    ///
+    /// # Errors
+    /// [`DataError`] if the file cannot be read or holds no table.
+    pub fn read(path: impl AsRef<Path>) -> Result<Table, DataError> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let opened = File::open(path);
+        let cannot = |message: String| DataError::Read { file: file.clone(), message };
+        let opened = opened.map_err(|error| cannot(error.to_string()))?;
+        if path.extension().is_some_and(|ending| ending == "parquet") {
+            #[cfg(feature = "parquet")]
+            return Table::from_parquet(&file, opened);
+            #[cfg(not(feature = "parquet"))]
+            return Err(cannot("this posteria was built without Parquet".into()));
+        }
+        Table::from_text(&file, opened, &TextFormat::default())
+    }
+
     /// Reads a table from text; `file` names the source in errors. The text is read as a stream,
     /// and no more is held than a small multiple of what was read so far.
     ///

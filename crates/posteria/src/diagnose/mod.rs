@@ -9,6 +9,7 @@ mod autocovariance;
 mod cautions;
 mod chains;
 mod counts;
+mod display;
 mod effective_size;
 mod energy;
 mod fourier;

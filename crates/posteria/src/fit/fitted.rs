@@ -1,7 +1,7 @@
 //! A model fitted to a table: what every question about it begins with.
 
-use super::{ApproximationError, ChainMemory, PosteriorPredictive, Prepared, Workers};
-use crate::diagnose::mean_effective_size;
+use super::{ApproximationError, ChainMemory, PosteriorPredictive, Prepared, Stopped, Workers};
+use crate::diagnose::{Summary, SummaryOptions, mean_effective_size, summarize};
 use crate::draws::Draws;
 use crate::random::Seed;
 
@@ -17,6 +17,10 @@ pub struct Fit {
     pub warmup: usize,
     /// The targets of every row on the user's scale; classes as their indices.
     pub observed: Vec<Vec<f64>>,
+    /// Why its chains stopped, where that is known.
+    pub stopped: Option<Stopped>,
+    /// Who works for it.
+    pub workers: Workers,
 }
 
 impl Fit {
@@ -28,12 +32,18 @@ impl Fit {
         warmup: usize,
     ) -> Self {
         let observed = prepared.encoder.observed(&prepared.data.targets);
-        Fit { prepared, draws, memories, warmup, observed }
+        let (stopped, workers) = (None, Workers::default());
+        Fit { prepared, draws, memories, warmup, observed, stopped, workers }
     }
 
     /// Number of rows that it was fitted to.
     pub fn rows(&self) -> usize {
         self.observed.len()
+    }
+
+    /// Mean, spread and convergence of every variable, and the reasons to doubt them.
+    pub fn summary(&self) -> Summary {
+        summarize(&self.draws, &SummaryOptions::default())
     }
 
     /// What predicts for it, by `draws` of it; `None` if the model predicts nothing.

@@ -9,6 +9,7 @@ mod deadline;
 mod enough;
 mod evidence;
 mod fitted;
+mod from_table;
 mod inclusion;
 mod jobs;
 mod predictive;
@@ -32,6 +33,7 @@ pub use conditioned::{Approximable, Conditioned, usual_kernel};
 pub use enough::{Attained, Goal};
 pub use evidence::fit_evidence;
 pub use fitted::Fit;
+pub use from_table::{FitOptions, fit_table};
 pub use inclusion::Inclusion;
 pub use jobs::{run_in_turns, run_jobs};
 pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
@@ -79,6 +81,15 @@ pub enum FitError {
         /// The chain.
         chain: usize,
     },
+    /// Table and model do not go together.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// An approximation cannot be found.
+    #[error(transparent)]
+    Approximation(#[from] ApproximationError),
+    /// The work was stopped by whoever watches it.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// A member of a committee could not be trained.
     #[error(
         "member {index} of the committee cannot be trained: {reason}; are the data standardised?"

@@ -1,5 +1,6 @@
 //! From a specification and data to a posterior that can be sampled.
 
+mod builders;
 mod custom;
 mod error;
 mod findings;
@@ -16,6 +17,7 @@ pub mod selection;
 pub mod spec;
 mod usable;
 
+pub use builders::{Gp, Linear, Mlp};
 pub use custom::Custom;
 pub use error::ModelError;
 pub use findings::VariationalFindings;

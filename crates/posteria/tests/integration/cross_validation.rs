@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use posteria::assess::utility::{AbsoluteError, SquaredError, Utility};
+use posteria::assess::utility::{AbsoluteError, SquaredError, UtilityFunction};
 use posteria::assess::{
     BiasTerms, Bootstrap, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
     RelativeEfficiency, Terms, bayesian_bootstrap, leave_one_out,
@@ -145,7 +145,7 @@ fn weights_leave_rows_of_a_network_out() {
 
 /// What cross-validation in two folds says about least squares, plain and corrected, less what
 /// a new row costs in truth. The rows and the truth behind them are drawn.
-fn errors_of_two_folds(utility: &dyn Utility, stream: &mut Stream) -> (f64, f64) {
+fn errors_of_two_folds(utility: &dyn UtilityFunction, stream: &mut Stream) -> (f64, f64) {
     const ROWS: usize = 24;
     const INPUTS: usize = 4;
     const NOISE: f64 = 0.7;
@@ -197,7 +197,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 
 #[test]
 fn corrected_folds_are_closer_to_the_truth() {
-    let utilities: [Box<dyn Utility>; 2] =
+    let utilities: [Box<dyn UtilityFunction>; 2] =
         [Box::new(SquaredError::rmse()), Box::new(AbsoluteError::mean())];
     for (index, utility) in utilities.iter().enumerate() {
         let mut stream = Seed(62).stream(Purpose::Data, [index as u64, 0]);

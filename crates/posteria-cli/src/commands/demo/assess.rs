@@ -6,7 +6,7 @@ pub mod lindley;
 pub mod residual_models;
 pub mod robot_arm;
 
-use posteria::assess::utility::Utility;
+use posteria::assess::utility::UtilityFunction;
 use posteria::assess::{Better, TargetFacts, UtilityError, parse_utility};
 
 use self::assessor::Assessor;
@@ -16,7 +16,7 @@ use super::{Demonstration, Quantity, Settings, mean_and_sd};
 use crate::failure::{Failure, Result};
 
 /// The utilities of these names.
-fn utilities(names: &[&str], targets: &TargetFacts) -> Result<Vec<Box<dyn Utility>>> {
+fn utilities(names: &[&str], targets: &TargetFacts) -> Result<Vec<Box<dyn UtilityFunction>>> {
     let parse = |name: &&str| parse_utility(name, targets, Better::Higher);
     let utilities = names.iter().map(parse).collect::<std::result::Result<_, UtilityError>>();
     utilities.map_err(|error| Failure::bad_input(error.to_string()))

@@ -5,11 +5,11 @@ mod json;
 use std::io;
 use std::path::Path;
 
+use posteria::assess::{PredictionFigures, RowPrediction, mean_cost, share_right};
 use posteria::data::Encoder;
 use serde::Serialize;
 
 use super::effects::{self, Effect};
-use super::rows::{Figures, Row, accuracy, mean_cost};
 use crate::args::{self, Quantile};
 use crate::chains::StackedChains;
 use crate::failure::{Failure, Result};
@@ -25,12 +25,12 @@ pub struct Report {
     names: Names,
     /// Number of every row in its table, from 1.
     numbers: Vec<usize>,
-    rows: Vec<Row>,
-    joint: Option<Figures>,
+    rows: Vec<RowPrediction>,
+    joint: Option<PredictionFigures>,
     accuracy: Option<f64>,
     /// Of the actions, where costs are given and all targets known.
     mean_cost: Option<f64>,
-    by_target: Vec<Option<Figures>>,
+    by_target: Vec<Option<PredictionFigures>>,
     effects: Option<Vec<Effect>>,
     /// What weighted draws were worth, where predictions are their mean.
     pub importance: Option<Importance>,
@@ -64,7 +64,7 @@ impl Report {
         arguments: &args::Predict,
         (encoder, actions): (&Encoder, Vec<String>),
         numbers: Vec<usize>,
-        rows: Vec<Row>,
+        rows: Vec<RowPrediction>,
         effects: Option<Vec<Effect>>,
     ) -> Self {
         let classes = rows.first().map_or(0, |row| row.probabilities.len());
@@ -84,10 +84,12 @@ impl Report {
         let shown =
             |path: &Option<_>| path.as_deref().map(|path: &Path| path.display().to_string());
         Report {
-            joint: Figures::joint(&rows),
-            accuracy: accuracy(&rows).filter(|_| !real),
+            joint: PredictionFigures::joint(&rows),
+            accuracy: share_right(&rows).filter(|_| !real),
             mean_cost: mean_cost(&rows),
-            by_target: (0..targets).map(|target| Figures::of_target(&rows, target)).collect(),
+            by_target: (0..targets)
+                .map(|target| PredictionFigures::of_target(&rows, target))
+                .collect(),
             names,
             numbers,
             rows,
@@ -281,17 +283,18 @@ fn cell(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::{Output, Score};
+    use posteria::assess::{Score, TargetPrediction};
+
     use super::*;
 
     fn two_targets() -> Report {
-        let output = |mean: f64, error: f64| Output {
+        let output = |mean: f64, error: f64| TargetPrediction {
             mean,
             sd: f64::NAN,
             quantiles: vec![mean - 1.0],
             score: Some(Score { log_density: -error, from_mean: error, from_median: error }),
         };
-        let row = |first: f64, second: f64| Row {
+        let row = |first: f64, second: f64| RowPrediction {
             outputs: vec![output(first, 3.0), output(second, 4.0)],
             probabilities: Vec::new(),
             predicted: None,
@@ -309,10 +312,10 @@ mod tests {
                 actions: Vec::new(),
             },
             numbers: vec![1, 3],
-            joint: Figures::joint(&rows),
+            joint: PredictionFigures::joint(&rows),
             accuracy: None,
             mean_cost: None,
-            by_target: (0..2).map(|target| Figures::of_target(&rows, target)).collect(),
+            by_target: (0..2).map(|target| PredictionFigures::of_target(&rows, target)).collect(),
             rows,
             effects: None,
             importance: None,

@@ -1,6 +1,6 @@
 //! Say why a fit cannot be assessed.
 
-use crate::assess::{ImportanceError, LogLikelihoodError};
+use crate::assess::{BootstrapError, ImportanceError, LogLikelihoodError, UtilityError};
 use crate::data::{DataError, FoldError};
 use crate::fit::{ApproximationError, Cancelled, FitError, PredictError, PrepareError};
 
@@ -29,6 +29,12 @@ pub enum AssessError {
     /// Importance weights cannot be found.
     #[error(transparent)]
     Importance(#[from] ImportanceError),
+    /// A utility is not for the targets.
+    #[error(transparent)]
+    Utility(#[from] UtilityError),
+    /// New rows cannot be drawn from those at hand.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
     /// A fit without some rows failed.
     #[error("fold {fold} ({held_out} row(s) held out): {error}")]
     Fit {
@@ -37,7 +43,7 @@ pub enum AssessError {
         /// Number of rows held out.
         held_out: usize,
         /// Why.
-        error: FitError,
+        error: Box<FitError>,
     },
     /// The model has nothing to predict.
     #[error("this model has no targets to predict")]

@@ -1,6 +1,6 @@
 //! Fit without some rows in memory.
 
-use super::{AssessError, Division, FoldModel, FoldStart, Refit};
+use super::{AssessError, Division, EachFold, FoldStart, Refit};
 use crate::draws::Draws;
 use crate::fit::{Fit, InMemory, Workers};
 
@@ -35,7 +35,7 @@ impl Refit for InMemoryRefit<'_> {
         &self,
         division: &Division,
         indices: &[usize],
-        each: &mut dyn FnMut(&FoldModel, &Draws) -> Result<(), AssessError>,
+        each: &mut EachFold<'_, AssessError>,
     ) -> Result<(), AssessError> {
         let threads = self.workers.threads;
         for &index in indices {
@@ -53,7 +53,7 @@ impl Refit for InMemoryRefit<'_> {
             drop(recorded);
             outcome.map_err(|error| {
                 let held_out = division.folds.held_out(index).len();
-                AssessError::Fit { fold: index + 1, held_out, error }
+                AssessError::Fit { fold: index + 1, held_out, error: Box::new(error) }
             })?;
             self.workers.go_on()?;
             each(&fold, &kept.into_draws())?;

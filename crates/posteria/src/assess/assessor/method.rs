@@ -45,6 +45,9 @@ impl Method {
     }
 }
 
+/// Rows that are left out by fits of their own unless it is said otherwise.
+const REFITS: usize = 10;
+
 /// What happens to rows whose importance weights cannot be trusted, in this order.
 #[derive(Clone, Copy, Debug)]
 pub struct Repair {
@@ -52,6 +55,13 @@ pub struct Repair {
     pub matching: bool,
     /// At most so many rows are left out by new fits.
     pub refits: usize,
+}
+
+impl Default for Repair {
+    /// Moment matching, then new fits of up to ten rows.
+    fn default() -> Self {
+        Repair { matching: true, refits: REFITS }
+    }
 }
 
 /// How well a fit predicts.

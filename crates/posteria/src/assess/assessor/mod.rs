@@ -15,12 +15,12 @@ pub use in_memory::InMemoryRefit;
 pub use information::Information;
 pub use left_out::{check_usable, log_densities};
 pub use method::{Assessed, Method, Repair};
-pub use refit::{Division, FoldModel, FoldStart, Note, Refit};
+pub use refit::{Division, EachFold, FoldModel, FoldStart, Note, Refit};
 pub use subsample::Subsample;
 
 use posteria_linalg::Matrix;
 
-use super::utility::Utility;
+use super::utility::UtilityFunction;
 use super::{KFoldUtilities, RowUtilities, UtilityEvaluator, pointwise_utilities};
 use crate::caution::Caution;
 use crate::data::FoldScheme;
@@ -45,7 +45,7 @@ pub struct Assessor<'a, R> {
     /// What is assessed.
     pub fit: &'a Fit,
     /// What predictions are worth; the first is the log predictive density.
-    pub utilities: &'a [Box<dyn Utility>],
+    pub utilities: &'a [Box<dyn UtilityFunction>],
     /// Rows that the fit has not seen, if it is judged by them.
     pub held_out: Option<HeldOut<'a>>,
     /// Names the streams of what is drawn.

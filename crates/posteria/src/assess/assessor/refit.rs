@@ -70,6 +70,9 @@ pub enum Note {
     },
 }
 
+/// Takes a fold that was fitted, with its draws.
+pub type EachFold<'e, E> = dyn FnMut(&FoldModel, &Draws) -> Result<(), E> + 'e;
+
 /// Where what an assessment needs besides a fit comes from: in memory, in a run folder, elsewhere.
 pub trait Refit: Sync {
     /// How it can fail.
@@ -97,7 +100,7 @@ pub trait Refit: Sync {
         &self,
         division: &Division,
         indices: &[usize],
-        each: &mut dyn FnMut(&FoldModel, &Draws) -> Result<(), Self::Error>,
+        each: &mut EachFold<'_, Self::Error>,
     ) -> Result<(), Self::Error>;
 
     /// Told what is about to be done.

@@ -3,7 +3,7 @@
 //! What an action costs depends on what the target turns out to be: a [`Costs`] holds a matrix of
 //! actions × classes, or a formula over the target `y` and the action `a`. Under the predictive
 //! distribution every action has an expected cost, and [`Costs::decide`] finds the action by a
-//! [`Rule`] [Fabricius 1999, §3.2]. As a [`Utility`], [`ActionCost`] tells what
+//! [`Rule`] [Fabricius 1999, §3.2]. As a [`UtilityFunction`], [`ActionCost`] tells what
 //! deciding by the model will cost.
 
 mod costs;
@@ -16,7 +16,7 @@ mod tests;
 pub use costs::{Costs, Decision};
 pub use error::CostError;
 
-use super::utility::{Better, Summary, Utility};
+use super::utility::{Better, Summary, UtilityFunction};
 use crate::predict::Predictive;
 
 /// How an action is chosen.
@@ -53,7 +53,7 @@ impl ActionCost {
     }
 }
 
-impl Utility for ActionCost {
+impl UtilityFunction for ActionCost {
     fn name(&self) -> &str {
         "cost"
     }

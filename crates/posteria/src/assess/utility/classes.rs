@@ -1,13 +1,13 @@
 //! Utilities of predicted classes.
 
-use super::{Averages, Better, Summary, Utility};
+use super::{Averages, Better, Summary, UtilityFunction};
 use crate::predict::Predictive;
 
 /// 1 if the most probable class (the first of equals) is that of the row, else 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Accuracy;
 
-impl Utility for Accuracy {
+impl UtilityFunction for Accuracy {
     fn name(&self) -> &str {
         "accuracy"
     }
@@ -30,7 +30,7 @@ impl Utility for Accuracy {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ErrorRate;
 
-impl Utility for ErrorRate {
+impl UtilityFunction for ErrorRate {
     fn name(&self) -> &str {
         "error-rate"
     }
@@ -65,7 +65,7 @@ fn first_largest(probabilities: &[f64]) -> usize {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Brier;
 
-impl Utility for Brier {
+impl UtilityFunction for Brier {
     fn name(&self) -> &str {
         "brier"
     }

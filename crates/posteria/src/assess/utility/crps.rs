@@ -1,7 +1,7 @@
 //! The continuous ranked probability score, by quadrature.
 
 use super::errors::over_targets;
-use super::{Better, Summary, Utility};
+use super::{Better, Summary, UtilityFunction};
 use crate::predict::Predictive;
 
 /// The continuous ranked probability score
@@ -20,7 +20,7 @@ use crate::predict::Predictive;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Crps;
 
-impl Utility for Crps {
+impl UtilityFunction for Crps {
     fn name(&self) -> &str {
         "crps"
     }

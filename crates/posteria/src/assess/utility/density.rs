@@ -1,6 +1,6 @@
 //! The predictive density at the target, and its logarithm.
 
-use super::{Averages, Better, Summary, Utility};
+use super::{Averages, Better, Summary, UtilityFunction};
 use crate::predict::Predictive;
 
 /// The log predictive density of a row, log p(y given x, D): joint over several targets, and of a
@@ -9,7 +9,7 @@ use crate::predict::Predictive;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Elpd;
 
-impl Utility for Elpd {
+impl UtilityFunction for Elpd {
     fn name(&self) -> &str {
         super::ELPD
     }
@@ -31,7 +31,7 @@ impl Utility for Elpd {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Likelihood;
 
-impl Utility for Likelihood {
+impl UtilityFunction for Likelihood {
     fn name(&self) -> &str {
         "likelihood"
     }

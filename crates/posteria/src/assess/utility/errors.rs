@@ -1,6 +1,6 @@
 //! Errors of point predictions of real targets.
 
-use super::{Averages, Better, Summary, Utility};
+use super::{Averages, Better, Summary, UtilityFunction};
 use crate::predict::Predictive;
 
 /// The squared error of the predictive mean, (E(y given x) - y)² [Vehtari 2001, eq. 3.5]: the mean
@@ -26,7 +26,7 @@ impl SquaredError {
     }
 }
 
-impl Utility for SquaredError {
+impl UtilityFunction for SquaredError {
     fn name(&self) -> &str {
         self.name
     }
@@ -71,7 +71,7 @@ impl AbsoluteError {
     }
 }
 
-impl Utility for AbsoluteError {
+impl UtilityFunction for AbsoluteError {
     fn name(&self) -> &str {
         &self.name
     }

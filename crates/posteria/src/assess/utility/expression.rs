@@ -2,7 +2,7 @@
 
 use super::super::TargetFacts;
 use super::super::formula::{Fact, Facts, Formula, FormulaError, Scope};
-use super::{Better, Summary, Utility};
+use super::{Better, Summary, UtilityFunction};
 use crate::predict::Predictive;
 
 /// A formula over the target and its predictive distribution, averaged over rows; see
@@ -25,7 +25,7 @@ impl Expression {
     }
 }
 
-impl Utility for Expression {
+impl UtilityFunction for Expression {
     fn name(&self) -> &str {
         &self.name
     }

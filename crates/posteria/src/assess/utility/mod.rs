@@ -1,5 +1,6 @@
 //! Value predictions: u(y, predictive distribution) for one row, and how rows are summarised.
 
+mod choice;
 mod classes;
 mod crps;
 mod density;
@@ -11,6 +12,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+pub use choice::Utility;
 pub use classes::{Accuracy, Brier, ErrorRate};
 pub use crps::Crps;
 pub use density::{Elpd, Likelihood};
@@ -47,8 +49,8 @@ impl Better {
 
 /// What a prediction is worth once the target is known, u(y, p(y given x, D)) [Vehtari 2001,
 /// §3.1.1]. A utility is shown in its own unit and is not negated if it is a cost: see
-/// [`Utility::better`].
-pub trait Utility: Send + Sync {
+/// [`UtilityFunction::better`].
+pub trait UtilityFunction: Send + Sync {
     /// What the user calls it: `rmse`, `abs-quantile:0.9`, …
     fn name(&self) -> &str;
 

@@ -3,7 +3,7 @@
 use super::super::TargetFacts;
 use super::{
     AbsoluteError, Accuracy, Better, Brier, Crps, Elpd, ErrorRate, Expression, Likelihood,
-    SquaredError, Utility, UtilityError,
+    SquaredError, UtilityError, UtilityFunction,
 };
 use crate::data::nearest;
 
@@ -34,7 +34,7 @@ pub fn parse_utility(
     text: &str,
     targets: &TargetFacts,
     formulas: Better,
-) -> Result<Box<dyn Utility>, UtilityError> {
+) -> Result<Box<dyn UtilityFunction>, UtilityError> {
     let text = text.trim();
     if let Some(formula) = text.strip_prefix("expr:") {
         return Ok(Box::new(Expression::new(formula.trim(), targets, formulas)?));
@@ -52,7 +52,7 @@ pub fn parse_utility(
         let (kind, fitting) = (targets.kind(), fitting(targets));
         return Err(UtilityError::NotForTask { name: name.into(), kind, fitting });
     }
-    let utility: Box<dyn Utility> = match (name, targets) {
+    let utility: Box<dyn UtilityFunction> = match (name, targets) {
         (ELPD, _) => Box::new(Elpd),
         ("likelihood", _) => Box::new(Likelihood),
         ("rmse", _) => Box::new(SquaredError::rmse()),

@@ -17,7 +17,7 @@ fn classes(labels: &[&str]) -> TargetFacts {
     TargetFacts::Classes { labels: labels.iter().map(|label| label.to_string()).collect() }
 }
 
-fn utility(text: &str, targets: &TargetFacts) -> Box<dyn Utility> {
+fn utility(text: &str, targets: &TargetFacts) -> Box<dyn UtilityFunction> {
     parse_utility(text, targets, Better::Lower).unwrap_or_else(|error| panic!("{error}"))
 }
 

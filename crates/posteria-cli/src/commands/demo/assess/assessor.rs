@@ -1,6 +1,6 @@
 //! Predict the rows of a simulated table by rows that they are not among, and value that.
 
-use posteria::assess::utility::Utility;
+use posteria::assess::utility::UtilityFunction;
 use posteria::assess::{
     KFoldUtilities, LeaveOneOut, LeaveOneOutOptions, LogLikelihoods, PointwiseUtilities,
     RowUtilities, UtilityEvaluator, leave_one_out, pointwise_utilities,
@@ -18,7 +18,7 @@ use crate::failure::{Classify, Result};
 pub struct Assessor<'a> {
     pub study: &'a Study,
     pub table: &'a Table,
-    pub utilities: &'a [Box<dyn Utility>],
+    pub utilities: &'a [Box<dyn UtilityFunction>],
     pub settings: &'a Settings,
 }
 

@@ -1,8 +1,8 @@
 //! Predictions as JSON.
 
+use posteria::assess::{PredictionFigures, RowPrediction, TargetPrediction};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::super::rows::{Figures, Output, Row};
 use super::{Names, Report};
 
 impl Serialize for Report {
@@ -24,7 +24,9 @@ impl Serialize for Report {
             map.serialize_entry("mean_cost", &self.mean_cost)?;
         }
         if self.by_target.len() > 1 {
-            let of = |(index, figures): (usize, &Option<Figures>)| (index, FigureObject(*figures));
+            let of = |(index, figures): (usize, &Option<PredictionFigures>)| {
+                (index, FigureObject(*figures))
+            };
             let all: Vec<_> = self.by_target.iter().enumerate().map(of).collect();
             let named = all.iter().map(|(index, it)| (self.names.targets[*index].as_str(), it));
             map.serialize_entry("targets", &Entries(named.collect()))?;
@@ -47,7 +49,7 @@ impl Serialize for Report {
     }
 }
 
-struct FigureObject(Option<Figures>);
+struct FigureObject(Option<PredictionFigures>);
 
 impl Serialize for FigureObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -75,7 +77,7 @@ impl<T: Serialize> Serialize for Entries<'_, T> {
 /// One row: a figure is a number for one target, an object of numbers by target for several.
 struct RowObject<'a> {
     number: usize,
-    row: &'a Row,
+    row: &'a RowPrediction,
     names: &'a Names,
 }
 
@@ -84,7 +86,8 @@ impl Serialize for RowObject<'_> {
         let RowObject { number, row, names } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("row", number)?;
-        let mut figure = |name: &str, value: &dyn Fn(&Output) -> f64| match &row.outputs[..] {
+        let mut figure = |name: &str, value: &dyn Fn(&TargetPrediction) -> f64| match &row.outputs[..]
+        {
             [] => Ok(()),
             [output] => map.serialize_entry(name, &value(output)),
             several => {
@@ -100,7 +103,9 @@ impl Serialize for RowObject<'_> {
         }
         let scored = row.outputs.first().is_some_and(|output| output.score.is_some());
         if row.outputs.len() > 1 && scored {
-            let alone = |output: &Output| output.score.map_or(f64::NAN, |score| score.log_density);
+            let alone = |output: &TargetPrediction| {
+                output.score.map_or(f64::NAN, |score| score.log_density)
+            };
             figure("log_densities", &alone)?;
         }
         if let Some(class) = row.predicted {

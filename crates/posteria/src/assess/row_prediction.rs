@@ -1,19 +1,13 @@
-//! Compute the figures of every row, and over all rows.
+//! The figures of predictions: of every row, and over all rows where targets are known.
 
-use posteria::assess::decision::Decision;
-use posteria::data::EncodedRows;
-use posteria::fit::PosteriorPredictive;
-use posteria::predict::Predictive;
-
-use crate::args::Quantile;
-use crate::decide::Decide;
-use crate::failure::Result;
+use super::decision::{Costs, Decision, Rule};
+use crate::predict::Predictive;
 
 /// The prediction for one row.
-#[derive(Debug)]
-pub struct Row {
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowPrediction {
     /// One per real target; none for classes.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<TargetPrediction>,
     /// The probability of every class; none for real targets.
     pub probabilities: Vec<f64>,
     /// Index of the most probable class.
@@ -29,16 +23,24 @@ pub struct Row {
 }
 
 /// What is wanted of every row.
-pub struct Asked<'a> {
-    /// Quantiles of real targets.
-    pub quantiles: &'a [Quantile],
-    /// By what to choose an action.
-    pub decide: Option<&'a Decide>,
+#[derive(Clone, Copy)]
+pub struct PredictOptions<'a> {
+    /// Probabilities of the quantiles of real targets.
+    pub quantiles: &'a [f64],
+    /// By which costs and which rule an action is chosen.
+    pub decide: Option<(&'a Costs, Rule)>,
+}
+
+impl Default for PredictOptions<'_> {
+    /// The median and a 90 % interval, and no action.
+    fn default() -> Self {
+        PredictOptions { quantiles: &[0.05, 0.5, 0.95], decide: None }
+    }
 }
 
 /// The prediction for one real target of a row.
-#[derive(Debug)]
-pub struct Output {
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetPrediction {
     /// The mean; NaN if it does not exist.
     pub mean: f64,
     /// The standard deviation; NaN if it does not exist.
@@ -50,7 +52,7 @@ pub struct Output {
 }
 
 /// A prediction beside the target itself.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// Log density of this target alone.
     pub log_density: f64,
@@ -60,24 +62,11 @@ pub struct Score {
     pub from_median: f64,
 }
 
-/// Predicts every row. `observed` holds the targets of each, if they are known.
-pub fn predict_rows(
-    work: &PosteriorPredictive<'_>,
-    new: &EncodedRows,
-    observed: Option<&[Vec<f64>]>,
-    asked: &Asked<'_>,
-) -> Result<Vec<Row>> {
-    Ok(work.map_rows(&new.inputs, |row, predictive| {
-        let observed = observed.map(|observed| &observed[row][..]);
-        Row::new(predictive, observed, asked)
-    })?)
-}
-
-impl Row {
+impl RowPrediction {
     /// Whether every figure is finite that exists: means and standard deviations need not, and the
     /// log density of an impossible target is -inf.
     pub fn is_finite(&self) -> bool {
-        let output = |output: &Output| {
+        let output = |output: &TargetPrediction| {
             !output.mean.is_infinite()
                 && !output.sd.is_infinite()
                 && output.quantiles.iter().all(|value| value.is_finite())
@@ -88,7 +77,12 @@ impl Row {
             && !self.log_density.is_some_and(is_lost)
     }
 
-    fn new(predictive: &Predictive<'_>, observed: Option<&[f64]>, asked: &Asked<'_>) -> Self {
+    /// By the predictive distribution of the row, whose targets may be known.
+    pub fn new(
+        predictive: &Predictive<'_>,
+        observed: Option<&[f64]>,
+        asked: &PredictOptions<'_>,
+    ) -> Self {
         let quantiles = asked.quantiles;
         let family = predictive.family();
         // A row without target has a density of its own.
@@ -96,15 +90,20 @@ impl Row {
         let output = |output: usize| {
             let quantile = |p: f64| predictive.quantile(output, p);
             let mean = predictive.mean(output).unwrap_or(f64::NAN);
-            let asked: Vec<f64> = quantiles.iter().map(|q| quantile(q.probability)).collect();
-            let is_median = |q: &Quantile| (q.probability - 0.5).abs() <= 0.0;
+            let asked: Vec<f64> = quantiles.iter().map(|p| quantile(*p)).collect();
+            let is_median = |p: &f64| (p - 0.5).abs() <= 0.0;
             let known = quantiles.iter().position(is_median).map(|index| asked[index]);
             let score = observed.map(|observed| Score {
                 log_density: predictive.log_density_of(output, observed[output]),
                 from_mean: observed[output] - mean,
                 from_median: observed[output] - known.unwrap_or_else(|| quantile(0.5)),
             });
-            Output { mean, sd: predictive.sd(output).unwrap_or(f64::NAN), quantiles: asked, score }
+            TargetPrediction {
+                mean,
+                sd: predictive.sd(output).unwrap_or(f64::NAN),
+                quantiles: asked,
+                score,
+            }
         };
         let mut probabilities = vec![0.0; family.classes()];
         let mut predicted = None;
@@ -114,9 +113,9 @@ impl Row {
         }
         let first = observed.and_then(|observed| observed.first()).copied();
         let class = first.map(|class| class as usize);
-        let decision = asked.decide.map(|by| by.costs.decide(predictive, by.rule));
-        let cost = |by: &Decide| Some(by.costs.cost(decision?.action, first?));
-        Row {
+        let decision = asked.decide.map(|(costs, rule)| costs.decide(predictive, rule));
+        let cost = |(costs, _): (&Costs, Rule)| Some(costs.cost(decision?.action, first?));
+        RowPrediction {
             outputs: (0..family.outputs()).map(output).collect(),
             probabilities,
             right: predicted.zip(class).map(|(predicted, class)| predicted == class),
@@ -129,8 +128,8 @@ impl Row {
 }
 
 /// How good the predictions of all rows are, where the targets are known.
-#[derive(Debug, Clone, Copy)]
-pub struct Figures {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictionFigures {
     /// Mean log density of a row.
     pub mean_log_density: f64,
     /// Root mean square of target minus predicted mean, over rows and targets.
@@ -139,20 +138,20 @@ pub struct Figures {
     pub mae: f64,
 }
 
-impl Figures {
+impl PredictionFigures {
     /// Of all targets together.
-    pub fn joint(rows: &[Row]) -> Option<Self> {
+    pub fn joint(rows: &[RowPrediction]) -> Option<Self> {
         let densities: Option<Vec<f64>> = rows.iter().map(|row| row.log_density).collect();
         let scores = rows.iter().flat_map(|row| &row.outputs).map(|output| output.score);
-        Some(Figures::of(&densities?, &scores.collect::<Option<Vec<_>>>()?))
+        Some(PredictionFigures::of(&densities?, &scores.collect::<Option<Vec<_>>>()?))
     }
 
     /// Of one target.
-    pub fn of_target(rows: &[Row], target: usize) -> Option<Self> {
+    pub fn of_target(rows: &[RowPrediction], target: usize) -> Option<Self> {
         let scores = rows.iter().map(|row| row.outputs[target].score);
         let scores = scores.collect::<Option<Vec<_>>>()?;
         let densities: Vec<f64> = scores.iter().map(|score| score.log_density).collect();
-        Some(Figures::of(&densities, &scores))
+        Some(PredictionFigures::of(&densities, &scores))
     }
 
     fn of(densities: &[f64], scores: &[Score]) -> Self {
@@ -161,7 +160,7 @@ impl Figures {
         let largest = errors.clone().fold(0.0_f64, |most, error| most.max(error.abs()));
         let unit = if largest > 0.0 { largest } else { 1.0 };
         let squares = mean(errors.map(|error| (error / unit).powi(2)));
-        Figures {
+        PredictionFigures {
             mean_log_density: mean(densities.iter().copied()),
             rmse: unit * squares.sqrt(),
             mae: mean(scores.iter().map(|score| score.from_median.abs())),
@@ -170,13 +169,13 @@ impl Figures {
 }
 
 /// The fraction of rows whose most probable class is theirs.
-pub fn accuracy(rows: &[Row]) -> Option<f64> {
+pub fn share_right(rows: &[RowPrediction]) -> Option<f64> {
     let right: Option<Vec<bool>> = rows.iter().map(|row| row.right).collect();
     right.map(|right| right.iter().filter(|right| **right).count() as f64 / right.len() as f64)
 }
 
 /// The mean cost of the actions, where all targets are known.
-pub fn mean_cost(rows: &[Row]) -> Option<f64> {
+pub fn mean_cost(rows: &[RowPrediction]) -> Option<f64> {
     let costs: Option<Vec<f64>> = rows.iter().map(|row| row.cost).collect();
     costs.filter(|costs| !costs.is_empty()).map(|costs| mean(costs.into_iter()))
 }

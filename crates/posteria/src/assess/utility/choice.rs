@@ -1,0 +1,95 @@
+//! Utilities by name.
+
+use std::fmt;
+
+use super::super::TargetFacts;
+use super::{Better, UtilityError, UtilityFunction, parse_utility};
+
+/// What a prediction is worth, by name; [`parse_utility`] says for which targets.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Utility {
+    /// Log predictive density, log p(y | x, D).
+    Elpd,
+    /// Predictive density.
+    Likelihood,
+    /// Root mean square of target minus predictive mean.
+    Rmse,
+    /// The same in units of the standard deviation of the target.
+    Nrmse,
+    /// Mean distance of target and predictive median.
+    Mae,
+    /// This quantile of the distance of target and predictive median.
+    AbsQuantile(f64),
+    /// Continuous ranked probability score.
+    Crps,
+    /// Share of rows whose most probable class is theirs.
+    Accuracy,
+    /// Share of rows whose most probable class is another.
+    ErrorRate,
+    /// Brier score.
+    Brier,
+    /// A formula of the target and its predictive distribution, and which values are better.
+    Formula(String, Better),
+}
+
+impl Utility {
+    /// What computes it for these targets.
+    ///
+    /// # Errors
+    /// [`UtilityError`] if it is not for them.
+    pub fn function(
+        &self,
+        targets: &TargetFacts,
+    ) -> Result<Box<dyn UtilityFunction>, UtilityError> {
+        let better = match self {
+            Utility::Formula(_, better) => *better,
+            _ => Better::Higher,
+        };
+        parse_utility(&self.to_string(), targets, better)
+    }
+}
+
+impl fmt::Display for Utility {
+    /// As [`parse_utility`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Utility::Elpd => f.write_str("elpd"),
+            Utility::Likelihood => f.write_str("likelihood"),
+            Utility::Rmse => f.write_str("rmse"),
+            Utility::Nrmse => f.write_str("nrmse"),
+            Utility::Mae => f.write_str("mae"),
+            Utility::AbsQuantile(alpha) => write!(f, "abs-quantile:{alpha}"),
+            Utility::Crps => f.write_str("crps"),
+            Utility::Accuracy => f.write_str("accuracy"),
+            Utility::ErrorRate => f.write_str("error-rate"),
+            Utility::Brier => f.write_str("brier"),
+            Utility::Formula(formula, _) => write!(f, "expr:{formula}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read() {
+        let real = TargetFacts::Real { names: vec!["y".into()], deviations: vec![2.0] };
+        let classes = TargetFacts::Classes { labels: vec!["no".into(), "yes".into()] };
+        let formula = Utility::Formula("-abs(y - mean)".into(), Better::Higher);
+        use Utility::{
+            AbsQuantile, Accuracy, Brier, Crps, Elpd, ErrorRate, Likelihood, Mae, Nrmse, Rmse,
+        };
+        for of_numbers in [Rmse, Nrmse, Mae, AbsQuantile(0.9), Crps, formula] {
+            assert!(of_numbers.function(&real).is_ok(), "{of_numbers}");
+        }
+        for of_classes in [Accuracy, ErrorRate, Brier] {
+            assert!(of_classes.function(&classes).is_ok(), "{of_classes}");
+            assert!(of_classes.function(&real).is_err(), "{of_classes}");
+        }
+        for of_all in [Elpd, Likelihood] {
+            assert!(of_all.function(&real).is_ok() && of_all.function(&classes).is_ok());
+        }
+    }
+}

@@ -9,7 +9,7 @@ mod report;
 mod select;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
-pub use evidence::{Evidence, EvidenceMethod, Proposal, ScheduleKind, Sensitivity};
+pub use evidence::{Evidence, EvidenceMethod, Sensitivity};
 pub use fit::{
     Fit, Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
 };

@@ -127,7 +127,12 @@ impl From<AssessError> for Failure {
 
 impl From<FitError> for Failure {
     fn from(error: FitError) -> Self {
-        Failure::Running(error.into())
+        match error {
+            FitError::Cancelled(cancelled) => cancelled.into(),
+            FitError::Approximation(error) => error.into(),
+            FitError::Prepare(error) => Failure::BadInput(error.into()),
+            error => Failure::Running(error.into()),
+        }
     }
 }
 

@@ -112,3 +112,8 @@ pub use data::Table;
 pub use fit::fit_table as fit;
 pub use fit::{Fit, FitOptions};
 pub use model::{Gp, Linear, Mlp};
+
+/// The chapter of the guide about the library: its blocks are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/rust.md")]
+struct GuideToTheLibrary;

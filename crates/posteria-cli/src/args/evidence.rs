@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use posteria::evidence::Method;
+use posteria::evidence::{self, EvidenceOptions, Method};
 
 /// Estimate log evidences (marginal likelihoods) and Bayes factors.
 ///
@@ -100,6 +100,28 @@ pub enum EvidenceMethod {
     Reciprocal,
     /// One sorted sweep over drawn temperatures, as first published
     Sweep,
+}
+
+impl Evidence {
+    /// What they mean.
+    pub fn options(&self) -> EvidenceOptions {
+        EvidenceOptions {
+            methods: self.method.iter().map(|method| method.method()).collect(),
+            by_power: self.schedule == ScheduleKind::Power,
+            exponent: self.exponent,
+            rungs: self.rungs,
+            ladders: self.ladders,
+            draws: self.draws,
+            warmup: self.warmup,
+            particles: self.particles,
+            proposal: match self.proposal {
+                Proposal::Fitted => evidence::Proposal::Fitted,
+                Proposal::Prior => evidence::Proposal::Prior,
+                Proposal::Laplace => evidence::Proposal::Laplace,
+                Proposal::Ensemble => evidence::Proposal::Ensemble,
+            },
+        }
+    }
 }
 
 impl EvidenceMethod {

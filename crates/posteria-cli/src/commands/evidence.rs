@@ -1,6 +1,5 @@
 //! Estimate log evidences, and compare models by them.
 
-mod methods;
 mod report;
 mod sensitivity;
 mod subject;
@@ -8,10 +7,12 @@ mod watch;
 
 use std::path::Path;
 
-use posteria::evidence::{ModelEvidence, model_probabilities};
+use posteria::evidence::{
+    EstimateError, EvidenceFindings, EvidenceOptions, LadderError, ModelEvidence, estimate,
+    model_probabilities,
+};
 use posteria::random::Seed;
 
-use self::methods::{Findings, find};
 use self::report::{Comparison, Report};
 use self::subject::Subject;
 use self::watch::Watch;
@@ -39,15 +40,18 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
         subject.repeat_verdict(context)?;
         let name = if count > 1 { format!("{}: ", subject.name) } else { String::new() };
         let seed = context.seed.map_or(subject.spec.sampling.seed(), Seed);
-        let key = key(subject, arguments, seed)?;
+        let options = arguments.options();
+        let key = key(subject, &options, seed)?;
         let watch = Watch::new(context.output, name, interrupt.clone())
             .keeping(subject.folder.as_deref(), key);
-        let result = find(subject, arguments, seed, context, &watch);
-        let findings = watch.ended(result)?;
+        let memory = watch.memory();
+        let with = (seed, context.threads);
+        let found = estimate(&subject.model, &options, with, &watch, memory.as_ref());
+        let findings = watch.ended(found.map_err(|error| failure(&subject.name, error)))?;
         let mut report = Report::new(subject, &findings);
         if let Some(sensitivity) = &arguments.sensitivity {
             let watch = watch.without_partial();
-            let curve = sensitivity::curve(subject, sensitivity, arguments, seed, context, &watch);
+            let curve = sensitivity::curve(subject, sensitivity, &options, with, &watch);
             report.sensitivity = Some(watch.ended(curve)?);
         }
         if let Some(folder) = &subject.folder {
@@ -100,15 +104,28 @@ fn check(arguments: &args::Evidence) -> Result<()> {
 }
 
 /// Everything that the numbers of ladders depend on.
-fn key(subject: &Subject, arguments: &args::Evidence, seed: Seed) -> Result<String> {
+fn key(subject: &Subject, options: &EvidenceOptions, seed: Seed) -> Result<String> {
     let spec = subject.spec.to_toml().bad_input()?;
-    let options = methods::options(&subject.model, arguments);
-    let kept = (&arguments.method, arguments.proposal);
-    Ok(format!("{spec}\n{options:?} {kept:?} {seed:?}"))
+    let ladder = options.ladder(&subject.model);
+    let kept = (&options.methods, options.proposal);
+    Ok(format!("{spec}\n{ladder:?} {kept:?} {seed:?}"))
+}
+
+/// Why there is no estimate of what is called `name`, by whose fault.
+fn failure(name: &str, error: EstimateError) -> Failure {
+    match error {
+        EstimateError::Ladder(
+            LadderError::Start | LadderError::Interrupted | LadderError::Laplace(_),
+        )
+        | EstimateError::Mode(_) => {
+            Failure::Running(anyhow::Error::new(error).context(name.to_string()))
+        }
+        error => Failure::bad_input(format!("{name}: {error}")),
+    }
 }
 
 /// Writes `evidence.json` into the folder of a run.
-fn keep(folder: &Path, report: &Report, findings: &Findings) -> Result<()> {
+fn keep(folder: &Path, report: &Report, findings: &EvidenceFindings) -> Result<()> {
     let mut value = serde_json::to_value(Enveloped::new(report, &report.warnings)).running()?;
     value["curve"] = serde_json::to_value(findings.curve()).running()?;
     let text = serde_json::to_string_pretty(&value).running()? + "\n";

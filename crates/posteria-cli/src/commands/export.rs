@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use posteria::draws::{BatchCentre, Draws, WriteError, write_csv, write_json, write_stan_csv};
-use posteria::fit::Prepared;
 use posteria_store::{Axis, Export, Pointwise, Run, TrainingArrays, write_zarr};
 use serde::Serialize;
 
@@ -14,7 +13,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
-use crate::predictive::Predicted;
+use crate::predictive::{posterior_predictive, prior};
 use crate::sampling::{open, spec_of, store_failure};
 use crate::{text, verdict};
 
@@ -97,19 +96,17 @@ fn beside_the_draws(
     if run.training_data().map_err(store_failure)?.is_none() && flags.prior.is_none() {
         return Ok(export);
     }
-    let Prepared { encoder, data: dataset, posterior, .. } =
-        fitted((&flags.run, run), &spec, None)?;
-    let training = TrainingArrays::new(&dataset, &encoder);
+    let prepared = fitted((&flags.run, run), &spec, None)?;
+    let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
     (export.observed, export.constant) = (training.observed, training.constant);
     let interrupt = Interrupt::listen().running()?;
-    let (data, interrupt) = (&dataset, &interrupt);
-    let predicted = Predicted { spec: &spec, data, posterior: &posterior, context, interrupt };
+    let workers = context.workers(&interrupt);
     // A mean or median of draws is not a draw: nothing follows from it.
     if flags.batch.is_none() {
-        export.added.extend(predicted.posterior_predictive(draws)?);
+        export.added.extend(posterior_predictive(&prepared, draws, &workers)?);
     }
     if let Some(count) = flags.prior {
-        export.added.extend(predicted.prior(count.get())?);
+        export.added.extend(prior(&prepared, count.get(), &workers)?);
     }
     Ok(export)
 }

@@ -15,7 +15,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
-use crate::predictive::Predicted;
+use crate::predictive::posterior_predictive;
 use crate::prepare::{prepare, prepare_kept};
 use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
 use crate::warning::Warning;
@@ -99,18 +99,18 @@ fn add_predictive(
     context: &Context,
 ) -> Result<()> {
     let draws = open(path)?.draws_of_variables().map_err(store_failure)?;
-    let Prepared { spec, data, posterior, .. } = prepared;
-    let predicted = Predicted { spec, data, posterior, context, interrupt };
-    let group = predicted.posterior_predictive(&draws).map_err(|failure| match failure {
-        Failure::Interrupted { signal, .. } => {
-            let shown = path.display();
-            let advice = format!(
-                "all draws are kept; add the posterior predictive with: posteria resume {shown}"
-            );
-            Failure::Interrupted { signal, advice }
-        }
-        other => other,
-    })?;
+    let workers = context.workers(interrupt);
+    let group =
+        posterior_predictive(prepared, &draws, &workers).map_err(|failure| match failure {
+            Failure::Interrupted { signal, .. } => {
+                let shown = path.display();
+                let advice = format!(
+                    "all draws are kept; add the posterior predictive with: posteria resume {shown}"
+                );
+                Failure::Interrupted { signal, advice }
+            }
+            other => other,
+        })?;
     match group {
         Some(group) => RunFolder::add(path, &[group]).map_err(store_failure),
         None => Ok(()),

@@ -4,7 +4,8 @@ use std::num::NonZero;
 
 use serde::Serialize;
 
-use super::{Approximable, Conditioned, Prepared, fit_evidence};
+use super::conditioned::needs_ensemble;
+use super::{Conditioned, Prepared, fit_evidence};
 use crate::approximate::{
     Approximation, Criteria, CurvePoint, Ensemble, EnsembleFindings, EnsembleOptions, Estimation,
     EvidenceError, ImportanceSample, Linearised, NormalAtMode, PointAtMode, ScaleFound,
@@ -114,32 +115,27 @@ impl Prepared {
         &self,
         threads: NonZero<usize>,
     ) -> Result<Option<FittedApproximation<'_>>, ApproximationError> {
-        let model = match &self.posterior {
-            Conditioned::Approximated(model) => model,
-            Conditioned::Variational(_, findings) => {
-                return Ok(Some(FittedApproximation {
-                    approximation: None,
-                    findings: ApproximationFindings::Variational(findings.clone()),
-                    cautions: Vec::new(),
-                }));
-            }
-            Conditioned::Sampled(_) | Conditioned::Committee(_) => return Ok(None),
-        };
-        let (inference, seed) = (self.spec.sampling.inference(), self.spec.sampling.seed());
+        let (sampling, seed) = (&self.spec.sampling, self.spec.sampling.seed());
+        let inference = sampling.inference();
         let search = |model: &dyn Regularised, starts| {
             at_mode((&*self.posterior, model), inference, (starts, seed), threads)
         };
-        Ok(Some(match (model, inference) {
-            (_, InferenceChoice::Committee) | (Approximable::Linear(_), InferenceChoice::Mcmc) => {
-                return Ok(None);
+        let is_at_mode = matches!(inference, InferenceChoice::Laplace | InferenceChoice::Map);
+        Ok(Some(match &self.posterior {
+            Conditioned::Variational(_, findings) => FittedApproximation {
+                approximation: None,
+                findings: ApproximationFindings::Variational(findings.clone()),
+                cautions: Vec::new(),
+            },
+            Conditioned::Network(network) if needs_ensemble(sampling) => {
+                of_ensemble(Ensemble::learn(network, &EnsembleOptions::default(), seed)?)
             }
-            (
-                Approximable::Network(posterior),
-                InferenceChoice::Variational | InferenceChoice::Mcmc,
-            ) => of_ensemble(Ensemble::learn(posterior, &EnsembleOptions::default(), seed)?),
-            (Approximable::Network(posterior), _) => search(&posterior.regularised()?, STARTS)?,
+            Conditioned::Network(network) if is_at_mode => search(&network.regularised()?, STARTS)?,
             // One mode, wherever the search begins.
-            (Approximable::Linear(posterior), _) => search(&posterior.regularised()?, 1)?,
+            Conditioned::Linear(linear) if inference != InferenceChoice::Mcmc => {
+                search(&linear.regularised()?, 1)?
+            }
+            _ => return Ok(None),
         }))
     }
 }
@@ -215,7 +211,7 @@ impl Conditioned {
         spec: &Spec,
         threads: NonZero<usize>,
     ) -> Result<Option<Linearised<'_>>, ApproximationError> {
-        let Conditioned::Approximated(Approximable::Network(network)) = self else {
+        let Conditioned::Network(network) = self else {
             return Ok(None);
         };
         let seed = spec.sampling.seed();
@@ -242,7 +238,7 @@ impl Conditioned {
         &self,
         spec: &Spec,
     ) -> Result<Option<ImportanceSample>, ApproximationError> {
-        let Conditioned::Approximated(Approximable::Network(network)) = self else {
+        let Conditioned::Network(network) = self else {
             return Ok(None);
         };
         if spec.sampling.inference() != InferenceChoice::Variational {

@@ -6,36 +6,30 @@ use std::sync::Arc;
 use super::PrepareError;
 use crate::approximate::{Ensemble, TemperedPosterior};
 use crate::data::Dataset;
-use crate::model::gp::GaussianProcess;
+use crate::model::gp::{GaussianProcess, GpPosterior};
 use crate::model::linear::{Linear, LinearPosterior};
 use crate::model::mixture::Mixture;
 use crate::model::mlp::{Mlp, MlpPosterior};
 use crate::model::pca::Pca;
-use crate::model::spec::{InferenceChoice, ModelKind, Spec, StartChoice};
+use crate::model::spec::{InferenceChoice, ModelKind, SamplingSpec, Spec, StartChoice};
 use crate::model::{KernelFactory, Posterior, VariationalFindings};
 use crate::sample::hmc::{MetricKind, Nuts, NutsOptions};
 
 /// Most parameters for which a dense metric is learned: beyond, warm-up is too short for it.
 const DENSE_METRIC: usize = 50;
 
-/// A model conditioned on data, by what becomes of it.
+/// A model conditioned on data: a [`Posterior`], and by its kind what only some models can do.
 pub enum Conditioned {
-    /// Chains sample it.
-    Sampled(Box<dyn Posterior>),
-    /// Draws are from an approximation that was found without chains.
-    Variational(Box<dyn Posterior>, VariationalFindings),
-    /// A committee is trained in its place.
-    Committee(Box<MlpPosterior>),
-    /// An approximation takes its place, or chains start from one.
-    Approximated(Approximable),
-}
-
-/// A posterior that can be approximated.
-pub enum Approximable {
-    /// Of a network.
-    Network(Box<MlpPosterior>),
-    /// Of a linear model.
+    /// Linear, logistic or softmax regression.
     Linear(Box<LinearPosterior>),
+    /// A network.
+    Network(Box<MlpPosterior>),
+    /// A Gaussian process.
+    Process(Box<GpPosterior>),
+    /// A model without targets, whose posterior is an approximation found without chains.
+    Variational(Box<dyn Posterior>, VariationalFindings),
+    /// Prior × likelihood to another power than 1.
+    Tempered(Box<TemperedPosterior>),
 }
 
 impl Conditioned {
@@ -45,30 +39,39 @@ impl Conditioned {
     /// # Errors
     /// [`PrepareError`] if the specification is not valid, or not for these data.
     pub fn new(spec: &Spec, data: &Dataset, test: Option<&Dataset>) -> Result<Self, PrepareError> {
+        let sampling = &spec.sampling;
+        let inference = sampling.inference();
+        let is_at_mode = matches!(inference, InferenceChoice::Laplace | InferenceChoice::Map);
+        // What an inference cannot do is said before anything is done, in a dry run too.
         Ok(match spec.model.kind {
             ModelKind::Mlp => {
                 let posterior = Box::new(Mlp::new(spec)?.condition(data, test)?);
-                let starts_variational = spec.sampling.start == Some(StartChoice::Variational);
-                match spec.sampling.inference() {
-                    InferenceChoice::Mcmc if !starts_variational => sampled(spec, posterior),
-                    InferenceChoice::Committee => Conditioned::Committee(posterior),
-                    InferenceChoice::Mcmc | InferenceChoice::Variational => {
-                        Ensemble::check(&posterior)?;
-                        Conditioned::Approximated(Approximable::Network(posterior))
-                    }
-                    InferenceChoice::Laplace | InferenceChoice::Map => {
-                        // Said before anything is done, in a dry run too.
-                        posterior.regularised()?;
-                        Conditioned::Approximated(Approximable::Network(posterior))
-                    }
+                if is_at_mode {
+                    posterior.regularised()?;
+                }
+                if needs_ensemble(sampling) {
+                    Ensemble::check(&posterior)?;
+                }
+                match tempered(sampling) {
+                    Some(beta) => temper(posterior, beta),
+                    None => Conditioned::Network(posterior),
+                }
+            }
+            ModelKind::Linear => {
+                let posterior = Box::new(Linear::new(spec)?.condition(data, usual_kernel())?);
+                if inference != InferenceChoice::Mcmc {
+                    posterior.regularised()?;
+                }
+                match tempered(sampling) {
+                    Some(beta) => temper(posterior, beta),
+                    None => Conditioned::Linear(posterior),
                 }
             }
             ModelKind::Gp => {
-                let posterior = GaussianProcess::new(spec)?.condition(data, test)?;
-                Conditioned::Sampled(Box::new(posterior))
+                Conditioned::Process(Box::new(GaussianProcess::new(spec)?.condition(data, test)?))
             }
             ModelKind::Mixture => {
-                let posterior = Mixture::new(spec)?.condition(data, spec.sampling.seed())?;
+                let posterior = Mixture::new(spec)?.condition(data, sampling.seed())?;
                 let findings = VariationalFindings::Mixture(posterior.findings());
                 Conditioned::Variational(Box::new(posterior), findings)
             }
@@ -77,18 +80,27 @@ impl Conditioned {
                 let findings = VariationalFindings::Pca(posterior.findings());
                 Conditioned::Variational(Box::new(posterior), findings)
             }
-            ModelKind::Linear => {
-                let posterior = Box::new(Linear::new(spec)?.condition(data, usual_kernel())?);
-                match spec.sampling.inference() {
-                    InferenceChoice::Mcmc => sampled(spec, posterior),
-                    _ => {
-                        posterior.regularised()?;
-                        Conditioned::Approximated(Approximable::Linear(posterior))
-                    }
-                }
-            }
         })
     }
+}
+
+/// Whether an ensemble is learned, in place of chains or as their start.
+pub(super) fn needs_ensemble(sampling: &SamplingSpec) -> bool {
+    match sampling.inference() {
+        InferenceChoice::Variational => true,
+        InferenceChoice::Mcmc => sampling.start == Some(StartChoice::Variational),
+        _ => false,
+    }
+}
+
+/// The inverse temperature of chains that sample another density than the posterior.
+fn tempered(sampling: &SamplingSpec) -> Option<f64> {
+    let chains = sampling.inference() == InferenceChoice::Mcmc && !needs_ensemble(sampling);
+    sampling.tempered().filter(|_| chains)
+}
+
+fn temper(posterior: Box<dyn Posterior>, inverse_temperature: f64) -> Conditioned {
+    Conditioned::Tempered(Box::new(TemperedPosterior::new(posterior, inverse_temperature)))
 }
 
 impl Deref for Conditioned {
@@ -96,22 +108,13 @@ impl Deref for Conditioned {
 
     fn deref(&self) -> &Self::Target {
         match self {
-            Conditioned::Sampled(posterior) | Conditioned::Variational(posterior, _) => {
-                &**posterior
-            }
-            Conditioned::Committee(posterior) => &**posterior,
-            Conditioned::Approximated(Approximable::Network(posterior)) => &**posterior,
-            Conditioned::Approximated(Approximable::Linear(posterior)) => &**posterior,
+            Conditioned::Linear(posterior) => &**posterior,
+            Conditioned::Network(posterior) => &**posterior,
+            Conditioned::Process(posterior) => &**posterior,
+            Conditioned::Variational(posterior, _) => &**posterior,
+            Conditioned::Tempered(posterior) => &**posterior,
         }
     }
-}
-
-/// A posterior for chains, tempered if that is asked for.
-fn sampled(spec: &Spec, posterior: Box<dyn Posterior>) -> Conditioned {
-    Conditioned::Sampled(match spec.sampling.tempered() {
-        None => posterior,
-        Some(beta) => Box::new(TemperedPosterior::new(posterior, beta)),
-    })
 }
 
 /// The kernel for parameters whose conditional is not known: No-U-Turn, with a dense metric

@@ -146,7 +146,9 @@ impl Prepared {
     ) -> Result<Outcome, FitError> {
         let (seed, inference) = (self.spec.sampling.seed(), self.spec.sampling.inference());
         let posterior = &*self.posterior;
-        if let Conditioned::Committee(network) = &self.posterior {
+        if let Conditioned::Network(network) = &self.posterior
+            && inference == InferenceChoice::Committee
+        {
             let memory = memories[0].as_ref();
             return run_committee(network, plan.draws, seed, memory, threads, recorder);
         }

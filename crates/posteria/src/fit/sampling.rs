@@ -3,8 +3,8 @@
 
 use super::deadline::Deadline;
 use super::{
-    Attained, ChainStore, Conditioned, FitError, FittedApproximation, Goal, Outcome, Prepared,
-    Recorder, Stopped, Until, Workers, have_settled,
+    Attained, ChainStore, FitError, FittedApproximation, Goal, Outcome, Prepared, Recorder,
+    Stopped, Until, Workers, have_settled,
 };
 use crate::draws::Layout;
 use crate::sample::Plan;
@@ -182,7 +182,7 @@ impl Legs<'_> {
             begun: &begun,
             goal: self.until.goal,
             attained: self.state.attained,
-            of_members: matches!(self.prepared.posterior, Conditioned::Committee(_)),
+            of_members: self.prepared.spec.sampling.is_committee(),
         };
         let (prepared, approximation) = (self.prepared, self.approximation);
         let threads = self.workers.threads;

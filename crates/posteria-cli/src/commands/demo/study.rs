@@ -69,8 +69,8 @@ impl Study {
     /// thread alone, one of many.
     pub fn train_committee(&self, table: &Table, members: usize, seed: Seed) -> Result<Fitted> {
         let (encoder, posterior) = self.condition(table)?;
-        let Conditioned::Committee(network) = &posterior else {
-            unreachable!("the specification asks for a committee")
+        let Conditioned::Network(network) = &posterior else {
+            unreachable!("a committee is one of networks")
         };
         let draws = fit::fit_committee(network, members, seed, NonZero::<usize>::MIN).running()?;
         let (rows, memories) = (table.rows(), Vec::new());

@@ -1,9 +1,10 @@
 //! Show log evidences as text and JSON.
 
-use posteria::evidence::{LogEvidence, Method, ModelEvidence, ModelProbabilities};
+use posteria::evidence::{
+    EvidenceFindings, LogEvidence, Method, ModelEvidence, ModelProbabilities,
+};
 use serde::Serialize;
 
-use super::methods::Findings;
 use super::sensitivity::SensitivityPoint;
 use super::subject::Subject;
 use crate::output::{Table, heading};
@@ -47,7 +48,7 @@ pub struct Report {
 
 impl Report {
     /// The report about one model.
-    pub fn new(subject: &Subject, findings: &Findings) -> Self {
+    pub fn new(subject: &Subject, findings: &EvidenceFindings) -> Self {
         let main = findings.main();
         let texts = |found: &LogEvidence| -> Vec<Warning> {
             found.cautions.iter().map(Warning::from).collect()

@@ -1,15 +1,18 @@
 //! Tell how the evidence depends on the scale of a prior.
 
+use std::num::NonZero;
+
+use posteria::evidence::{EvidenceOptions, estimate};
+use posteria::fit::Conditioned;
 use posteria::model::spec::{PriorSpec, Spec};
 use posteria::random::Seed;
 use serde::Serialize;
 
-use super::Context;
-use super::methods::find_for;
-use super::subject::{Model, Subject};
+use super::failure;
+use super::subject::Subject;
 use super::watch::Watch;
 use crate::args;
-use crate::failure::{Failure, Result};
+use crate::failure::{Classify, Failure, Result};
 
 /// The log evidence with the scale of a prior multiplied.
 #[derive(Clone, Debug, Serialize)]
@@ -30,25 +33,19 @@ pub struct SensitivityPoint {
 pub fn curve(
     subject: &Subject,
     sensitivity: &args::Sensitivity,
-    arguments: &args::Evidence,
-    seed: Seed,
-    context: &Context,
+    options: &EvidenceOptions,
+    with: (Seed, NonZero<usize>),
     watch: &Watch,
 ) -> Result<Vec<SensitivityPoint>> {
+    let methods = options.methods.iter().take(1).copied().collect();
+    let first = EvidenceOptions { methods, ..options.clone() };
     let mut points = Vec::new();
     for factor in &sensitivity.factors {
         let spec = scaled(&subject.spec, &sensitivity.group, *factor)?;
-        let model = Model::new(&spec, &subject.data)?;
+        let model = Conditioned::new(&spec, &subject.data, None).bad_input()?;
         let name = format!("{} × {factor}", sensitivity.group);
-        let first = args::Evidence {
-            paths: Vec::new(),
-            method: arguments.method.iter().take(1).copied().collect(),
-            prior_weights: Vec::new(),
-            sensitivity: None,
-            data: None,
-            ..*arguments
-        };
-        let found = find_for(&model, &name, &first, seed, context, watch)?;
+        let found = estimate(&model, &first, with, watch, None);
+        let found = found.map_err(|error| failure(&name, error))?;
         let main = found.main();
         points.push(SensitivityPoint {
             group: sensitivity.group.clone(),

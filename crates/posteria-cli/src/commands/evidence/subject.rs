@@ -4,12 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use posteria::data::{Dataset, Targets};
-use posteria::fit::{Conditioned, usual_kernel};
-use posteria::model::gp::{GaussianProcess, GpPosterior};
-use posteria::model::linear::{Linear, LinearPosterior};
-use posteria::model::mlp::{Mlp, MlpPosterior};
-use posteria::model::spec::{InferenceChoice, ModelKind, Spec};
-use posteria::model::{Posterior, VariationalFindings};
+use posteria::evidence::posterior_alone;
+use posteria::fit::{Conditioned, Prepared};
+use posteria::model::spec::Spec;
 
 use crate::args::EvidenceMethod;
 use crate::commands::Context;
@@ -18,54 +15,6 @@ use crate::job::{beside, read_spec};
 use crate::prepare::prepare;
 use crate::sampling::{open, spec_of};
 use crate::verdict;
-
-/// A model conditioned on data.
-pub enum Model {
-    /// Linear, logistic or softmax regression.
-    Linear(Box<LinearPosterior>),
-    /// A network.
-    Network(Box<MlpPosterior>),
-    /// A Gaussian process.
-    Process(Box<GpPosterior>),
-    /// A model that only a variational bound is known of.
-    Bound(VariationalFindings),
-}
-
-impl Model {
-    /// The model of a completed specification.
-    pub fn new(spec: &Spec, data: &Dataset) -> Result<Self> {
-        Ok(match spec.model.kind {
-            ModelKind::Linear => {
-                let model = Linear::new(spec).bad_input()?;
-                Model::Linear(Box::new(model.condition(data, usual_kernel()).bad_input()?))
-            }
-            ModelKind::Mlp => {
-                let model = Mlp::new(spec).bad_input()?;
-                Model::Network(Box::new(model.condition(data, None).bad_input()?))
-            }
-            ModelKind::Gp => {
-                let model = GaussianProcess::new(spec).bad_input()?;
-                Model::Process(Box::new(model.condition(data, None).bad_input()?))
-            }
-            ModelKind::Mixture | ModelKind::Pca => {
-                return Err(Failure::bad_input(format!(
-                    "of kind = \"{}\" only a variational bound is known",
-                    spec.model.kind.name()
-                )));
-            }
-        })
-    }
-
-    /// The posterior; none where only a bound is known.
-    pub fn posterior(&self) -> Option<&dyn Posterior> {
-        match self {
-            Model::Linear(posterior) => Some(&**posterior),
-            Model::Network(posterior) => Some(&**posterior),
-            Model::Process(posterior) => Some(&**posterior),
-            Model::Bound(_) => None,
-        }
-    }
-}
 
 /// What the evidence is of.
 pub struct Subject {
@@ -78,7 +27,7 @@ pub struct Subject {
     /// The data.
     pub data: Dataset,
     /// The model conditioned on them.
-    pub model: Model,
+    pub model: Conditioned,
 }
 
 impl Subject {
@@ -97,7 +46,7 @@ impl Subject {
     /// Reads a run folder or a specification file, and its data.
     pub fn load(path: &Path, data: Option<&Path>) -> Result<Self> {
         let name = path.display().to_string();
-        let (mut spec, folder) = if path.is_dir() {
+        let (spec, folder) = if path.is_dir() {
             let run = open(path)?;
             let spec = spec_of((path, &run))?;
             (spec, Some(path.to_path_buf()))
@@ -129,14 +78,7 @@ impl Subject {
                 table.display()
             )));
         }
-        // The evidence is that of the model, however its posterior was or will be fitted.
-        let sampling = &mut spec.sampling;
-        sampling.inverse_temperature = None;
-        sampling.temperatures = None;
-        spec.data.test = None;
-        if !spec.model.kind.is_unsupervised() {
-            spec.sampling.inference = Some(InferenceChoice::Mcmc);
-        }
+        let spec = posterior_alone(spec);
         spec.check().map_err(|error| Failure::bad_input(format!("{name}: {error}")))?;
         if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
             return Err(Failure::bad_input(format!(
@@ -144,17 +86,14 @@ impl Subject {
             )));
         }
         let prepared = prepare(spec, &table)?;
-        let model = match prepared.posterior {
-            Conditioned::Variational(_, findings) => Model::Bound(findings),
-            _ => Model::new(&prepared.spec, &prepared.data)?,
-        };
-        Ok(Subject { name, folder, spec: prepared.spec, data: prepared.data, model })
+        let Prepared { spec, data, posterior: model, .. } = prepared;
+        Ok(Subject { name, folder, spec, data, model })
     }
 
     /// Refuses to compare models of different targets.
     pub fn must_have_targets_of(&self, other: &Subject) -> Result<()> {
         let what = match (&self.model, &other.model) {
-            (Model::Bound(_), Model::Bound(_)) => {
+            (Conditioned::Variational(..), Conditioned::Variational(..)) => {
                 let same = self.spec.data.sha256 == other.spec.data.sha256
                     && self.data.input_names == other.data.input_names;
                 if same { return Ok(()) } else { "other columns or another table" }

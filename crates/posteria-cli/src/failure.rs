@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use posteria::assess::AssessError;
 use posteria::fit::{ApproximationError, Cancelled, FitError, PredictError};
+use posteria::select::ChoiceError;
 
 use crate::interrupt::Interrupt;
 
@@ -122,6 +123,12 @@ impl From<AssessError> for Failure {
             AssessError::Importance(_) | AssessError::Fit { .. } => Failure::Running(error.into()),
             error => Failure::BadInput(error.into()),
         }
+    }
+}
+
+impl From<ChoiceError> for Failure {
+    fn from(error: ChoiceError) -> Self {
+        Failure::BadInput(error.into())
     }
 }
 

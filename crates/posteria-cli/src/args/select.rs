@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use posteria::model::spec::InclusionPriorSpec;
+use posteria::select::ChoiceOptions;
 
 use super::{AssessMethod, Fit, How};
 
@@ -130,6 +131,16 @@ pub struct Choice {
 impl Choice {
     /// How sets are assessed, with chains of so many draws: by leave-one-out, or by folds where they
     /// were asked for or rows belong together.
+    /// How a set is chosen.
+    pub fn options(&self) -> ChoiceOptions {
+        ChoiceOptions {
+            tolerance: self.tolerance,
+            level: self.level,
+            largest: self.largest.map(NonZero::get),
+            sets: self.sets,
+        }
+    }
+
     pub fn how(&self, draws: NonZero<usize>, grouped: bool) -> How {
         let divided = grouped || self.folds.is_some();
         How {

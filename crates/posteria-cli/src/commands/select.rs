@@ -16,8 +16,7 @@ use posteria::model::spec::SelectionSpec;
 use posteria::select::{Visits, visits};
 
 use self::assessor::{Assessor, sweeps_of_choice};
-use self::choice::choose;
-pub use self::choice::ranked;
+use self::choice::Choice;
 use self::importance::importance;
 use self::leave_out::leave_out;
 use self::nested::Whole;
@@ -129,7 +128,8 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
             &Context { seed: context.seed.or(Some(spec.sampling.seed)), ..context.clone() };
         let within = (&interrupt, context);
         let mut assessor = Assessor::new((path, path, &spec), &candidates, asked, within)?;
-        let (mut choice, best) = choose(&mut assessor, (&candidates, &found), asked)?;
+        let (best, folder) = assessor.choose(&candidates, &found, asked)?;
+        let mut choice = Choice::new(&best, &asked.options().rule(), &assessor);
         if asked.leave_out {
             report.leave_out(leave_out(&mut assessor, &candidates)?);
         }
@@ -138,7 +138,7 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
             report.choose(choice.clone());
             report.keep(path, context)?;
             let whole = Whole { path, spec: &spec, candidates: &candidates, asked };
-            choice.tell_nested(whole.nested((&best, assessor.plan()), count, within)?);
+            choice.tell_nested(whole.nested((&best, assessor.plan(), &folder), count, within)?);
         }
         report.choose(choice);
         report.keep(path, context)?;

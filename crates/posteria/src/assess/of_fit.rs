@@ -108,15 +108,18 @@ impl Fit {
     ) -> Result<FitAssessment, AssessError> {
         let targets = TargetFacts::of(&self.prepared.data);
         // The log predictive density is always first: rows are judged by it.
-        let with_density = std::iter::once(&Utility::Elpd).chain(utilities);
-        let functions = with_density.map(|utility| utility.function(&targets));
+        let others = utilities.iter().filter(|utility| **utility != Utility::Elpd);
+        let all: Vec<&Utility> = std::iter::once(&Utility::Elpd).chain(others).collect();
+        let functions = all.iter().map(|utility| utility.function(&targets));
         let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
         let (workers, seed) = (&self.workers, self.prepared.spec.sampling.seed());
         let refit = &InMemoryRefit { fit: self, workers };
         let assessor =
             Assessor { fit: self, utilities: &functions, held_out: None, seed, workers, refit };
         let mut assessed = assessor.assess(method)?;
-        assessed.utilities.remove(0);
+        let place = |asked: &Utility| all.iter().position(|utility| *utility == asked);
+        let asked = utilities.iter().filter_map(place);
+        assessed.utilities = asked.map(|place| assessed.utilities[place].clone()).collect();
         let groups = self.prepared.data.groups.clone();
         let bootstrap = Bootstrap { groups, ..Bootstrap::new(seed) };
         let bootstrap = match &assessed.sample {

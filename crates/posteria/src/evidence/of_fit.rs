@@ -32,10 +32,11 @@ impl Fit {
 
 #[cfg(test)]
 mod tests {
-    use crate::data::TextFormat;
+    use crate::data::{Table, TextFormat};
     use crate::evidence::{EvidenceOptions, Method};
+    use crate::fit::{FitOptions, fit_table};
+    use crate::model::Linear;
     use crate::model::spec::{PriorFamily, PriorSpec};
-    use crate::{FitOptions, Linear, Table};
 
     /// Path sampling of a fitted linear model agrees with the closed form; four standard errors have
     /// a false-alarm rate of 6e-5.
@@ -52,7 +53,7 @@ mod tests {
         let model =
             Linear::default().prior("weights", prior(None)).prior("intercept", prior(Some(5.0)));
         let options = FitOptions { draws: 50.try_into().ok(), ..FitOptions::default() };
-        let fit = crate::fit(&table.expect("a table"), "y", model, &options).expect("a fit");
+        let fit = fit_table(&table.expect("a table"), "y", model, &options).expect("a fit");
         let methods = vec![Method::Path, Method::Exact];
         let short = EvidenceOptions { methods, draws: Some(200), ..EvidenceOptions::default() };
         let found = fit.evidence(&short).expect("an estimate");

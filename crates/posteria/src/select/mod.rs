@@ -1,9 +1,19 @@
-//! Which inputs? What chains over input sets say about inputs, sizes and sets.
+//! Which inputs? What chains over input sets say about inputs, sizes and sets, and the smallest set
+//! that predicts as well as all inputs.
 
 mod between_models;
+mod choice;
+mod input_sets;
+mod of_table;
 mod smallest;
 mod visits;
 
 pub use between_models::{BetweenModels, between_models};
+pub use choice::{
+    AssessSets, AssessedSet, ChoiceError, ChoiceOptions, ChoiceRule, ChoiceStep, InputChoice,
+    SetUtility, UtilitySummary, choose, ranked,
+};
+pub use input_sets::InputSets;
+pub use of_table::{SelectOptions, Selection, SelectionError, select_inputs};
 pub use smallest::SmallestSize;
 pub use visits::{InputProbability, SelectError, SetProbability, SizeProbability, Visits, visits};

@@ -2,13 +2,15 @@
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use posteria::assess::{Bootstrap, Difference, Method, PointwiseUtilities, difference};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::Spec;
+use posteria::select::{AssessSets, ChoiceStep, InputChoice, InputSets, Visits, choose};
 
 use super::super::Context;
-use super::sets::{self, Sets};
+use super::sets::Sets;
 use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
@@ -16,9 +18,6 @@ use crate::interrupt::Interrupt;
 use crate::text;
 use crate::warning::Warning;
 
-/// Draws of a set by all of its chains: its utility is blurred by the rows far more than by the
-/// draws.
-const DRAWS: usize = 2000;
 /// R-hat of a set from which on its utility is doubtful.
 const FAR_OFF: f64 = 1.1;
 
@@ -27,24 +26,21 @@ const SETS: usize = 3;
 
 /// Draws of every chain of a set of the inputs of a run with this specification.
 fn draws(spec: &Spec, asked: &args::Choice) -> NonZero<usize> {
-    let usual = spec.sampling.expected_draws(spec.model.kind);
-    let usual = NonZero::new((DRAWS / sets::chains(spec)).min(usual));
+    let usual = NonZero::new(InputSets::draws(spec));
     asked.fold_draws.or(usual).unwrap_or(NonZero::<usize>::MIN)
 }
 
 /// About how many sweeps the fits of a choice take.
 pub fn sweeps_of_choice(spec: &Spec, asked: &args::Choice) -> usize {
-    let each = sets::warmup(spec) + draws(spec, asked).get();
+    let each = InputSets::warmup(spec) + draws(spec, asked).get();
     let count = asked.largest.map_or(SETS, |largest| 1 + largest.get());
-    count * sets::chains(spec) * each * (1 + asked.folds.map_or(0, NonZero::get))
+    count * InputSets::chains(spec) * each * (1 + asked.folds.map_or(0, NonZero::get))
 }
 
 /// Assesses sets of the inputs of a run, all by leave-one-out or all on the same folds.
 pub struct Assessor<'a> {
     /// The sets, and their fits.
     pub sets: Sets<'a>,
-    /// How many candidates there are.
-    candidates: usize,
     draws: usize,
     chains: usize,
     interrupt: &'a Interrupt,
@@ -52,22 +48,13 @@ pub struct Assessor<'a> {
     /// How the model with all inputs is assessed, and the targets of its rows.
     plan: Plan,
     observed: Vec<Vec<f64>>,
-    done: Vec<AssessedSet>,
+    done: Vec<(Vec<bool>, PointwiseUtilities)>,
+    /// When all inputs had been assessed, so that the time of other sets is known.
+    began: Option<Instant>,
     folds: Option<usize>,
     /// Sets whose chains have not mixed, and those with rows whose weights cannot be trusted.
     unsettled: Vec<String>,
     failing: Vec<usize>,
-}
-
-/// What predictions by a set are worth, row by row.
-#[derive(Clone)]
-pub struct AssessedSet {
-    /// Whether each candidate is in.
-    pub set: Vec<bool>,
-    /// The run folder of the fit to all rows.
-    pub folder: PathBuf,
-    /// The utilities.
-    pub pointwise: PointwiseUtilities,
 }
 
 impl<'a> Assessor<'a> {
@@ -78,7 +65,7 @@ impl<'a> Assessor<'a> {
         asked: &args::Choice,
         (interrupt, context): (&'a Interrupt, &'a Context),
     ) -> Result<Self> {
-        let chains = sets::chains(spec);
+        let chains = InputSets::chains(spec);
         let draws = draws(spec, asked);
         let how = asked.how(draws, spec.data.group.is_some());
         let sets = Sets::new((whole, path, spec), candidates, draws.get())?;
@@ -88,7 +75,6 @@ impl<'a> Assessor<'a> {
         let plan = Plan::new(&how, &subject, context)?;
         Ok(Assessor {
             sets,
-            candidates: candidates.len(),
             draws: draws.get(),
             chains,
             interrupt,
@@ -96,6 +82,7 @@ impl<'a> Assessor<'a> {
             plan,
             observed: subject.fit.observed,
             done: Vec::new(),
+            began: None,
             folds: None,
             unsettled: Vec::new(),
             failing: Vec::new(),
@@ -105,11 +92,6 @@ impl<'a> Assessor<'a> {
     /// How sets are assessed.
     pub fn plan(&self) -> &Plan {
         &self.plan
-    }
-
-    /// The set of all candidates.
-    pub fn all(&self) -> Vec<bool> {
-        vec![true; self.candidates]
     }
 
     /// Number of folds of what was assessed, if rows were divided.
@@ -134,8 +116,8 @@ impl<'a> Assessor<'a> {
     }
 
     /// Fits and assesses a set, as far as that has not been done before.
-    pub fn assess(&mut self, set: &[bool], what: &str) -> Result<AssessedSet> {
-        if let Some(known) = self.done.iter().find(|it| it.set == set) {
+    pub fn assess_as(&mut self, set: &[bool], what: &str) -> Result<PointwiseUtilities> {
+        if let Some((_, known)) = self.done.iter().find(|(own, _)| own == set) {
             return Ok(known.clone());
         }
         let words = if set.contains(&false) { self.sets.words(set) } else { "all inputs".into() };
@@ -162,9 +144,24 @@ impl<'a> Assessor<'a> {
         let Some(pointwise) = found.utilities.pop() else {
             unreachable!("the log predictive density is always there")
         };
-        let assessed = AssessedSet { set: set.to_vec(), folder, pointwise };
-        self.done.push(assessed.clone());
-        Ok(assessed)
+        self.done.push((set.to_vec(), pointwise.clone()));
+        Ok(pointwise)
+    }
+
+    /// Assesses sets of inputs, and chooses one of them; tells where its fit is.
+    pub fn choose(
+        &mut self,
+        candidates: &Candidates,
+        found: &Visits,
+        asked: &args::Choice,
+    ) -> Result<(InputChoice, PathBuf)> {
+        self.announce("choice");
+        let bootstrap = self.plan.bootstrap.clone();
+        let sets = self.sets.sets.clone();
+        let of = (&sets, candidates, found);
+        let best = choose(self, of, &asked.options(), &bootstrap)?;
+        let folder = self.sets.folder(&best.chosen_set.set);
+        Ok((best, folder))
     }
 
     /// Tells what to be careful about.
@@ -187,6 +184,25 @@ impl<'a> Assessor<'a> {
             );
             context.warn(Warning::new("sets-leave-one-out", &text));
         }
+    }
+}
+
+impl AssessSets for Assessor<'_> {
+    type Error = Failure;
+
+    fn assess(&mut self, set: &[bool], step: ChoiceStep) -> Result<PointwiseUtilities> {
+        let ChoiceStep { done, others } = step;
+        let left = match self.began {
+            Some(began) if done > 1 => {
+                let each = began.elapsed().as_secs_f64() / (done - 1) as f64;
+                format!(", about {} left", text::duration(each * (1 + others) as f64))
+            }
+            _ => String::new(),
+        };
+        let what = format!("set {} of about {}{left}", done + 1, done + 1 + others);
+        let assessed = self.assess_as(set, &what);
+        self.began.get_or_insert_with(Instant::now);
+        assessed
     }
 }
 

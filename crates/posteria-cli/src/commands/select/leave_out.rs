@@ -1,10 +1,10 @@
 //! Find out what is lost without each input in turn.
 
 use posteria::model::selection::Candidates;
+use posteria::select::UtilitySummary;
 use serde::Serialize;
 
 use super::assessor::{Assessor, apart};
-use super::choice::Utility;
 use crate::failure::Result;
 use crate::text;
 
@@ -13,7 +13,7 @@ use crate::text;
 pub struct Loss {
     /// Expected utility of all inputs minus that without this one: positive if it is needed.
     #[serde(flatten)]
-    pub utility: Utility,
+    pub utility: UtilitySummary,
     /// Probability that all inputs are better.
     pub p_full_better: f64,
 }
@@ -25,21 +25,21 @@ pub fn leave_out(
 ) -> Result<Vec<Option<Loss>>> {
     let count = candidates.len();
     assessor.announce(&format!("leaving {} out", text::count(count, "input")));
-    let all = assessor.all();
-    let full = assessor.assess(&all, "leaving nothing out")?;
+    let all = assessor.sets.sets.all();
+    let full = assessor.assess_as(&all, "leaving nothing out")?;
     (0..count)
         .map(|candidate| {
             let mut set = all.clone();
             set[candidate] = false;
-            if !assessor.sets.has_columns(&set) {
+            if !assessor.sets.sets.has_columns(&set) {
                 return Ok(None);
             }
             let what = format!("leaving out {} of {count}", candidate + 1);
-            let without = assessor.assess(&set, &what)?;
-            let lost = apart(&full.pointwise, &without.pointwise, &assessor.plan().bootstrap)?;
-            let sign = full.pointwise.better.sign();
+            let without = assessor.assess_as(&set, &what)?;
+            let lost = apart(&full, &without, &assessor.plan().bootstrap)?;
+            let sign = full.better.sign();
             Ok(Some(Loss {
-                utility: Utility::of_difference(&lost).signed(sign),
+                utility: UtilitySummary::of_difference(&lost).signed(sign),
                 p_full_better: lost.probability_better(),
             }))
         })

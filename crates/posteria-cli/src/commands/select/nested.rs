@@ -7,12 +7,11 @@ use posteria::assess::{HeldOut, KFoldUtilities, Method, RowUtilities, bayesian_b
 use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::{MissingPolicy, Spec};
-use posteria::select::visits;
+use posteria::select::{InputChoice, UtilitySummary, visits};
 use serde::Serialize;
 
 use super::super::Context;
 use super::assessor::{Assessor, apart};
-use super::choice::{Best, Utility, choose, most_sets};
 use super::sets::{finish, go_on_later};
 use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject, division_name};
@@ -28,11 +27,11 @@ pub struct Nested {
     pub folds: usize,
     /// The expected utility of what search and choice come to.
     #[serde(flatten)]
-    pub utility: Utility,
+    pub utility: UtilitySummary,
     /// The utility of the chosen set as the rows that chose it have it.
-    pub chosen: Utility,
+    pub chosen: UtilitySummary,
     /// By how much the latter is too good: positive if it is.
-    pub optimism: Utility,
+    pub optimism: UtilitySummary,
     /// Probability that all inputs are better than search and choice.
     pub p_full_better: f64,
     /// The sets that were chosen, those that were chosen most often first.
@@ -76,11 +75,11 @@ impl Whole<'_> {
     /// `plan`.
     pub fn nested(
         &self,
-        (best, plan): (&Best, &Plan),
+        (best, plan, folder): (&InputChoice, &Plan, &Path),
         count: NonZero<usize>,
         (interrupt, context): (&Interrupt, &Context),
     ) -> Result<Nested> {
-        let all = Subject::open(&best.chosen.folder)?;
+        let all = Subject::open(folder)?;
         let scheme = FoldScheme::new(count.get(), context.seed().0).resolved(&all.prepared.data);
         let folds = scheme.divide(&all.prepared.data, None).bad_input()?;
         self.announce(&folds, context);
@@ -101,13 +100,13 @@ impl Whole<'_> {
         };
         let bootstrap = &plan.bootstrap;
         let expected = |it| bayesian_bootstrap(it, bootstrap).bad_input();
-        let optimism = apart(&best.chosen.pointwise, &pointwise, bootstrap)?;
-        let full = apart(&best.full.pointwise, &pointwise, bootstrap)?;
+        let optimism = apart(&best.chosen_set.pointwise, &pointwise, bootstrap)?;
+        let full = apart(&best.full_set.pointwise, &pointwise, bootstrap)?;
         Ok(Nested {
             folds: folds.count(),
-            utility: Utility::of(&expected(&pointwise)?),
-            chosen: Utility::of(&expected(&best.chosen.pointwise)?),
-            optimism: Utility::of_difference(&optimism).signed(pointwise.better.sign()),
+            utility: UtilitySummary::of(&expected(&pointwise)?),
+            chosen: UtilitySummary::of(&expected(&best.chosen_set.pointwise)?),
+            optimism: UtilitySummary::of_difference(&optimism).signed(pointwise.better.sign()),
             p_full_better: full.probability_better(),
             sets: times(&chosen),
             inputs: self
@@ -125,7 +124,7 @@ impl Whole<'_> {
     /// Announces what it takes.
     fn announce(&self, folds: &Folds, context: &Context) {
         let (count, sampling) = (folds.count(), &self.spec.sampling);
-        let sets = most_sets(self.asked, self.candidates.len());
+        let sets = self.asked.options().most_sets(self.candidates.len());
         context.output.message(&format!(
             "nested folds: search and choice are repeated without each of {count} folds, into the folder \
              nested of the run: {count} searches of {} of {}, then up to {}",
@@ -168,8 +167,8 @@ impl Whole<'_> {
         let within = (self.path, &*path, &spec);
         let mut assessor =
             Assessor::new(within, self.candidates, self.asked, (interrupt, context))?;
-        let (choice, best) = choose(&mut assessor, (self.candidates, &found), self.asked)?;
-        let subject = Subject::open_part(&best.chosen.folder)?;
+        let (best, folder) = assessor.choose(self.candidates, &found, self.asked)?;
+        let subject = Subject::open_part(&folder)?;
         let missing = match self.spec.data.missing {
             MissingPolicy::Error => Missing::Error,
             MissingPolicy::Drop => Missing::Drop,
@@ -178,7 +177,7 @@ impl Whole<'_> {
         if encoded.rows != *rows {
             return Err(Failure::bad_input(format!(
                 "{} has other complete rows than {}; take them out of the table",
-                best.chosen.folder.display(),
+                folder.display(),
                 self.path.display()
             )));
         }
@@ -186,7 +185,7 @@ impl Whole<'_> {
         let assessor = subject.assessor(&plan.utilities, &folders);
         let rows = HeldOut { inputs: &encoded.inputs, observed: &all.observed, log_weights: None };
         let evaluated = assessor.of_rows(rows, index as u64 + 1).map_err(Failure::from);
-        Ok((evaluated.map_err(|it| go_on_later(it, self.path))?, choice.chosen))
+        Ok((evaluated.map_err(|it| go_on_later(it, self.path))?, best.chosen))
     }
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use posteria::model::spec::{ModelKind, Spec};
-use posteria::select::Visits;
+use posteria::select::{UtilitySummary, Visits};
 use serde::Serialize;
 
-use super::choice::{Choice, Utility};
+use super::choice::Choice;
 use super::importance::{Figure, Importance};
 use super::joined;
 use super::leave_out::Loss;
@@ -271,7 +271,8 @@ fn render_nested(choice: &Choice, nested: &Nested) -> String {
 fn render_choice(choice: &Choice) -> String {
     let smallest = choice.utilities.iter().map(|it| it.utility.sd).chain([choice.full.sd]);
     let decimals = text::decimals_for(smallest.fold(f64::INFINITY, f64::min), 2);
-    let cells = |it: &Utility| [it.mean, it.sd, it.q05, it.q95].map(|x| text::fixed(x, decimals));
+    let cells =
+        |it: &UtilitySummary| [it.mean, it.sd, it.q05, it.q95].map(|x| text::fixed(x, decimals));
     let by = match choice.folds {
         Some(folds) => format!("{folds}-fold cross-validation"),
         None => "leave-one-out".into(),

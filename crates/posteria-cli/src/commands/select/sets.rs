@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::anyhow;
-use posteria::data::InputColumn;
 use posteria::diagnose::{SummaryOptions, summarize};
 use posteria::model::selection::Candidates;
-use posteria::model::spec::{SamplingSpec, Spec};
+use posteria::model::spec::Spec;
 use posteria::sample::Plan;
+use posteria::select::InputSets;
 use posteria_store::{Run, RunFolder};
 
 use super::super::Context;
@@ -20,33 +20,14 @@ use crate::prepare::prepare;
 use crate::sampling::{begin, open, options, sample, store_failure};
 use crate::text;
 
-/// Most chains of a set, and their longest warm-up, where the run has more of them: sets are many,
-/// and each is fitted once for every fold.
-const CHAINS: usize = 8;
-const WARMUP: usize = 150;
-
-/// How many chains fit a set of the inputs of a run with this specification.
-pub fn chains(spec: &Spec) -> usize {
-    spec.sampling.chains.clamp(1, CHAINS)
-}
-
-/// Most sweeps of their warm-up.
-pub fn warmup(spec: &Spec) -> usize {
-    let most = if spec.sampling.chains > CHAINS { WARMUP } else { usize::MAX };
-    spec.sampling.warmup.min(most)
-}
-
 /// Sets of the inputs of a run.
 pub struct Sets<'a> {
     /// The run that a user knows: `run`, or the one that it is a fold of.
     whole: &'a Path,
     run: &'a Path,
-    /// The model with all inputs and without jumps.
-    spec: Spec,
     table: PathBuf,
-    candidates: &'a Candidates,
-    /// The columns of the table, and the inputs that each became.
-    columns: Vec<(String, std::ops::Range<usize>)>,
+    /// The sets, and the models with them.
+    pub sets: InputSets<'a>,
 }
 
 impl<'a> Sets<'a> {
@@ -72,67 +53,18 @@ impl<'a> Sets<'a> {
                 table.display()
             )));
         }
-        let mut spec = spec.clone();
-        spec.selection = None;
-        spec.data.test = None;
-        // Warm-up ends when the chains have settled, as that of the run.
-        let settle = spec.sampling.settle;
-        spec.sampling =
-            SamplingSpec { settle, draws, ..spec.sampling.without_goal(spec.model.kind) };
-        (spec.sampling.warmup, spec.sampling.chains) = (warmup(&spec), chains(&spec));
-        let columns = kept.encoder.input_columns();
-        let columns = columns.into_iter().map(|it| (column_name(&it), it.inputs));
-        Ok(Sets { whole, run: path, spec, table, candidates, columns: columns.collect() })
-    }
-
-    /// The names of the candidates of a set.
-    pub fn names(&self, set: &[bool]) -> Vec<String> {
-        let names = self.candidates.names().iter().zip(set);
-        names.filter(|(_, is_in)| **is_in).map(|(name, _)| name.clone()).collect()
+        let sets = InputSets::new(spec, &kept.encoder, candidates, draws);
+        Ok(Sets { whole, run: path, table, sets })
     }
 
     /// A set in words.
     pub fn words(&self, set: &[bool]) -> String {
-        joined(&self.names(set))
-    }
-
-    /// Whether anything is left to predict from.
-    pub fn has_columns(&self, set: &[bool]) -> bool {
-        !self.columns_of(set).is_empty()
-    }
-
-    /// The columns of the table that a set needs, with those that are always in.
-    fn columns_of(&self, set: &[bool]) -> Vec<String> {
-        let mut is_in = vec![true; self.candidates.inputs()];
-        for (candidate, present) in set.iter().enumerate() {
-            self.candidates.members(candidate).iter().for_each(|input| is_in[*input] = *present);
-        }
-        let needed =
-            self.columns.iter().filter(|(_, inputs)| is_in[inputs.clone()].contains(&true));
-        needed.map(|(name, _)| name.clone()).collect()
-    }
-
-    /// The specification of the model with a set alone. An input that is not measured cannot tell
-    /// which residual scale a row has.
-    fn spec_of(&self, set: &[bool]) -> Spec {
-        let mut spec = self.spec.clone();
-        let columns = self.columns_of(set);
-        if let Some(residual) = &mut spec.residual
-            && let Some(by) = &mut residual.by
-        {
-            let column = |name: &str| name.split_once('[').map_or(name, |it| it.0).to_string();
-            by.retain(|name| columns.contains(name) || columns.contains(&column(name)));
-            if by.is_empty() {
-                (residual.by, residual.top_dof) = (None, None);
-            }
-        }
-        spec.data.inputs = Some(columns);
-        spec
+        joined(&self.sets.names(set))
     }
 
     /// The folder of a set: named by its candidates, four in every digit, since names of columns
     /// may be no names of files.
-    fn folder(&self, set: &[bool]) -> PathBuf {
+    pub fn folder(&self, set: &[bool]) -> PathBuf {
         let digit = |four: &[bool]| {
             let bits = four.iter().enumerate().map(|(bit, is_in)| u32::from(*is_in) << bit);
             format!("{:x}", bits.sum::<u32>())
@@ -148,7 +80,7 @@ impl<'a> Sets<'a> {
         context: &Context,
     ) -> Result<(PathBuf, f64)> {
         let path = self.folder(set);
-        let finished = finish((self.spec_of(set), &self.table), &path, interrupt, context);
+        let finished = finish((self.sets.spec_of(set), &self.table), &path, interrupt, context);
         finished.map_err(|failure| self.go_on(failure))?;
         let drawn = open(&path)?.draws_of_variables().running()?;
         Ok((path, summarize(&drawn, &SummaryOptions::default()).max_r_hat()))
@@ -219,12 +151,4 @@ pub fn finish(
         }
     };
     sample((&prepared, found), (&plan, until, 0), (path, writer), interrupt, context).map(|_| ())
-}
-
-/// The name of a column in the table, not that of its indicator.
-fn column_name(column: &InputColumn) -> String {
-    let indicator = (!column.is_number && column.inputs.len() == 1).then(|| {
-        column.name.strip_suffix(']').and_then(|name| name.split_once('[')).map(|(name, _)| name)
-    });
-    indicator.flatten().unwrap_or(&column.name).to_string()
 }

@@ -9,12 +9,12 @@ use posteria::data::recipes::concrete_like::{NAMES, TRAINING_ROWS, draw, is_rele
 use posteria::data::{Table, Task};
 use posteria::model::spec::{InclusionPriorSpec, ModelKind, Priors, SelectionSpec, Spec};
 use posteria::random::Purpose;
-use posteria::select::Visits;
+use posteria::select::{Visits, ranked};
 
 use super::super::estimate::Estimate;
 use super::super::study::{Study, numbers, table_of};
 use super::super::{Demonstration, Quantity, Settings};
-use crate::commands::select::{of_draws, ranked};
+use crate::commands::select::of_draws;
 use crate::failure::{Classify, Result};
 
 const NAME: &str = "input-selection-concrete-like";

@@ -1,0 +1,176 @@
+//! From a table to the inputs that matter, in one call.
+
+use super::{
+    AssessSets, ChoiceError, ChoiceOptions, ChoiceStep, InputChoice, InputSets, SelectError,
+    Visits, choose, visits,
+};
+use crate::assess::{
+    AssessError, Bootstrap, Method, PointwiseUtilities, Repair, Smoothing, Subsample, Utility,
+};
+use crate::data::{FoldScheme, Table};
+use crate::fit::{Fit, FitError, FitOptions, Prepared, Workers, fit_table};
+use crate::model::selection::{Candidates, INCLUSION};
+use crate::model::spec::{SelectionSpec, Spec};
+
+/// Why inputs cannot be selected.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelectionError {
+    /// A model cannot be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// A set cannot be assessed.
+    #[error(transparent)]
+    Assess(Box<AssessError>),
+    /// Draws do not say which inputs are in.
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    /// Sets cannot be compared.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// Sets have other complete rows than all inputs.
+    #[error(
+        "a set of inputs has other complete rows than all inputs, since rows with empty cells are \
+         dropped; take them out of the table"
+    )]
+    OtherRows,
+}
+
+impl From<AssessError> for SelectionError {
+    fn from(error: AssessError) -> Self {
+        SelectionError::Assess(Box::new(error))
+    }
+}
+
+/// How inputs are selected.
+#[derive(Clone, Debug, Default)]
+pub struct SelectOptions {
+    /// How a set is chosen.
+    pub choice: ChoiceOptions,
+    /// What predictions are worth; the log predictive density if absent.
+    pub utility: Option<Utility>,
+    /// Judge sets by fits without each of so many folds, in place of leave-one-out.
+    pub folds: Option<usize>,
+}
+
+/// What was found about inputs.
+pub struct Selection {
+    /// The chains over input sets.
+    pub search: Fit,
+    /// What they say about inputs, sizes and sets.
+    pub visits: Visits,
+    /// The smallest set that predicts as well as all inputs.
+    pub choice: InputChoice,
+}
+
+/// Samples which inputs are in a model of the column `target`, and chooses the smallest set whose
+/// predictions are as good as those of all inputs [Vehtari 2001, ch. 5]; `model` may have a
+/// [`SelectionSpec`] with a prior of sets, groups, and inputs that are always in.
+///
+/// # Errors
+/// [`SelectionError`] if a model cannot be fitted or assessed.
+pub fn select_inputs(
+    table: &Table,
+    target: &str,
+    model: impl Into<Spec>,
+    (options, select): (&FitOptions, &SelectOptions),
+) -> Result<Selection, SelectionError> {
+    let mut spec: Spec = model.into();
+    let selection: SelectionSpec = spec.selection.get_or_insert_default().clone();
+    if options.draws.is_none() {
+        spec.sampling = spec.sampling.over_input_sets(spec.model.kind);
+    }
+    let search = fit_table(table, target, spec, options)?;
+    let inclusion = search.draws.layout.variable(INCLUSION);
+    let names = inclusion.and_then(|variable| variable.dimensions.first());
+    let names = names.map_or(&[][..], |dimension| &dimension.labels);
+    let candidates =
+        Candidates::new(&selection, names).map_err(|error| FitError::Prepare(error.into()))?;
+    let visits = visits(&search.draws, &candidates)?;
+    let Prepared { spec, encoder, data, .. } = &search.prepared;
+    let draws = options.draws.map_or(InputSets::draws(spec), std::num::NonZero::get);
+    let sets = InputSets::new(spec, encoder, &candidates, draws);
+    let seed = spec.sampling.seed;
+    let method = match select.folds {
+        Some(folds) => Method::KFold { schemes: vec![FoldScheme::new(folds, seed)], draws: None },
+        None => {
+            let (smoothing, subsample) = (Smoothing::Pareto, Subsample::Usual);
+            Method::LeaveOneOut { smoothing, repair: Repair::default(), subsample }
+        }
+    };
+    let mut assessor = InMemorySets {
+        sets: &sets,
+        table,
+        utility: select.utility.clone().unwrap_or(Utility::Elpd),
+        method,
+        workers: &options.workers,
+        observed: &search.observed,
+        done: Vec::new(),
+    };
+    let bootstrap =
+        Bootstrap { groups: data.groups.clone(), ..Bootstrap::new(spec.sampling.seed()) };
+    let of = (&sets, &candidates, &visits);
+    let choice = choose(&mut assessor, of, &select.choice, &bootstrap)?;
+    Ok(Selection { search, visits, choice })
+}
+
+/// Sets that are fitted in memory.
+struct InMemorySets<'a> {
+    sets: &'a InputSets<'a>,
+    table: &'a Table,
+    utility: Utility,
+    method: Method,
+    workers: &'a Workers,
+    observed: &'a [Vec<f64>],
+    done: Vec<(Vec<bool>, PointwiseUtilities)>,
+}
+
+impl AssessSets for InMemorySets<'_> {
+    type Error = SelectionError;
+
+    fn assess(
+        &mut self,
+        set: &[bool],
+        _: ChoiceStep,
+    ) -> Result<PointwiseUtilities, SelectionError> {
+        if let Some((_, known)) = self.done.iter().find(|(own, _)| own == set) {
+            return Ok(known.clone());
+        }
+        let prepared = Prepared::new(self.sets.spec_of(set), self.table, None);
+        let fit = prepared.map_err(FitError::Prepare)?.fit(self.workers)?;
+        if fit.observed != self.observed {
+            return Err(SelectionError::OtherRows);
+        }
+        let found = fit.assess(&self.method, std::slice::from_ref(&self.utility))?;
+        let pointwise = found.assessed.utilities.into_iter().next();
+        let pointwise = pointwise.ok_or(AssessError::NoTargets)?;
+        self.done.push((set.to_vec(), pointwise.clone()));
+        Ok(pointwise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::TextFormat;
+    use crate::model::Linear;
+
+    /// Two of four inputs matter, and they are found.
+    #[test]
+    fn the_inputs_that_matter_are_chosen() {
+        let noise = |i: i32, k: i32| f64::from(i * k % 23 - 11) / 11.0;
+        let row = |i: i32| {
+            let [a, b, c, d] = [7, 5, 3, 11].map(|k| noise(i * i + 3 * i, k));
+            format!("{a},{b},{c},{d},{}\n", 2.0 * a - b + 0.3 * noise(i, 13))
+        };
+        let text = format!("a,b,c,d,y\n{}", (0..60).map(row).collect::<String>());
+        let table = Table::from_text("t.csv", text.as_bytes(), &TextFormat::default());
+        let few = FitOptions { draws: 300.try_into().ok(), ..FitOptions::default() };
+        let with = (&few, &SelectOptions::default());
+        let found = select_inputs(&table.expect("a table"), "y", Linear::default(), with);
+        let found = found.expect("a selection");
+        assert_eq!(found.choice.chosen, ["a", "b"]);
+        let p: Vec<f64> = found.visits.inputs.iter().map(|it| it.probability).collect();
+        assert!(p[0] > 0.95 && p[1] > 0.95 && p[2] < 0.5 && p[3] < 0.5, "{p:?}");
+    }
+}

@@ -59,7 +59,6 @@ impl Chained<'_> {
         let shown = self.path.display();
         let sampling = &self.spec.sampling;
         let kind = self.spec.model.kind;
-        let tempered = sampling.inverse_temperature.is_some_and(|beta| (beta - 1.0).abs() > 0.0);
         Some(match sampling.inference() {
             _ if kind.is_unsupervised() => {
                 format!("a {} model has no targets by which chains could be weighed", kind.name())
@@ -76,7 +75,7 @@ impl Chained<'_> {
                     "{shown} has one chain, and nothing to weigh it against; fit with --chains 4"
                 )
             }
-            _ if tempered => format!(
+            _ if sampling.tempered().is_some() => format!(
                 "{shown} holds draws of prior × likelihood to another power than 1, of which rows \
                  cannot be left out; omit --chains"
             ),

@@ -1,6 +1,8 @@
 //! A model fitted to a table: what every question about it begins with.
 
-use super::{ApproximationError, ChainMemory, PosteriorPredictive, Prepared, Stopped, Workers};
+use super::{
+    ApproximationError, Attained, ChainMemory, PosteriorPredictive, Prepared, Stopped, Workers,
+};
 use crate::diagnose::{Summary, SummaryOptions, mean_effective_size, summarize};
 use crate::draws::Draws;
 use crate::random::Seed;
@@ -44,6 +46,13 @@ impl Fit {
     /// Mean, spread and convergence of every variable, and the reasons to doubt them.
     pub fn summary(&self) -> Summary {
         summarize(&self.draws, &SummaryOptions::default())
+    }
+
+    /// How well its chains have mixed where predictions depend on them; `None` for what is not sampled
+    /// by chains, and for models without targets.
+    pub fn attained(&self) -> Option<Attained> {
+        let is_judged = self.prepared.is_judged();
+        is_judged.then(|| self.prepared.attained(&self.draws, self.workers.threads))
     }
 
     /// What predicts for it, by `draws` of it; `None` if the model predicts nothing.

@@ -71,7 +71,7 @@ impl InMemory {
     }
 
     /// Where each chain stands that has paused or ended.
-    pub(super) fn memories(&self) -> Vec<Option<ChainMemory>> {
+    pub fn memories(&self) -> Vec<Option<ChainMemory>> {
         self.chains.iter().map(|chain| lock(chain).1.clone()).collect()
     }
 

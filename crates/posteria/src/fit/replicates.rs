@@ -1,10 +1,9 @@
 //! Draw what the data might have been: from the posterior, and from the prior.
 
 use super::{FitError, PosteriorPredictive, Prepared, Workers};
-use crate::approximate::Linearised;
 use crate::draws::{Draws, Layout};
 use crate::model::Posterior;
-use crate::predict::{Predictive, Predictor};
+use crate::predict::{Family, Predictive};
 use crate::random::{Purpose, Stream};
 
 /// Draws that one job takes.
@@ -74,25 +73,29 @@ impl Prepared {
         let numbers: Vec<usize> =
             (0..kept).map(|index| (index + 1) * draws.draws / kept - 1).collect();
         let linearised = self.posterior.linearised(&self.spec, workers.threads)?;
-        let linearised = linearised.as_ref().map(|it| (it, it.parameters(&self.data.inputs)));
+        let linearised = linearised.map(|it| (it.family(), it.parameters(&self.data.inputs)));
         let total = draws.chains * kept;
         let first = self.spec.sampling.only_chain.map_or(0, |chain| chain - 1);
         let drawn = workers.run("posterior predictive", total.div_ceil(DRAWS), |job| {
             let mut predictor = predictive.predictor();
             let here = job * DRAWS..total.min((job + 1) * DRAWS);
             let mut values = vec![0.0; here.len() * width];
+            // Of every row given all other rows and the hyperparameters of a draw.
+            let of_rows = self.data.rows() * predictive.family.width();
+            let mut parameters = vec![0.0; if alone { of_rows } else { 0 }];
             for (place, values) in here.zip(values.chunks_exact_mut(width)) {
                 let (chain, number) = (place / kept, numbers[place % kept]);
                 let indices = [(first + chain) as u64, number as u64];
                 let stream = &mut seed.stream(Purpose::Replicates, indices);
                 match &linearised {
-                    Some((of, parameters)) => linear_targets(of, parameters, stream, values),
+                    Some((family, parameters)) => draw_rows(*family, parameters, stream, values),
                     None => {
                         let (values, left_out) = values.split_at_mut(rows);
                         let draw = draws.draw(chain, number);
                         predictor.replicate(draw, stream, values);
                         if alone {
-                            leave_one_out(&mut *predictor, draw, stream, left_out);
+                            predictor.leave_one_out(draw, &mut parameters);
+                            draw_rows(predictive.family, &parameters, stream, left_out);
                         }
                     }
                 }
@@ -147,31 +150,8 @@ impl Prepared {
     }
 }
 
-/// Targets that every row would have given all other rows and a draw of the hyperparameters, each by
-/// itself.
-fn leave_one_out(
-    predictor: &mut dyn Predictor,
-    draw: &[f64],
-    stream: &mut Stream,
-    targets: &mut [f64],
-) {
-    let family = predictor.family();
-    let mut parameters = vec![0.0; targets.len() / family.targets() * family.width()];
-    predictor.leave_one_out(draw, &mut parameters);
-    let each = parameters.chunks_exact(family.width());
-    for (parameters, targets) in each.zip(targets.chunks_exact_mut(family.targets())) {
-        Predictive::new(family, parameters).draw(stream, targets);
-    }
-}
-
-/// Targets of a network that is taken as linear, each row by itself.
-fn linear_targets(
-    linearised: &Linearised<'_>,
-    parameters: &[f64],
-    stream: &mut Stream,
-    targets: &mut [f64],
-) {
-    let family = linearised.family();
+/// Targets of rows whose distributions have these parameters, each row by itself.
+fn draw_rows(family: Family, parameters: &[f64], stream: &mut Stream, targets: &mut [f64]) {
     let each = parameters.chunks_exact(family.width());
     for (parameters, targets) in each.zip(targets.chunks_exact_mut(family.targets())) {
         Predictive::new(family, parameters).draw(stream, targets);

@@ -92,6 +92,39 @@ fn imports_run_one_way() {
     assert!(offences.is_empty(), "{}", offences.join("\n"));
 }
 
+/// What a front end has no business with: kernels, densities, optimisers, and models by their kind
+/// (but to put one in words, and in demonstrations, which are programs of their own).
+#[test]
+fn the_command_line_moves_no_chain_and_knows_no_model() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates folder");
+    let root = crates.join("posteria-cli").join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 50, "the sources were found");
+    let kinds = ["gp", "linear", "mixture", "mlp", "pca"].map(|kind| format!("model::{kind}::"));
+    let layers = ["density::", "optimise::", "sample::hmc", "target::"].map(String::from);
+    let mut offences = Vec::new();
+    for file in &files {
+        let inside = file.strip_prefix(&root).expect("below the root");
+        if inside.starts_with("commands/demo") || inside.starts_with("commands/demo.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(file).expect("readable source");
+        let described = if inside.starts_with("words") { &[][..] } else { &kinds[..] };
+        for path in described.iter().chain(&layers) {
+            if text.contains(&format!("posteria::{path}")) {
+                offences.push(format!("{} names posteria::{path}", inside.display()));
+            }
+        }
+        for call in [".sweep(", ".evaluator(", ".condition("] {
+            if text.contains(call) {
+                offences.push(format!("{} calls {call}…)", inside.display()));
+            }
+        }
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
 #[test]
 fn files_are_short_and_say_what_they_are_for() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates folder");

@@ -1,13 +1,12 @@
 //! Fit models to simulated tables, with progress, and predict from the draws.
 
 use std::num::NonZero;
-use std::ops::{ControlFlow, Range};
-use std::sync::Mutex;
+use std::ops::Range;
 
 use posteria::data::{Column, Encoder, Missing, Roles, Table, Task};
 use posteria::diagnose::r_hat;
 use posteria::draws::{Draws, Layout};
-use posteria::fit::{self, Chain, ChainMemory, Conditioned, InMemory, Recorder, Report, WarmStart};
+use posteria::fit::{self, ChainMemory, Conditioned, InMemory, WarmStart};
 use posteria::model::spec::Spec;
 use posteria::predict::{PredictiveTable, Predictor};
 use posteria::random::Seed;
@@ -53,14 +52,13 @@ impl Study {
         let context = &settings.context;
         let kept = InMemory::new(&*posterior, plan);
         let begun = vec![0; plan.chains];
-        let remembered = Remembering::new(&kept, plan);
-        let progress = Progress::new(&remembered, context.output, plan, posterior.layout(), &begun);
+        let progress = Progress::new(&kept, context.output, plan, posterior.layout(), &begun);
         let none = vec![None; plan.chains];
         let outcome =
             fit::run(&*posterior, plan, context.seed(), &none, context.threads, &progress);
         progress.finish();
         outcome.running()?;
-        let memories = remembered.into_memories();
+        let memories = kept.memories().into_iter().flatten().collect();
         let (draws, rows) = (kept.into_draws(), table.rows());
         Ok(Fitted { encoder, posterior, draws, memories, rows, step: 1 })
     }
@@ -118,36 +116,6 @@ fn sampled(
     fit::run(&*posterior, plan, seed, memories, NonZero::<usize>::MIN, &kept).running()?;
     let (draws, memories) = (kept.into_draws(), Vec::new());
     Ok(Fitted { encoder, posterior, draws, memories, rows, step: 1 })
-}
-
-/// Remembers where chains end.
-struct Remembering<'a> {
-    kept_by: &'a dyn Recorder,
-    /// Sweeps of a chain.
-    sweeps: usize,
-    memories: Mutex<Vec<Option<ChainMemory>>>,
-}
-
-impl<'a> Remembering<'a> {
-    fn new(kept_by: &'a dyn Recorder, plan: &Plan) -> Self {
-        let memories = Mutex::new(vec![None; plan.chains]);
-        Remembering { kept_by, sweeps: plan.iterations(), memories }
-    }
-
-    fn into_memories(self) -> Vec<ChainMemory> {
-        let memories = self.memories.into_inner().expect("no chain panicked");
-        memories.into_iter().flatten().collect()
-    }
-}
-
-impl Recorder for Remembering<'_> {
-    fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
-        if report.iteration == self.sweeps {
-            let mut memories = self.memories.lock().expect("no chain panicked");
-            memories[report.chain] = Some(chain.memory());
-        }
-        self.kept_by.after_sweep(report, chain)
-    }
 }
 
 /// Evaluates draws at rows of the fit.

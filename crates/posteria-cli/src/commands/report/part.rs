@@ -195,7 +195,7 @@ fn doubts(run: &Run, spec: &Spec) -> Result<Vec<Doubt>> {
         );
         doubts.push(Doubt { level: Level::Doubtful, text });
     }
-    let beta = spec.sampling.inverse_temperature.filter(|beta| (beta - 1.0).abs() > 0.0);
+    let beta = spec.sampling.tempered();
     doubts.extend(
         beta.map(|inverse_temperature| verdict::doubt(&Caution::Tempered { inverse_temperature })),
     );

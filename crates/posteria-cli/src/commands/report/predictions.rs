@@ -2,7 +2,6 @@
 
 use std::num::NonZero;
 
-use posteria::approximate::Linearised;
 use posteria::data::{Dataset, Encoder, InputColumn, Targets};
 use posteria::draws::Draws;
 use posteria::fit::{PosteriorPredictive, Prepared};
@@ -51,27 +50,26 @@ pub fn predictions(
     };
     let [few, many] = [few, many].map(|most| draws.clone().spread_evenly(NonZero::new(most)));
     let workers = context.workers(interrupt);
-    let work =
-        |draws| PosteriorPredictive::new(&**posterior, draws, is_open, context.seed(), &workers);
-    let (work, row_work) = match (work(&few), work(&many)) {
+    let seed = context.seed();
+    let work = PosteriorPredictive::of_run(posterior, (spec, &few), seed, &workers)?;
+    let row_work = PosteriorPredictive::new(&**posterior, &many, is_open, seed, &workers);
+    let (work, row_work) = match (work, row_work) {
         (Some(work), Some(rows)) if !work.family.is_density() && data.rows() > 0 => (work, rows),
         _ => return Ok((Predictions::default(), None)),
     };
-    let linearised = posterior.linearised(spec, context.threads)?;
-    let is_linearised = linearised.is_some();
+    let is_linearised = work.is_linearised();
     let is_posterior = matches!(
         spec.sampling.inference(),
         InferenceChoice::Mcmc | InferenceChoice::Laplace | InferenceChoice::Variational
     );
     // Draws of a tempered posterior need other weights.
-    let is_tempered =
-        spec.sampling.inverse_temperature.is_some_and(|beta| (beta - 1.0).abs() > 0.0);
+    let is_tempered = spec.sampling.tempered().is_some();
     let is_weighted = is_posterior && !is_linearised && !is_tempered;
     let basis = match is_weighted && row_work.total() >= FEWEST {
         true => Basis::LeaveOneOut,
         false => Basis::Fit,
     };
-    let source = Source { work: &work, linearised, data, encoder };
+    let source = Source { work: &work, data, encoder };
     let rows = source.rows(&row_work, basis)?;
     let mut predictions = rows.shown(&source);
     source.grid(&mut predictions)?;
@@ -93,10 +91,8 @@ pub fn predictions(
 
 /// What predicts.
 pub struct Source<'a> {
-    /// Its draws.
+    /// By draws, or a network taken as linear.
     pub work: &'a PosteriorPredictive<'a>,
-    /// What predicts in their place, if anything does.
-    pub linearised: Option<Linearised<'a>>,
     /// What was fitted.
     pub data: &'a Dataset,
     /// How tables become numbers.
@@ -172,13 +168,7 @@ impl Source<'_> {
         inputs: &Matrix,
         each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let Some(linearised) = &self.linearised else {
-            return Ok(self.work.map_rows(inputs, each)?);
-        };
-        let family = linearised.family();
-        let parameters = linearised.parameters(inputs);
-        let rows = parameters.chunks_exact(family.width()).enumerate();
-        Ok(rows.map(|(row, own)| each(row, &Predictive::new(family, own))).collect())
+        Ok(self.work.map_rows(inputs, each)?)
     }
 
     /// The middle of a prediction, or where it has no mean its median.
@@ -236,9 +226,9 @@ impl Source<'_> {
             };
             return Ok(names.iter().enumerate().take(OUTPUTS).map(real).collect());
         };
-        let intervals = match self.linearised {
-            Some(_) => Vec::new(),
-            None => self.probability_intervals(inputs)?,
+        let intervals = match self.work.is_linearised() {
+            true => Vec::new(),
+            false => self.probability_intervals(inputs)?,
         };
         let functions = self.work.family.functions();
         let of_class = |(output, name): (usize, &String)| {

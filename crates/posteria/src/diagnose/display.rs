@@ -8,7 +8,7 @@ use super::{Summary, VariableSummary};
 /// Components of a variable beyond which they are counted and not shown: fitted values, latents.
 const SHOWN: usize = 30;
 /// Characters of a name.
-const NAME: usize = 28;
+const NAME: usize = 24;
 
 impl fmt::Display for Summary {
     /// A line per variable, as precise as its spread deserves, without variables that mean nothing
@@ -37,10 +37,14 @@ impl fmt::Display for Summary {
                     true => format!("{value:.decimals$}"),
                     false => format!("{value:.2e}"),
                 });
-            let (ess, r_hat) = (variable.ess_bulk, variable.r_hat);
+            let ess = variable.ess_bulk;
+            let r_hat = match variable.r_hat.is_nan() {
+                true => "-".into(),
+                false => format!("{:.3}", variable.r_hat),
+            };
             writeln!(
                 f,
-                "{name:NAME$} {mean:>10} {sd:>9} {low:>10} {high:>10} {ess:>6.0} {r_hat:>6.3}"
+                "{name:NAME$} {mean:>10} {sd:>9} {low:>10} {high:>10} {ess:>6.0} {r_hat:>6}"
             )?;
             shown += 1;
         }

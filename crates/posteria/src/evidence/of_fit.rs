@@ -36,7 +36,7 @@ mod tests {
     use crate::evidence::{EvidenceOptions, Method};
     use crate::fit::{FitOptions, fit_table};
     use crate::model::Linear;
-    use crate::model::spec::{PriorFamily, PriorSpec};
+    use crate::model::spec::PriorSpec;
 
     /// Path sampling of a fitted linear model agrees with the closed form; four standard errors have
     /// a false-alarm rate of 6e-5.
@@ -45,13 +45,8 @@ mod tests {
         let row = |i: i32| format!("{i},{}\n", f64::from(i) * 0.5 + f64::from(i * 37 % 11 - 5));
         let text = format!("x,y\n{}", (0..20).map(row).collect::<String>());
         let table = Table::from_text("t.csv", text.as_bytes(), &TextFormat::default());
-        let prior = |fixed: Option<f64>| PriorSpec {
-            fixed,
-            family: fixed.is_none().then_some(PriorFamily::Conjugate),
-            ..PriorSpec::default()
-        };
-        let model =
-            Linear::default().prior("weights", prior(None)).prior("intercept", prior(Some(5.0)));
+        let known = |sd: f64| PriorSpec { fixed: Some(sd), ..PriorSpec::default() };
+        let model = Linear::default().prior("weights", known(1.0)).prior("intercept", known(5.0));
         let options = FitOptions { draws: 50.try_into().ok(), ..FitOptions::default() };
         let fit = fit_table(&table.expect("a table"), "y", model, &options).expect("a fit");
         let methods = vec![Method::Path, Method::Exact];

@@ -49,6 +49,9 @@ mod trajectory_length;
 /// Committees of early-stopped networks.
 mod committee;
 
+/// Every kind of model keeps the same contract.
+mod conformance;
+
 /// Chains on a power of the likelihood.
 mod tempered;
 

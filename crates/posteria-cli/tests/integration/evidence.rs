@@ -90,7 +90,7 @@ fn what_cannot_be_found_is_refused_with_the_cure() {
         "[data]\npath = 'data.csv'\n[model]\nkind = 'mixture'\ncomponents = 2\n",
     );
     for (line, words) in [
-        ("evidence t.toml --method exact", &["no closed form", "--method path"][..]),
+        ("evidence t.toml --method exact", &["no closed form", "use the method path"][..]),
         ("evidence t.toml --method warp", &["discrete", "bridge"]),
         ("evidence m.toml --prior-weights 1,2", &["--prior-weights", "one for each"]),
         ("evidence m.toml --method exact --sensitivity hidden=1", &["no prior hidden", "weights"]),

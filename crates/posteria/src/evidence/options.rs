@@ -36,8 +36,8 @@ pub enum EstimateError {
     NoClosedForm,
     /// Only a bound is known.
     #[error(
-        "of a mixture or of principal components only a variational bound is known; ask for no \
-         method ({}) to see it",
+        "of a mixture or of principal components only a variational bound is known; omit the method \
+         {} to see it",
         method.name()
     )]
     BoundOnly {

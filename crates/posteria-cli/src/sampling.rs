@@ -12,9 +12,7 @@ use anyhow::Context as _;
 use posteria::fit::{FittedApproximation, Prepared, Sampled, Stopped, Until};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
-use posteria_store::{
-    Axis, NewRun, Pointwise, Run, RunFolder, RunWriter, StoreError, TrainingArrays, WriteOptions,
-};
+use posteria_store::{FitFolderError, Run, RunFolder, RunWriter, StoreError, WriteOptions};
 
 use self::legs::{ChainFolder, LegProgress};
 pub use self::report::FitReport;
@@ -32,32 +30,10 @@ pub fn begin(
     path: &Path,
     interrupt: &Interrupt,
 ) -> Result<RunWriter> {
-    let spec = prepared.spec.to_toml().bad_input()?;
-    let inference = prepared.spec.sampling.inference();
-    let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
-    let rows = prepared.posterior.rows();
-    let pointwise = (rows > 0 && plan.pointwise).then(|| Pointwise {
-        name: training.observed.first().map_or("y", |array| &array.name).to_string(),
-        rows: Axis::rows(rows),
-    });
-    let attributes = [
-        ("model".to_string(), prepared.spec.model.kind.name().to_string()),
-        ("seed".to_string(), prepared.spec.sampling.seed.to_string()),
-        training.attribute,
-    ];
-    let found = found.filter(|_| inference.is_approximation());
-    let approximation = found.map(approximation::json).transpose()?;
-    let run = NewRun {
-        spec: &spec,
-        layout: prepared.posterior.layout(),
-        extent: plan.into(),
-        pointwise: pointwise.as_ref(),
-        observed: &training.observed,
-        constant: &training.constant,
-        attributes: &attributes,
-        approximation: approximation.as_deref(),
-    };
-    RunFolder::create(path, &run, options(interrupt)).map_err(store_failure)
+    let found = found.filter(|_| prepared.spec.sampling.inference().is_approximation());
+    let json = found.map(approximation::json).transpose()?;
+    RunFolder::begin((prepared, plan), json.as_deref(), path, options(interrupt))
+        .map_err(folder_failure)
 }
 
 /// How a run folder is written: until `interrupt` says stop.
@@ -122,6 +98,14 @@ pub fn spec_of((path, run): (&Path, &Run)) -> Result<Spec> {
     Spec::from_toml(run.spec())
         .with_context(|| format!("{}", path.join("spec.toml").display()))
         .bad_input()
+}
+
+/// An error about the fit that a run folder holds.
+pub fn folder_failure(error: FitFolderError) -> Failure {
+    match error {
+        FitFolderError::Store(error) => store_failure(error),
+        error => Failure::BadInput(error.into()),
+    }
 }
 
 /// An error about a run folder that was given: bad input, unless the system itself failed.

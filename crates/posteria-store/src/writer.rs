@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use posteria::fit::{Chain, ChainMemory, Recorder, Report};
+use posteria::fit::{Chain, ChainMemory, Kept, Recorder, Report};
 
 use crate::chain_log::{ChainLog, ChainRecord};
 use crate::checkpoint::{CHECKPOINT, Checkpoint, Loaded, head, put_chain, seal};
@@ -209,6 +209,41 @@ impl RunWriter {
         Ok(RunSummary { draws, complete: draws == self.facts.extent.draws })
     }
 
+    /// Adds a draw of a chain that has run elsewhere.
+    pub(crate) fn append(&self, chain: usize, kept: &Kept<'_>) -> Result<(), StoreError> {
+        self.append_to(&mut lock(&self.chains[chain].log), chain, kept)
+    }
+
+    /// Where a chain that has run elsewhere ended.
+    pub(crate) fn end_at(&self, chain: usize, memory: ChainMemory) -> Result<(), StoreError> {
+        let slot = &self.chains[chain];
+        let log = &mut *lock(&slot.log);
+        log.write_partial_chunks(&self.columns, &self.store)?;
+        log.hand_over(memory, &mut lock(&slot.record));
+        Ok(())
+    }
+
+    fn append_to(
+        &self,
+        log: &mut ChainLog,
+        chain: usize,
+        kept: &Kept<'_>,
+    ) -> Result<(), StoreError> {
+        let expect = |what, expected, found| match expected == found {
+            true => Ok(()),
+            false => Err(StoreError::OutOfStep { chain, what, expected, found }),
+        };
+        expect("draw", log.draws, kept.index)?;
+        expect("a draw of length", self.facts.layout.len(), kept.draw.len())?;
+        expect("log likelihoods of rows:", self.facts.rows(), kept.log_likelihood.len())?;
+        let draw = Draw {
+            values: kept.draw,
+            statistics: kept.statistics.to_array(),
+            log_likelihood: kept.log_likelihood,
+        };
+        log.append(&self.columns, &self.store, &draw)
+    }
+
     fn record(
         &self,
         report: &Report<'_>,
@@ -221,22 +256,7 @@ impl RunWriter {
         let log = &mut *lock(&slot.log);
         let round = *log.round.get_or_insert_with(|| self.schedule.join());
         if let Some(kept) = report.kept {
-            let expect = |what, expected, found| match expected == found {
-                true => Ok(()),
-                false => {
-                    let chain = report.chain;
-                    Err(StoreError::OutOfStep { chain, what, expected, found })
-                }
-            };
-            expect("draw", log.draws, kept.index)?;
-            expect("a draw of length", self.facts.layout.len(), kept.draw.len())?;
-            expect("log likelihoods of rows:", self.facts.rows(), kept.log_likelihood.len())?;
-            let draw = Draw {
-                values: kept.draw,
-                statistics: kept.statistics.to_array(),
-                log_likelihood: kept.log_likelihood,
-            };
-            log.append(&self.columns, &self.store, &draw)?;
+            self.append_to(log, report.chain, &kept)?;
         }
         let done = report.iteration >= self.pause.load(Ordering::Relaxed);
         let stop = self.cancel.load(Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::{FitOptions, Gp, Linear, Mlp, Table, Utility};
-use posteria_store::Run;
+use posteria_store::{Run, RunFolder};
 use serde_json::Value;
 
 use crate::posteria::{Place, surface};
@@ -163,6 +163,24 @@ fn the_library_and_the_command_line_have_one_answer() {
         let predicted = place.call(&format!("predict {run} test.csv --json")).json();
         let figures = fit.predict(&test).expect("predictions").figures.expect("targets");
         assert_eq!(predicted["rmse"].as_f64(), Some(figures.rmse), "{line}");
+        // What was kept in a folder is the same run, and goes on to the same draws.
+        let saved = format!("saved-{index}");
+        if flags.contains("laplace") {
+            assert!(RunFolder::save(&fit, &place.path(&saved)).is_err());
+            continue;
+        }
+        RunFolder::save(&fit, &place.path(&saved)).expect("kept");
+        let loaded = RunFolder::load(&place.path(&saved)).expect("a fit");
+        assert_eq!(bits(&loaded.draws.values), bits(&fit.draws.values), "{line}");
+        assert_eq!(loaded.memories, fit.memories, "{line}");
+        let more = [&run, &saved].map(|run| {
+            let more = 5 + fit.draws.draws;
+            let done = place.call(&format!("resume {run} --draws {more}"));
+            assert_eq!(done.code, 0, "{line}: {}", done.stderr);
+            Run::open(&place.path(run)).expect("a run").draws().expect("draws")
+        });
+        assert_eq!(bits(&more[0].values), bits(&more[1].values), "{line}");
+        assert!(more[1].draws > fit.draws.draws, "{line}");
     }
 }
 

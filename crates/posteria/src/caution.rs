@@ -74,7 +74,7 @@ pub enum Caution {
         kind: &'static str,
         /// Effective sample size over all chains.
         effective_size: f64,
-        /// The least that can be trusted: 100 per chain.
+        /// The least that can be trusted.
         needed: f64,
     },
     /// Variables did not move at all.

@@ -243,7 +243,7 @@ impl LeaveOneOut {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn mend(&mut self, matched: &[(usize, Matched)]) {
+    pub fn replace_matched(&mut self, matched: &[(usize, Matched)]) {
         for (row, found) in matched {
             let one = &mut self.pointwise[*row];
             (one.elpd, one.mcse) = (found.elpd, found.mcse);

@@ -4,7 +4,7 @@
 //! From the log likelihood of every row under every draw ([`LogLikelihoods`]), whoever made it:
 //! [`importance_weights`] turn draws of the posterior into draws of the posterior without a row,
 //! [`leave_one_out()`] adds up what they predict, [`match_moments`]
-//! (of draws that a fit kept: [`DrawMatching`]) mends rows whose weights fail, and
+//! (of draws that a fit kept: [`DrawMatching`]) repairs rows whose weights fail, and
 //! [`compare_elpds`] puts models side by side. Chains that do not mix are weighed as models are by
 //! [`ChainStacking`].
 //!
@@ -21,8 +21,8 @@ pub mod decision;
 mod dic;
 mod difference;
 mod discrimination;
+mod draw_blocks;
 mod draw_matching;
-mod draw_replicates;
 mod expected;
 pub mod formula;
 mod importance;
@@ -59,8 +59,8 @@ pub use difference::{
     Comparison, ComparisonError, Difference, PseudoBayesFactor, compare, difference,
 };
 pub use discrimination::{Discrimination, Threshold};
+pub use draw_blocks::DrawBlocks;
 pub use draw_matching::{DrawMatching, DrawMatchingError, MatchedDraws};
-pub use draw_replicates::{DrawBlocks, draw_replicates, log_density_replicates};
 pub use expected::{Components, ExpectedUtility, NormalApproximation, bayesian_bootstrap};
 pub use importance::{
     ImportanceError, ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit,

@@ -1,4 +1,4 @@
-//! Mend the importance weights of one row by matching the moments of the draws to those without it.
+//! Repair the importance weights of one row by matching the moments of the draws to those without it.
 
 use super::affine::Affine;
 use super::importance::{ImportanceError, ImportanceWeights, Smoothing, importance_weights};
@@ -60,7 +60,7 @@ pub struct Matched {
     pub elpd: f64,
     /// Its Monte Carlo standard error.
     pub mcse: f64,
-    /// Weights of the moved draws. The shape of their tail says whether the row is mended.
+    /// Weights of the moved draws. The shape of their tail says whether the row is repaired.
     pub weights: ImportanceWeights,
     /// The draws, moved: state after state.
     pub states: Vec<f64>,

@@ -26,7 +26,7 @@ pub struct PointwiseUtilities {
 pub struct Evaluation {
     /// The utilities as estimated from all draws.
     pub terms: Terms,
-    /// The same from reweighted draws ([`draw_replicates`](super::draw_replicates())): how the
+    /// The same from reweighted draws ([`DrawBlocks`](super::DrawBlocks)): how the
     /// utilities would have come out from other Markov chains. May be empty.
     pub draw_replicates: Vec<Terms>,
 }

@@ -2,7 +2,6 @@
 //! a state. Nothing here knows a model.
 
 mod adaptive_rejection;
-mod cycle;
 mod direction_walk;
 mod elliptical_slice;
 mod emulation;
@@ -39,7 +38,6 @@ mod tests;
 pub use adaptive_rejection::{
     AdaptiveDraw, AdaptiveRejection, AdaptiveRejectionError, draw_log_concave,
 };
-pub use cycle::Cycle;
 pub use direction_walk::{Direction, DirectionWalk};
 pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior};
 pub use emulator::Emulator;

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use posteria::random::{Purpose, Seed};
 use posteria::sample::hmc::{Hmc, HmcOptions, Nuts, NutsOptions};
-use posteria::sample::{
-    Block, Conditional, Cycle, DirectionWalk, Kernel, Sequence, Stage, Step, Update,
-};
+use posteria::sample::{Block, Conditional, DirectionWalk, Kernel, Sequence, Stage, Step, Update};
 use posteria::target::{Counted, Infeasible, LogDensity, Point};
 
 use crate::targets::Banana;
@@ -168,22 +166,4 @@ fn a_sequence_reports_its_first_trajectory() {
     assert_eq!(all.energy.to_bits(), alone.energy.to_bits());
     assert_eq!(all.step_size.to_bits(), alone.step_size.to_bits());
     assert!(all.tree_depth > 0);
-}
-
-#[test]
-fn a_cycle_takes_turns_and_begins_again_with_a_stage() {
-    let mut cycle = Cycle::new(vec![(3, hmc(5)), (1, walk())]);
-    assert_eq!(cycle.length(), 4);
-    let steps = |costs: Vec<(u64, u64, Step)>| -> Vec<u32> {
-        costs.iter().map(|cost| cost.2.leapfrog_steps).collect()
-    };
-    assert_eq!(steps(costs(&mut cycle, 9)), [5, 5, 5, 0, 5, 5, 5, 0, 5]);
-    assert_eq!(steps(costs(&mut cycle, 2)), [5, 5]);
-    let memory = cycle.memory();
-    let mut other = Cycle::new(vec![(3, hmc(5)), (1, walk())]);
-    other.enter(&Stage::default());
-    other.recall(&memory).expect("its own memory");
-    assert_eq!(other.memory(), memory);
-    let mut short = Cycle::new(vec![(1, hmc(5)), (1, walk())]);
-    assert!(short.recall(&memory).is_err(), "a place beyond the cycle");
 }

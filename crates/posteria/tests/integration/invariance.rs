@@ -7,8 +7,8 @@
 use posteria::random::{Purpose, Seed, Stream};
 use posteria::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions, Persistence, Retry};
 use posteria::sample::{
-    Adapt, Cycle, DirectionWalk, FittedStudentT, Independence, Kernel, Metropolis,
-    MetropolisHastings, RandomWalk, Refresh, Scan, Sequence, Slice, Stage,
+    Adapt, DirectionWalk, FittedStudentT, Independence, Kernel, Metropolis, MetropolisHastings,
+    RandomWalk, Refresh, Scan, Sequence, Slice, Stage,
 };
 use posteria::target::{LogDensity, Point};
 
@@ -216,7 +216,6 @@ fn combined_kernels() {
     let hmc = || Box::new(Hmc::new(2, options()));
     let walk = || Box::new(direction_walk());
     check("sequence", Box::new(Sequence::new(vec![hmc(), walk(), hmc()])));
-    check("cycle", Box::new(Cycle::new(vec![(1, walk()), (2, hmc())])));
 }
 
 #[test]

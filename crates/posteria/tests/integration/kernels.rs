@@ -5,8 +5,8 @@ use posteria::sample::hmc::{
     Hmc, HmcOptions, LengthSearch, MetricKind, Nuts, NutsOptions, Persistence,
 };
 use posteria::sample::{
-    Cycle, DirectionWalk, FittedStudentT, Kernel, MetropolisHastings, Proposal, RandomWalk,
-    Refresh, Scan, Sequence, Slice,
+    DirectionWalk, FittedStudentT, Kernel, MetropolisHastings, Proposal, RandomWalk, Refresh, Scan,
+    Sequence, Slice,
 };
 
 /// Builds a kernel of a dimension.
@@ -49,7 +49,7 @@ impl Proposal for Pull {
 }
 
 /// Every kernel, with widths that are not the best.
-pub const ALL: [(&str, Factory); 15] = [
+pub const ALL: [(&str, Factory); 14] = [
     ("NUTS", |dim| Box::new(Nuts::new(dim, NutsOptions::default()))),
     ("dense NUTS", |dim| {
         let options = NutsOptions { metric: MetricKind::Dense, ..NutsOptions::default() };
@@ -76,10 +76,6 @@ pub const ALL: [(&str, Factory); 15] = [
     ("user's proposal", |_| Box::new(MetropolisHastings::new(Pull))),
     ("direction walk", |dim| Box::new(walk(dim).repeats(2))),
     ("sequence", |dim| Box::new(Sequence::new(vec![few_steps(dim), Box::new(walk(dim))]))),
-    ("cycle", |dim| {
-        let slice = Box::new(Slice::new(&vec![0.5; dim]));
-        Box::new(Cycle::new(vec![(3, few_steps(dim)), (1, Box::new(walk(dim))), (1, slice)]))
-    }),
     ("HMC by forces", |dim| {
         let options = HmcOptions { leapfrog_steps: 8, fast_force: true, ..HmcOptions::default() };
         Box::new(Hmc::new(dim, options))

@@ -1,5 +1,6 @@
 //! Enforce the import table of ARCHITECTURE.md and the size of files.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -123,6 +124,31 @@ fn the_command_line_moves_no_chain_and_knows_no_model() {
         }
     }
     assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
+/// Identifiers in the first column of GLOSSARY.md stand in the code; plain words need not.
+#[test]
+fn the_glossary_names_what_exists() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates folder");
+    let mut files = Vec::new();
+    sources(crates, &mut files);
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let mut known = HashSet::new();
+    for file in &files {
+        let text = fs::read_to_string(file).expect("readable source");
+        known.extend(text.split(|c| !is_letter(c)).map(String::from));
+    }
+    let glossary = crates.parent().expect("the root").join("GLOSSARY.md");
+    let glossary = fs::read_to_string(glossary).expect("the glossary");
+    let terms = glossary.lines().filter_map(|line| line.strip_prefix("| ")?.split('|').next());
+    let named = terms.flat_map(|term| term.split('`').skip(1).step_by(2));
+    let is_identifier = |word: &&str| {
+        word.chars().all(is_letter) && word.contains(|c: char| c.is_uppercase() || c == '_')
+    };
+    let named: Vec<&str> = named.filter(is_identifier).collect();
+    assert!(named.len() > 30, "the terms were found");
+    let missing: Vec<&&str> = named.iter().filter(|word| !known.contains(**word)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

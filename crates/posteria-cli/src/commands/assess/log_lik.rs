@@ -86,7 +86,7 @@ impl Matrix {
         Failure::bad_input(match error {
             LogLikelihoodError::NotUsable { row, chain, draw, value } => format!(
                 "{files}: column {:?} is {value} in draw {} of chain {}; a log likelihood is finite, \
-                 or -inf where the observation is impossible: mend or leave out that column",
+                 or -inf where the observation is impossible: correct or leave out that column",
                 self.names[row],
                 draw + 1,
                 chain + 1

@@ -62,7 +62,7 @@ fn of_draws(summary: &Summary, looked: Option<&Looked>) -> Vec<Doubt> {
     let Some(looked) = looked else { return summary.cautions.iter().map(doubt).collect() };
     let of_chains = looked.advice.separation(&summary.cautions).into_iter().chain(looked.verdict());
     let of_chains = of_chains.map(|warning| (Level::Bad, warning));
-    let own = summary.cautions.iter();
+    let own = summary.cautions.iter().filter(|caution| !follows(caution, &summary.cautions));
     let own = own.map(|caution| (doubt(caution).level, looked.advice.warning(caution)));
     let told = Warnings::default();
     let shown = of_chains.chain(own).flat_map(|(level, warning)| {
@@ -70,6 +70,17 @@ fn of_draws(summary: &Summary, looked: Option<&Looked>) -> Vec<Doubt> {
         told.unshown().into_iter().map(move |it| Doubt { level, text: it.to_string() })
     });
     shown.collect()
+}
+
+/// Whether a caution says nothing that another one does not: chains that disagree about a question
+/// have few effective draws of it.
+fn follows(caution: &Caution, all: &[Caution]) -> bool {
+    let Caution::FewEffectiveDraws { about, .. } = caution else { return false };
+    let is_same = |other: &Caution| match other {
+        Caution::NotConverged { about: other, r_hat, .. } => other == about && *r_hat >= FAR_OFF,
+        _ => false,
+    };
+    all.iter().any(is_same)
 }
 
 /// A caution, and how serious it is.
@@ -99,6 +110,25 @@ mod tests {
     use posteria::caution::Question;
 
     use super::*;
+
+    #[test]
+    fn few_effective_draws_follow_from_chains_that_disagree() {
+        let few = |about| Caution::FewEffectiveDraws {
+            about,
+            variable: "a".into(),
+            kind: "bulk",
+            effective_size: 20.0,
+            needed: 400.0,
+        };
+        let apart = |r_hat| {
+            let (about, variable) = (Question::Predictions, "a".to_string());
+            [Caution::NotConverged { about, variable, r_hat, count: 1 }]
+        };
+        assert!(follows(&few(Question::Predictions), &apart(1.4)));
+        assert!(!follows(&few(Question::Predictions), &apart(1.02)));
+        assert!(!follows(&few(Question::Residuals), &apart(1.4)));
+        assert!(!follows(&apart(1.4)[0], &apart(1.4)));
+    }
 
     #[test]
     fn what_is_far_off_is_bad() {

@@ -55,7 +55,7 @@ impl<R: Refit> Assessor<'_, R> {
                 matched.push(row);
                 replaced.push((row, own));
             }
-            loo.mend(&replaced);
+            loo.replace_matched(&replaced);
             failing = bad(&loo);
         }
         let mut refitted = Vec::new();

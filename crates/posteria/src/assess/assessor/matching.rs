@@ -32,7 +32,7 @@ pub struct MatchedRow {
 impl<R: Refit> Assessor<'_, R> {
     /// Those of the failing rows that moment-matched draws predict with thinner tails. Says beforehand
     /// what that costs, or why it cannot be.
-    pub fn matched(
+    pub(super) fn matched(
         &self,
         (predictive, evaluator): (&PosteriorPredictive<'_>, &UtilityEvaluator<'_>),
         failing: &Failing<'_>,
@@ -84,7 +84,7 @@ impl<R: Refit> Assessor<'_, R> {
     }
 
     /// Leaves out each of these rows by a fit of its own.
-    pub fn refitted(&self, rows: &[usize]) -> Found<Vec<(usize, RowUtilities)>, R> {
+    pub(super) fn refitted(&self, rows: &[usize]) -> Found<Vec<(usize, RowUtilities)>, R> {
         let of_fit = &self.fit.draws;
         let division = Division::of_rows(&self.fit.prepared.data, self.seed.0, of_fit.draws)
             .map_err(AssessError::from)?;

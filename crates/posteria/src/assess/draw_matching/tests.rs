@@ -213,7 +213,7 @@ fn ways(text: &str, data: &Dataset, plan: &Plan, seed: u64) -> Ways {
     let refit = density(&refit.unwrap(), &*part, rows - 1, None);
     let shapes = [plain.pareto_shape, found.matched.weights.pareto_shape];
     let matched = found.matched.elpd;
-    loo.mend(&[(rows - 1, found.matched)]);
+    loo.replace_matched(&[(rows - 1, found.matched)]);
     assert!((loo.pointwise[rows - 1].elpd - matched).abs() < 1e-12);
     let sum: f64 = loo.pointwise.iter().map(|row| row.elpd).sum();
     assert!((loo.elpd - sum).abs() < 1e-9);

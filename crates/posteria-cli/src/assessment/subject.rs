@@ -8,7 +8,6 @@ use posteria::assess::utility::UtilityFunction;
 use posteria::assess::{Assessor, HeldOut};
 use posteria::data::{Cell, Missing, Table};
 use posteria::fit::Fit;
-use posteria::model::spec::MissingPolicy;
 use posteria_linalg::Matrix;
 use posteria_store::Run;
 
@@ -126,10 +125,7 @@ impl Subject {
         }
         let encoder = &self.prepared.encoder;
         let table = encoder.name_by_position(table).bad_input()?;
-        let missing = match self.prepared.spec.data.missing {
-            MissingPolicy::Error => Missing::Error,
-            MissingPolicy::Drop => Missing::Drop,
-        };
+        let missing = Missing::from(self.prepared.spec.data.missing);
         let encoded = encoder.encode(&table, missing).bad_input()?;
         let targets = encoded.targets.ok_or_else(|| {
             let names = encoder.target_names().join(", ");

@@ -11,9 +11,8 @@ mod sets;
 use std::path::{Path, PathBuf};
 
 use posteria::draws::Draws;
-use posteria::model::selection::{Candidates, INCLUSION};
 use posteria::model::spec::SelectionSpec;
-use posteria::select::{Visits, visits};
+use posteria::select::{Visits, candidates_of, visits};
 
 use self::assessor::{Assessor, sweeps_of_choice};
 use self::choice::Choice;
@@ -108,7 +107,7 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
         )));
     };
     let draws = run.draws_of_variables().running()?;
-    let candidates = candidates(&draws, selection)?;
+    let candidates = candidates_of(&draws, selection).bad_input()?;
     let found = visits(&draws, &candidates).bad_input()?;
     if !judged {
         verdict::repeat(path, &draws, spec.sampling.inference(), run.approximation(), context);
@@ -148,15 +147,7 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
 
 /// What draws over input sets say.
 pub fn of_draws(draws: &Draws, selection: &SelectionSpec) -> Result<Visits> {
-    visits(draws, &candidates(draws, selection)?).bad_input()
-}
-
-/// What may leave the model of these draws.
-fn candidates(draws: &Draws, selection: &SelectionSpec) -> Result<Candidates> {
-    let inclusion = draws.layout.variable(INCLUSION);
-    let names = inclusion.and_then(|variable| variable.dimensions.first());
-    let names = names.map_or(&[][..], |dimension| &dimension.labels);
-    Candidates::new(selection, names).bad_input()
+    visits(draws, &candidates_of(draws, selection).bad_input()?).bad_input()
 }
 
 /// Names of inputs on one line.

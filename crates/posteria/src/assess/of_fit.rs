@@ -2,11 +2,11 @@
 
 use super::{
     AssessError, Assessed, Assessor, Bootstrap, ExpectedUtility, InMemoryRefit, Method,
-    PredictOptions, PredictionFigures, Repair, RowPrediction, Smoothing, Subsample, TargetFacts,
-    Utility, UtilityFunction, bayesian_bootstrap, share_right,
+    PredictOptions, PredictionFigures, RowPrediction, TargetFacts, Utility, UtilityFunction,
+    bayesian_bootstrap, share_right,
 };
 use crate::caution::Caution;
-use crate::data::{FoldScheme, Missing, Table};
+use crate::data::{Missing, Table};
 use crate::fit::{Fit, Prepared};
 
 /// Predictions of the rows of a table.
@@ -56,9 +56,7 @@ impl Fit {
     ) -> Result<Predictions, AssessError> {
         let Prepared { encoder, data, .. } = &self.prepared;
         let new = encoder.encode(table, Missing::Error)?;
-        let predictive = self
-            .predictive_of(&self.draws, self.prepared.spec.sampling.seed(), &self.workers)?
-            .ok_or(AssessError::NoTargets)?;
+        let predictive = self.predictive()?.ok_or(AssessError::NoTargets)?;
         let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));
         let rows = predictive.map_rows(&new.inputs, |row, predictive| {
             let observed = observed.as_ref().map(|observed| &observed[row][..]);
@@ -79,9 +77,7 @@ impl Fit {
     /// # Errors
     /// [`AssessError`] if a utility is not for the targets, or rows cannot be left out.
     pub fn loo(&self, utilities: &[Utility]) -> Result<FitAssessment, AssessError> {
-        let (smoothing, subsample) = (Smoothing::Pareto, Subsample::Usual);
-        let repair = Repair::default();
-        self.assess(&Method::LeaveOneOut { smoothing, repair, subsample }, utilities)
+        self.assess(&Method::leave_one_out(), utilities)
     }
 
     /// The same by fits without each of so many folds, corrected for having fewer rows.
@@ -93,8 +89,7 @@ impl Fit {
         folds: usize,
         utilities: &[Utility],
     ) -> Result<FitAssessment, AssessError> {
-        let schemes = vec![FoldScheme::new(folds, self.prepared.spec.sampling.seed)];
-        self.assess(&Method::KFold { schemes, draws: None }, utilities)
+        self.assess(&Method::k_fold(folds, self.prepared.spec.sampling.seed), utilities)
     }
 
     /// The same as `method` says.

@@ -5,7 +5,6 @@ use super::{
 };
 use crate::diagnose::{Summary, SummaryOptions, mean_effective_size, summarize};
 use crate::draws::Draws;
-use crate::random::Seed;
 
 /// A model with its data and the draws of its posterior.
 pub struct Fit {
@@ -55,18 +54,14 @@ impl Fit {
         is_judged.then(|| self.prepared.attained(&self.draws, self.workers.threads))
     }
 
-    /// What predicts for it, by `draws` of it; `None` if the model predicts nothing.
+    /// What predicts for it; `None` if the model predicts nothing.
     ///
     /// # Errors
     /// [`ApproximationError`] if an approximation that predicts cannot be found again.
-    pub fn predictive_of<'f>(
-        &'f self,
-        draws: &'f Draws,
-        seed: Seed,
-        workers: &Workers,
-    ) -> Result<Option<PosteriorPredictive<'f>>, ApproximationError> {
+    pub fn predictive(&self) -> Result<Option<PosteriorPredictive<'_>>, ApproximationError> {
         let Prepared { spec, posterior, .. } = &self.prepared;
-        PosteriorPredictive::of_run(posterior, (spec, draws), seed, workers)
+        let seed = spec.sampling.seed();
+        PosteriorPredictive::of_run(posterior, (spec, &self.draws), seed, &self.workers)
     }
 
     /// Effective number of draws over their number: the mean over all variables, as ArviZ has it

@@ -9,11 +9,11 @@ use super::{
 use crate::approximate::Independent;
 use crate::caution::Caution;
 use crate::data::{
-    DataError, Dataset, Encoder, FoldError, FoldScheme, FoldSpec, Folds, Missing, Roles, Table,
+    DataError, Dataset, Encoder, FoldError, FoldScheme, FoldSpec, Folds, Roles, Table,
 };
 use crate::draws::Draws;
 use crate::model::ModelError;
-use crate::model::spec::{InferenceChoice, MissingPolicy, ModelKind, Spec, SpecError};
+use crate::model::spec::{InferenceChoice, ModelKind, Spec, SpecError};
 use crate::sample::Plan;
 
 /// Why a model cannot be conditioned on a table.
@@ -188,16 +188,8 @@ fn roles(spec: &Spec) -> Roles {
         fold: None,
         task: spec.model.task,
         standardize: spec.data.standardize,
-        missing: missing(spec),
+        missing: spec.data.missing.into(),
         max_levels: spec.data.max_levels,
-    }
-}
-
-/// What happens to rows with missing cells.
-fn missing(spec: &Spec) -> Missing {
-    match spec.data.missing {
-        MissingPolicy::Error => Missing::Error,
-        MissingPolicy::Drop => Missing::Drop,
     }
 }
 
@@ -210,7 +202,7 @@ pub fn encode_test(
     table: &Table,
     (data, encoder): (&Dataset, &Encoder),
 ) -> Result<Dataset, PrepareError> {
-    let encoded = encoder.encode(table, missing(spec))?;
+    let encoded = encoder.encode(table, spec.data.missing.into())?;
     let targets = encoded.targets.ok_or_else(|| PrepareError::NoTestTargets {
         file: table.file().into(),
         targets: spec.data.target.clone(),

@@ -16,4 +16,6 @@ pub use choice::{
 pub use input_sets::InputSets;
 pub use of_table::{SelectOptions, Selection, SelectionError, select_inputs};
 pub use smallest::SmallestSize;
-pub use visits::{InputProbability, SelectError, SetProbability, SizeProbability, Visits, visits};
+pub use visits::{
+    InputProbability, SelectError, SetProbability, SizeProbability, Visits, candidates_of, visits,
+};

@@ -2,14 +2,11 @@
 
 use super::{
     AssessSets, ChoiceError, ChoiceOptions, ChoiceStep, InputChoice, InputSets, SelectError,
-    Visits, choose, visits,
+    Visits, candidates_of, choose, visits,
 };
-use crate::assess::{
-    AssessError, Bootstrap, Method, PointwiseUtilities, Repair, Smoothing, Subsample, Utility,
-};
-use crate::data::{FoldScheme, Table};
+use crate::assess::{AssessError, Bootstrap, Method, PointwiseUtilities, Utility};
+use crate::data::Table;
 use crate::fit::{Fit, FitError, FitOptions, Prepared, Workers, fit_table};
-use crate::model::selection::{Candidates, INCLUSION};
 use crate::model::spec::{SelectionSpec, Spec};
 
 /// Why inputs cannot be selected.
@@ -81,22 +78,15 @@ pub fn select_inputs(
         spec.sampling = spec.sampling.over_input_sets(spec.model.kind);
     }
     let search = fit_table(table, target, spec, options)?;
-    let inclusion = search.draws.layout.variable(INCLUSION);
-    let names = inclusion.and_then(|variable| variable.dimensions.first());
-    let names = names.map_or(&[][..], |dimension| &dimension.labels);
-    let candidates =
-        Candidates::new(&selection, names).map_err(|error| FitError::Prepare(error.into()))?;
+    let candidates = candidates_of(&search.draws, &selection);
+    let candidates = candidates.map_err(|error| FitError::Prepare(error.into()))?;
     let visits = visits(&search.draws, &candidates)?;
     let Prepared { spec, encoder, data, .. } = &search.prepared;
     let draws = options.draws.map_or(InputSets::draws(spec), std::num::NonZero::get);
     let sets = InputSets::new(spec, encoder, &candidates, draws);
-    let seed = spec.sampling.seed;
     let method = match select.folds {
-        Some(folds) => Method::KFold { schemes: vec![FoldScheme::new(folds, seed)], draws: None },
-        None => {
-            let (smoothing, subsample) = (Smoothing::Pareto, Subsample::Usual);
-            Method::LeaveOneOut { smoothing, repair: Repair::default(), subsample }
-        }
+        Some(folds) => Method::k_fold(folds, spec.sampling.seed),
+        None => Method::leave_one_out(),
     };
     let mut assessor = InMemorySets {
         sets: &sets,

@@ -6,7 +6,9 @@ use super::between_models::{BetweenModels, between_models};
 use crate::caution::Caution;
 use crate::diagnose::{DOUBTFUL_COUNTS, mcse_mean, mean_effective_size};
 use crate::draws::Draws;
+use crate::model::ModelError;
 use crate::model::selection::{Candidates, INCLUSION};
+use crate::model::spec::SelectionSpec;
 
 /// Most probable sets that are listed.
 const LISTED: usize = 10;
@@ -94,6 +96,16 @@ pub enum SelectError {
     /// There are no draws.
     #[error("there are no draws yet; draw some first")]
     NoDraws,
+}
+
+/// What may leave the model of these draws.
+///
+/// # Errors
+/// [`ModelError`] if `selection` does not fit the inputs that draws name.
+pub fn candidates_of(draws: &Draws, selection: &SelectionSpec) -> Result<Candidates, ModelError> {
+    let inclusion = draws.layout.variable(INCLUSION);
+    let names = inclusion.and_then(|variable| variable.dimensions.first());
+    Candidates::new(selection, names.map_or(&[][..], |dimension| &dimension.labels))
 }
 
 /// Counts the visits of `draws` to sets of `candidates`.

@@ -22,7 +22,7 @@ use super::rows::RowNote;
 use super::selection::selection;
 use super::{data, disagreement, posterior, predictions, verdict};
 use crate::approximation;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::sampling::{open, spec_of, store_failure};
@@ -115,7 +115,7 @@ pub fn gather(
     };
     // A posteria of old did not keep the data.
     if run.training_data().map_err(store_failure)?.is_some() {
-        let prepared = prepared(&run, spec, folder)?;
+        let prepared = fitted((folder, &run), &spec, None)?;
         gathered.model = model(&prepared, &run).section();
         let how = (context, interrupt);
         (gathered.predictions, gathered.row_note) =
@@ -155,13 +155,6 @@ fn densities(
         elpd: loo.pointwise.iter().map(|row| row.elpd).collect(),
         unreliable: loo.shapes.bad,
     }))
-}
-
-/// What was fitted, as it was before the fit.
-fn prepared(run: &Run, spec: Spec, folder: &Path) -> Result<Prepared> {
-    let Prepared { encoder, data: dataset, posterior, .. } = fitted((folder, run), &spec, None)?;
-    let plan = spec.sampling.plan().bad_input()?;
-    Ok(Prepared { spec, data: dataset, encoder, cautions: Vec::new(), posterior, plan })
 }
 
 fn convergence(

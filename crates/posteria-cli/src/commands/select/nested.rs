@@ -6,7 +6,7 @@ use std::path::Path;
 use posteria::assess::{HeldOut, KFoldUtilities, Method, RowUtilities, bayesian_bootstrap};
 use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
 use posteria::model::selection::Candidates;
-use posteria::model::spec::{MissingPolicy, Spec};
+use posteria::model::spec::Spec;
 use posteria::select::{InputChoice, UtilitySummary, visits};
 use serde::Serialize;
 
@@ -169,10 +169,7 @@ impl Whole<'_> {
             Assessor::new(within, self.candidates, self.asked, (interrupt, context))?;
         let (best, folder) = assessor.choose(self.candidates, &found, self.asked)?;
         let subject = Subject::open_part(&folder)?;
-        let missing = match self.spec.data.missing {
-            MissingPolicy::Error => Missing::Error,
-            MissingPolicy::Drop => Missing::Drop,
-        };
+        let missing = Missing::from(self.spec.data.missing);
         let encoded = subject.prepared.encoder.encode(table, missing).bad_input()?;
         if encoded.rows != *rows {
             return Err(Failure::bad_input(format!(

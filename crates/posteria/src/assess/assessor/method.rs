@@ -33,6 +33,17 @@ pub enum Method {
 }
 
 impl Method {
+    /// Leave-one-out by Pareto-smoothed weights, with every repair, of as many rows as are usual.
+    pub fn leave_one_out() -> Self {
+        let (smoothing, subsample) = (Smoothing::Pareto, Subsample::Usual);
+        Method::LeaveOneOut { smoothing, repair: Repair::default(), subsample }
+    }
+
+    /// So many folds, divided at random by `seed`.
+    pub fn k_fold(folds: usize, seed: u64) -> Self {
+        Method::KFold { schemes: vec![FoldScheme::new(folds, seed)], draws: None }
+    }
+
     /// As JSON has it.
     pub fn name(&self) -> &'static str {
         match self {

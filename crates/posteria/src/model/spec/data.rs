@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::data::FoldSpec;
+use crate::data::{FoldSpec, Missing};
 
 /// `[data]`: where the rows come from and what the columns are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,6 +75,15 @@ pub enum MissingPolicy {
     Error,
     /// Drop the rows, and say how many.
     Drop,
+}
+
+impl From<MissingPolicy> for Missing {
+    fn from(policy: MissingPolicy) -> Self {
+        match policy {
+            MissingPolicy::Error => Missing::Error,
+            MissingPolicy::Drop => Missing::Drop,
+        }
+    }
 }
 
 /// As [`one_or_more`], for a key that may be absent.

@@ -1,7 +1,6 @@
 //! Say why a command did not succeed, and with which exit code.
 
 use std::io;
-use std::process::ExitCode;
 
 use posteria::assess::AssessError;
 use posteria::fit::{ApproximationError, Cancelled, FitError, PredictError};
@@ -67,14 +66,14 @@ impl Failure {
     }
 
     /// The exit code of the program.
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> u8 {
         match self {
             // Whoever closed the pipe has seen enough: that is no failure.
-            Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Failure::Running(_) | Failure::Print(_) => ExitCode::from(1),
-            Failure::BadInput(_) => ExitCode::from(2),
-            Failure::Doubtful { .. } => ExitCode::from(3),
-            Failure::Interrupted { signal, .. } => ExitCode::from(128 + signal),
+            Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+            Failure::Running(_) | Failure::Print(_) => 1,
+            Failure::BadInput(_) => 2,
+            Failure::Doubtful { .. } => 3,
+            Failure::Interrupted { signal, .. } => 128 + signal,
         }
     }
 }

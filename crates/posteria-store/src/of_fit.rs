@@ -82,7 +82,7 @@ impl RunFolder {
     /// # Errors
     /// [`FitFolderError`] if the folder cannot be written, or no run could go on from the fit.
     pub fn save(fit: &Fit, path: &Path) -> Result<(), FitFolderError> {
-        let Fit { prepared, draws, memories, warmup, .. } = fit;
+        let Fit { prepared, draws, ahead, memories, warmup, .. } = fit;
         if prepared.spec.sampling.inference().is_approximation() {
             return Err(FitFolderError::Approximation);
         }
@@ -90,11 +90,17 @@ impl RunFolder {
             return Err(FitFolderError::NoMemories);
         }
         let own = prepared.plan.with_warmup(*warmup);
-        let plan = Plan { draws: draws.draws, pointwise: draws.rows > 0, ..own };
+        // Chains that were stopped at different places are a run that is not complete.
+        let further = ahead.iter().map(|chain| chain.draws).max().unwrap_or(0);
+        let plan = Plan { draws: draws.draws + further, pointwise: draws.rows > 0, ..own };
         let writer = RunFolder::begin((prepared, &plan), None, path, WriteOptions::default())?;
         for (chain, memory) in memories.iter().enumerate() {
             for index in 0..draws.draws {
                 writer.append(chain, &kept(draws, chain, index))?;
+            }
+            for index in 0..ahead.get(chain).map_or(0, |more| more.draws) {
+                let more = kept(&ahead[chain], 0, index);
+                writer.append(chain, &Kept { index: draws.draws + index, ..more })?;
             }
             writer.end_at(chain, memory.clone())?;
         }
@@ -110,7 +116,9 @@ impl RunFolder {
         let run = Run::open(path)?;
         let prepared = run.prepared(Spec::from_toml(run.spec())?)?;
         let draws = run.draws()?.laid_out_as(prepared.posterior.layout());
-        let memories = run.memories().into_iter().flatten().collect();
+        // Where chains stand that are further than the draws that all of them have is of no use here.
+        let is_even = run.chain_draws().iter().all(|own| *own == draws.draws);
+        let memories = run.memories().into_iter().flatten().filter(|_| is_even).collect();
         Ok(Fit::new(prepared, draws, memories, run.extent().warmup))
     }
 }

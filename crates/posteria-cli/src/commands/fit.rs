@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use posteria::fit::{Prepared, Stopped, Until};
-use posteria::model::spec::{InferenceChoice, SamplingSpec};
+use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
 use posteria_store::{Added, RunFolder};
 
@@ -132,24 +132,6 @@ pub(super) fn add_missing_predictive(
     add_predictive(prepared, path, interrupt, context)
 }
 
-/// What a run that goes on is asked for: as it was begun, unless it is said otherwise now.
-fn asked(arguments: &args::Resume, prepared: &Prepared) -> Result<SamplingSpec> {
-    let (own, kind) = (prepared.spec.sampling, prepared.spec.model.kind);
-    // A budget of time is that of one command.
-    let own = SamplingSpec { time: arguments.time, ..own };
-    let draws = arguments.draws.map(NonZero::get);
-    let asked = match (arguments.ess, draws) {
-        (Some(ess), draws) => {
-            let goal = own.with_goal(ess, kind);
-            SamplingSpec { draws: draws.unwrap_or(goal.draws), ..goal }
-        }
-        (None, Some(draws)) => SamplingSpec { ess: None, draws, ..own },
-        (None, None) => own,
-    };
-    asked.plan().bad_input()?;
-    Ok(asked)
-}
-
 /// Runs `posteria resume`.
 pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     if context.seed.is_some() {
@@ -172,7 +154,10 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
         // The table came from standard input.
         None => prepare_kept(spec, (path, &run))?,
     };
-    let asked = asked(arguments, &prepared)?;
+    let (own, kind) = (prepared.spec.sampling, prepared.spec.model.kind);
+    let draws = arguments.draws.map(NonZero::get);
+    let asked = own.resumed(draws, arguments.ess, arguments.time, kind);
+    asked.plan().bad_input()?;
     let until = Until::new(&asked, started);
     let present = run.chain_draws();
     let most = present.iter().copied().max().unwrap_or(0);

@@ -104,7 +104,7 @@ pub struct Watcher {
 }
 
 impl Watch for Watcher {
-    fn begin<'w>(&'w self, what: &str, count: usize) -> Box<dyn JobCounter + 'w> {
+    fn begin<'w>(&'w self, what: &str, count: usize) -> Box<dyn JobCounter + Send + 'w> {
         Box::new(JobProgress::new(self.output, what, count))
     }
 

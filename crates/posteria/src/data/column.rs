@@ -80,6 +80,8 @@ pub(super) fn is_like_number(text: &str) -> bool {
 pub struct Texts {
     text: String,
     ends: Vec<u32>,
+    /// Whether they are names of categories even if they look like numbers.
+    categories: bool,
 }
 
 impl Texts {
@@ -95,7 +97,7 @@ impl Texts {
     /// A column of missing cells.
     #[cfg(feature = "parquet")]
     pub(super) fn of_missing(rows: usize) -> Self {
-        Texts { text: String::new(), ends: vec![0; rows] }
+        Texts { ends: vec![0; rows], ..Texts::default() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -143,6 +145,13 @@ impl Column {
         texts.into_iter().all(|text| column.push(text)).then(|| Column::typed(column))
     }
 
+    /// The column of these names of categories, whatever they look like; an empty one is missing. `None`
+    /// if the texts exceed 4 GiB.
+    pub fn categories<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let mut column = Texts { categories: true, ..Texts::default() };
+        names.into_iter().all(|name| column.push(name)).then_some(Column::Text(column))
+    }
+
     /// As [`Column::from_texts`].
     pub(super) fn typed(texts: Texts) -> Self {
         let mut numbers = Vec::with_capacity(texts.len());
@@ -165,10 +174,18 @@ impl Column {
         if marks && !found { Column::Text(texts) } else { Column::Numbers(numbers) }
     }
 
+    /// Whether the source says that the cells are names of categories.
+    pub(super) fn is_categories(&self) -> bool {
+        matches!(self, Column::Text(texts) if texts.categories)
+    }
+
     /// Whether more cells are numbers, well written or not, than are something else; missing ones
     /// do not count.
     pub(super) fn is_mostly_numbers(&self) -> bool {
         let Column::Text(texts) = self else { return true };
+        if self.is_categories() {
+            return false;
+        }
         let (mut numbers, mut others) = (0_usize, 0_usize);
         for text in texts.iter() {
             match Cell::parse_number(text) {

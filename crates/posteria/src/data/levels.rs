@@ -140,7 +140,7 @@ impl CompleteRows<'_> {
     ) -> Result<(), DataError> {
         let is_number = |text: &str| matches!(Cell::parse(text), Cell::Number(_));
         let numbers = labels.iter().filter(|label| is_number(label)).count();
-        if numbers == labels.len() {
+        if numbers == labels.len() || self.column(index).is_categories() {
             // Strings by the word of the source.
             return Ok(());
         }

@@ -94,6 +94,19 @@ pub enum Phase {
     Annealing,
 }
 
+impl Phase {
+    /// What is done in it, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Pilot => "placing temperatures",
+            Phase::WarmUp => "warming up",
+            Phase::Exchange => "sampling all temperatures",
+            Phase::Directions => "both directions",
+            Phase::Annealing => "annealing",
+        }
+    }
+}
+
 /// Whoever watches, and may stop the work.
 pub trait Observer: Sync {
     /// A phase of so many sweeps of single states begins.

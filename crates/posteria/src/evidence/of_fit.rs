@@ -1,7 +1,10 @@
 //! The log evidence of a model that was fitted.
 
-use super::{EstimateError, EvidenceFindings, EvidenceOptions, Silent, estimate};
-use crate::fit::{Conditioned, Fit};
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+use super::{EstimateError, EvidenceFindings, EvidenceOptions, Observer, Phase, estimate};
+use crate::fit::{Conditioned, Fit, JobCounter, Workers};
 use crate::model::spec::{InferenceChoice, Spec};
 
 /// The model of a specification with its posterior as chains sample it: the evidence is that of the
@@ -26,7 +29,37 @@ impl Fit {
         let spec = posterior_alone(self.prepared.spec.clone());
         let model = Conditioned::new(&spec, &self.prepared.data, None)?;
         let with = (spec.sampling.seed(), self.workers.threads);
-        estimate(&model, options, with, &Silent, None)
+        let watch = Watching { workers: &self.workers, counter: Mutex::new(None) };
+        estimate(&model, options, with, &watch, None)
+    }
+}
+
+/// Tells the watch of the workers how far ladders are, and stops them when the work shall stop.
+struct Watching<'w> {
+    workers: &'w Workers,
+    counter: Mutex<Option<Box<dyn JobCounter + Send + 'w>>>,
+}
+
+impl Observer for Watching<'_> {
+    fn begin(&self, phase: Phase, sweeps: u64) {
+        let count = usize::try_from(sweeps).unwrap_or(usize::MAX);
+        let mut counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
+        // One phase ends before the next begins.
+        *counter = None;
+        *counter = Some(self.workers.watch.begin(phase.name(), count));
+    }
+
+    fn advanced(&self, sweeps: u64) -> ControlFlow<()> {
+        if self.workers.go_on().is_err() {
+            return ControlFlow::Break(());
+        }
+        // Whoever finds it taken is counted later or not at all: it is only shown.
+        if let Ok(counter) = self.counter.try_lock()
+            && let Some(counter) = &*counter
+        {
+            (0..sweeps).for_each(|_| counter.job_done());
+        }
+        ControlFlow::Continue(())
     }
 }
 

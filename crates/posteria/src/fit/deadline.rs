@@ -84,4 +84,8 @@ impl<S: ChainStore> Recorder for Deadline<'_, S> {
         }
         self.store.after_sweep(report, chain)
     }
+
+    fn leave(&self, chain: (usize, &Chain<'_>)) {
+        self.store.leave(chain);
+    }
 }

@@ -12,6 +12,9 @@ pub struct Fit {
     pub prepared: Prepared,
     /// The draws.
     pub draws: Draws,
+    /// What each chain has drawn beyond `draws`, where chains were stopped at different places; empty
+    /// where they were not.
+    pub ahead: Vec<Draws>,
     /// Where its chains ended; none where nobody can go on from there.
     pub memories: Vec<ChainMemory>,
     /// Sweeps after which its chains had warmed up.
@@ -34,7 +37,7 @@ impl Fit {
     ) -> Self {
         let observed = prepared.encoder.observed(&prepared.data.targets);
         let (stopped, workers) = (None, Workers::default());
-        Fit { prepared, draws, memories, warmup, observed, stopped, workers }
+        Fit { prepared, draws, ahead: Vec::new(), memories, warmup, observed, stopped, workers }
     }
 
     /// Number of rows that it was fitted to.

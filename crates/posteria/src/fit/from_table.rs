@@ -70,11 +70,12 @@ pub fn fit_table(
 }
 
 impl Prepared {
-    /// Samples what was prepared until there is a reason to stop, and keeps it in memory.
+    /// Samples what was prepared until there is a reason to stop, and keeps it in memory. Work that
+    /// was cancelled leaves what all chains had drawn by then ([`Stopped::Interrupted`]).
     ///
     /// # Errors
     /// [`FitError`] if an approximation cannot be found, chains cannot start, or the work was
-    /// cancelled.
+    /// cancelled before there was a draw.
     pub fn fit(self, workers: &Workers) -> Result<Fit, FitError> {
         let until = Until::new(&self.spec.sampling, Instant::now());
         let plan = Plan { draws: until.next(0), ..self.plan.clone() };
@@ -84,12 +85,13 @@ impl Prepared {
             let watch = &mut workers.clone();
             self.sample(approximation.as_ref(), (&plan, until), &mut kept, (workers, watch))?
         };
-        if sampled.stopped == Stopped::Interrupted {
+        let memories = kept.memories().into_iter().flatten().collect();
+        let (draws, ahead) = kept.into_parts();
+        if sampled.stopped == Stopped::Interrupted && draws.draws == 0 {
             return Err(Cancelled.into());
         }
-        let memories = kept.memories().into_iter().flatten().collect();
         let warmup = sampled.plan.warmup_iterations();
-        let fit = Fit::new(self, kept.into_draws(), memories, warmup);
-        Ok(Fit { stopped: Some(sampled.stopped), workers: workers.clone(), ..fit })
+        let fit = Fit::new(self, draws, memories, warmup);
+        Ok(Fit { ahead, stopped: Some(sampled.stopped), workers: workers.clone(), ..fit })
     }
 }

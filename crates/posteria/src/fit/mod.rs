@@ -6,6 +6,7 @@ mod chain;
 mod committee;
 mod conditioned;
 mod deadline;
+mod drawn;
 mod enough;
 mod evidence;
 mod fitted;
@@ -16,6 +17,7 @@ mod predictive;
 mod prepared;
 mod recorder;
 mod replicates;
+mod resumed;
 mod sampling;
 mod separation;
 mod settle;
@@ -41,6 +43,7 @@ pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
 pub use prepared::{PrepareError, Prepared, encode_test};
 pub use recorder::{InMemory, Kept, Recorder, Report};
 pub use replicates::{PriorDraws, Replicates};
+pub use resumed::ResumeOptions;
 pub use sampling::{Leg, LegWatch, Sampled};
 pub use separation::share_that_separates;
 pub use settle::have_settled;
@@ -92,6 +95,15 @@ pub enum FitError {
     /// The work was stopped by whoever watches it.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// There are no more draws of what was fitted.
+    #[error(
+        "the fit holds the mode, one point; there are no more draws of it (inference laplace has as \
+         many as are asked for)"
+    )]
+    OnePoint,
+    /// A fit that does not say where its chains ended.
+    #[error("the fit does not say where its chains ended; fit it anew")]
+    NoMemories,
     /// A member of a committee could not be trained.
     #[error(
         "member {index} of the committee cannot be trained: {reason}; are the data standardised?"

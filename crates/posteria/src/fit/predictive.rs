@@ -59,7 +59,7 @@ pub struct PosteriorPredictive<'a> {
     /// Who works.
     pub workers: Workers,
     /// The network taken as linear about its approximation, where that predicts in place of draws.
-    linearised: Option<Linearised<'a>>,
+    pub(super) linearised: Option<Linearised<'a>>,
     /// Logarithms of the weights of the draws, where they are not equal.
     log_weights: Option<Vec<f64>>,
 }

@@ -48,6 +48,10 @@ pub trait Recorder: Sync {
 
     /// Called after every sweep. `Break` ends the chain; what was kept so far stays.
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()>;
+
+    /// Called in place of the next sweep of a chain that somebody else has ended, so that it can go
+    /// on from there another time.
+    fn leave(&self, _chain: (usize, &Chain<'_>)) {}
 }
 
 /// Keeps all draws in memory, and where chains pause or end.
@@ -68,6 +72,30 @@ impl InMemory {
         let chains = (0..plan.chains).map(|_| Mutex::new((one.clone(), None))).collect();
         let end = plan.iterations();
         InMemory { empty, chains, pause: AtomicUsize::new(end), end }
+    }
+
+    /// What a fit holds already, so that its chains can go on: its draws, what each chain has drawn
+    /// beyond those, and where each stands.
+    pub(super) fn of_fit(draws: &Draws, ahead: &[Draws], memories: &[ChainMemory]) -> Self {
+        let empty = Draws::empty(draws.layout.clone(), draws.chains, draws.rows);
+        let part = |chain: usize| {
+            let range =
+                |width: usize| chain * draws.draws * width..(chain + 1) * draws.draws * width;
+            let mut own = Draws::empty(draws.layout.clone(), 1, draws.rows);
+            own.draws = draws.draws;
+            own.values.extend(&draws.values[range(draws.layout.len())]);
+            own.statistics.extend(&draws.statistics[range(1)]);
+            own.log_likelihood.extend(&draws.log_likelihood[range(draws.rows)]);
+            if let Some(more) = ahead.get(chain) {
+                own.draws += more.draws;
+                own.values.extend(&more.values);
+                own.statistics.extend(&more.statistics);
+                own.log_likelihood.extend(&more.log_likelihood);
+            }
+            Mutex::new((own, memories.get(chain).cloned()))
+        };
+        let chains = (0..draws.chains).map(part).collect();
+        InMemory { empty, chains, pause: AtomicUsize::new(0), end: 0 }
     }
 
     /// Where each chain stands that has paused or ended.
@@ -98,12 +126,27 @@ impl InMemory {
 
     /// The draws; chains that were interrupted are cut to the shortest.
     pub fn into_draws(self) -> Draws {
+        self.into_parts().0
+    }
+
+    /// The draws that all chains have, and those of each that is further.
+    pub(super) fn into_parts(self) -> (Draws, Vec<Draws>) {
         let mut all = Draws { rows: self.empty.rows, ..self.all_draws() };
+        let mut ahead = Vec::new();
         for chain in self.chains {
-            let (chain, _) = chain.into_inner().unwrap_or_else(PoisonError::into_inner);
-            all.log_likelihood.extend(&chain.log_likelihood[..all.draws * all.rows]);
+            let (mut chain, _) = chain.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let more = chain.log_likelihood.split_off(all.draws * all.rows);
+            all.log_likelihood.append(&mut chain.log_likelihood);
+            chain.log_likelihood = more;
+            chain.values.drain(..all.draws * all.layout.len());
+            chain.statistics.drain(..all.draws);
+            chain.draws -= all.draws;
+            ahead.push(chain);
         }
-        all
+        if ahead.iter().all(|chain| chain.draws == 0) {
+            ahead.clear();
+        }
+        (all, ahead)
     }
 }
 
@@ -131,5 +174,9 @@ impl Recorder for InMemory {
         *memory = Some(chain.memory());
         // At its end a chain stops by itself.
         if report.iteration < self.end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn leave(&self, (index, chain): (usize, &Chain<'_>)) {
+        lock(&self.chains[index]).1 = Some(chain.memory());
     }
 }

@@ -151,7 +151,12 @@ impl Prepared {
 }
 
 /// Targets of rows whose distributions have these parameters, each row by itself.
-fn draw_rows(family: Family, parameters: &[f64], stream: &mut Stream, targets: &mut [f64]) {
+pub(super) fn draw_rows(
+    family: Family,
+    parameters: &[f64],
+    stream: &mut Stream,
+    targets: &mut [f64],
+) {
     let each = parameters.chunks_exact(family.width());
     for (parameters, targets) in each.zip(targets.chunks_exact_mut(family.targets())) {
         Predictive::new(family, parameters).draw(stream, targets);

@@ -45,6 +45,14 @@ pub struct Leg<'a> {
     pub of_members: bool,
 }
 
+impl Leg<'_> {
+    /// About how many sweeps of all chains are left.
+    pub fn sweeps_left(&self) -> usize {
+        let end = self.expected.iterations();
+        self.begun.iter().map(|done| end.saturating_sub(*done)).sum()
+    }
+}
+
 /// Sees chains run, leg by leg.
 pub trait LegWatch {
     /// Calls `run` once, with `recorder` or with one that hands every sweep to it. Where the store
@@ -53,9 +61,14 @@ pub trait LegWatch {
 }
 
 impl LegWatch for Workers {
-    /// Shows nothing, and ends chains when the work shall stop.
-    fn watch(&mut self, _: &Leg<'_>, recorder: &dyn Recorder, run: &mut dyn FnMut(&dyn Recorder)) {
-        run(&*self.watched(recorder));
+    /// Tells the watch of every sweep, and ends chains when the work shall stop.
+    fn watch(
+        &mut self,
+        leg: &Leg<'_>,
+        recorder: &dyn Recorder,
+        run: &mut dyn FnMut(&dyn Recorder),
+    ) {
+        run(&*self.watched_leg(leg, recorder));
     }
 }
 

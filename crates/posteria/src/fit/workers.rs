@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
 
-use super::{Chain, Recorder, Report, run_jobs};
+use super::{Chain, Leg, Recorder, Report, run_jobs};
 
 /// Work that was stopped by whoever watches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,7 +17,13 @@ pub struct Cancelled;
 pub trait Watch: Send + Sync {
     /// Work of `count` jobs begins; `what` they make may be shown. The counter is told of every job
     /// that is done, and dropped when the work ends.
-    fn begin<'w>(&'w self, what: &str, count: usize) -> Box<dyn JobCounter + 'w>;
+    fn begin<'w>(&'w self, what: &str, count: usize) -> Box<dyn JobCounter + Send + 'w>;
+
+    /// Chains run up to a place where they pause: every sweep of each is a job. How many there will
+    /// be in all is an estimate, since chains stop when there is enough.
+    fn begin_leg<'w>(&'w self, leg: &Leg<'_>) -> Box<dyn JobCounter + Send + 'w> {
+        self.begin("sweeps", leg.sweeps_left())
+    }
 
     /// Whether the work shall stop.
     fn is_cancelled(&self) -> bool;
@@ -33,7 +39,7 @@ pub trait JobCounter: Sync {
 struct Unwatched;
 
 impl Watch for Unwatched {
-    fn begin<'w>(&'w self, _: &str, _: usize) -> Box<dyn JobCounter + 'w> {
+    fn begin<'w>(&'w self, _: &str, _: usize) -> Box<dyn JobCounter + Send + 'w> {
         Box::new(Unwatched)
     }
 
@@ -106,13 +112,23 @@ impl Workers {
 
     /// The same recorder, which ends chains when the work shall stop.
     pub fn watched<'w>(&'w self, recorder: &'w dyn Recorder) -> Box<dyn Recorder + 'w> {
-        Box::new(Watched { workers: self, recorder })
+        Box::new(Watched { workers: self, recorder, counter: None })
+    }
+
+    /// The same, which also tells the watch of every sweep of these chains.
+    pub(super) fn watched_leg<'w>(
+        &'w self,
+        leg: &Leg<'_>,
+        recorder: &'w dyn Recorder,
+    ) -> Box<dyn Recorder + 'w> {
+        Box::new(Watched { workers: self, recorder, counter: Some(self.watch.begin_leg(leg)) })
     }
 }
 
 struct Watched<'w> {
     workers: &'w Workers,
     recorder: &'w dyn Recorder,
+    counter: Option<Box<dyn JobCounter + Send + 'w>>,
 }
 
 impl Recorder for Watched<'_> {
@@ -122,10 +138,16 @@ impl Recorder for Watched<'_> {
 
     fn after_sweep(&self, report: &Report<'_>, chain: &Chain<'_>) -> ControlFlow<()> {
         self.recorder.after_sweep(report, chain)?;
-        match self.workers.watch.is_cancelled() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        self.counter.iter().for_each(|counter| counter.job_done());
+        if self.workers.watch.is_cancelled() {
+            self.recorder.leave((report.chain, chain));
+            return ControlFlow::Break(());
         }
+        ControlFlow::Continue(())
+    }
+
+    fn leave(&self, chain: (usize, &Chain<'_>)) {
+        self.recorder.leave(chain);
     }
 }
 
@@ -142,7 +164,7 @@ mod tests {
     }
 
     impl Watch for Patience {
-        fn begin<'w>(&'w self, _: &str, _: usize) -> Box<dyn JobCounter + 'w> {
+        fn begin<'w>(&'w self, _: &str, _: usize) -> Box<dyn JobCounter + Send + 'w> {
             struct Count<'w>(&'w AtomicUsize);
             impl JobCounter for Count<'_> {
                 fn job_done(&self) {

@@ -93,14 +93,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn begin(&self, phase: Phase, sweeps: u64) {
-        let what = match phase {
-            Phase::Pilot => "placing temperatures",
-            Phase::WarmUp => "warming up",
-            Phase::Exchange => "sampling all temperatures",
-            Phase::Directions => "both directions",
-            Phase::Annealing => "annealing",
-        };
-        let what = format!("{}{what}", self.name);
+        let what = format!("{}{}", self.name, phase.name());
         let count = usize::try_from(sweeps).unwrap_or(usize::MAX);
         let mut progress = self.progress.lock().expect("no thread panicked");
         let before = progress.replace(JobProgress::new(self.output, &what, count));

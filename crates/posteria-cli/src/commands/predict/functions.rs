@@ -6,7 +6,6 @@ use std::path::Path;
 use posteria::data::{EncodedRows, Encoder};
 use posteria::draws::{Dimension, Draws, Layout, WriteError, write_csv};
 use posteria::fit::PosteriorPredictive;
-use posteria::random::Purpose;
 
 use super::effects::function_names;
 use crate::failure::{Failure, Result};
@@ -14,8 +13,6 @@ use crate::file::write_whole;
 
 /// Most numbers that are held: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;
-/// Draws that one job evaluates.
-const DRAWS: usize = 16;
 
 /// Most rows of a function that has to be drawn at all of them together: 400 MB.
 const MOST_JOINT_ROWS: usize = 5000;
@@ -47,25 +44,8 @@ pub fn write(
         )));
     }
     let layout = layout(work, new, encoder);
-    let width = layout.len();
-    let total = chains * per_chain;
-    let values = work.workers.run("functions", total.div_ceil(DRAWS), |job| {
-        let mut predictor = work.predictor();
-        let numbers = job * DRAWS..total.min((job + 1) * DRAWS);
-        let mut values = vec![0.0; numbers.len() * width];
-        for (number, place) in numbers.zip(values.chunks_exact_mut(width)) {
-            let (chain, index) = (number / per_chain, number % per_chain);
-            // Evenly, up to the last draw of the chain.
-            let draw = (index + 1) * draws / per_chain - 1;
-            // Named by the draw, so that it does not matter who draws how many.
-            let stream =
-                &mut work.seed.stream(Purpose::Functions, [(chain * draws + draw) as u64, 0]);
-            predictor.draw_functions(work.draws.draw(chain, draw), &new.inputs, stream, place);
-        }
-        values
-    })?;
-    let draws =
-        Draws { draws: per_chain, values: values.concat(), ..Draws::empty(layout, chains, 0) };
+    let values = work.draw_functions(&new.inputs, per_chain)?;
+    let draws = Draws { draws: per_chain, values, ..Draws::empty(layout, chains, 0) };
     write_whole(path, |writer| {
         write_csv(&draws, writer).map_err(|error| match error {
             WriteError::Io(error) => Failure::Running(error.into()),

@@ -38,6 +38,7 @@ impl Refit for InMemoryRefit<'_> {
         each: &mut EachFold<'_, AssessError>,
     ) -> Result<(), AssessError> {
         let threads = self.workers.threads;
+        let counter = self.workers.watch.begin("fits without some rows", indices.len());
         for &index in indices {
             let fold = division.model(self.fit, index)?;
             let FoldStart { plan, memories } = division.start(self.fit, &fold);
@@ -57,6 +58,7 @@ impl Refit for InMemoryRefit<'_> {
             })?;
             self.workers.go_on()?;
             each(&fold, &kept.into_draws())?;
+            counter.job_done();
         }
         Ok(())
     }

@@ -48,6 +48,33 @@ impl Utility {
         };
         parse_utility(&self.to_string(), targets, better)
     }
+
+    /// The one that [`parse_utility`] reads from a text; of formulas `formulas` says what is better.
+    ///
+    /// # Errors
+    /// As [`parse_utility`].
+    pub fn parse(
+        text: &str,
+        targets: &TargetFacts,
+        formulas: Better,
+    ) -> Result<Self, UtilityError> {
+        parse_utility(text, targets, formulas)?;
+        let text = text.trim();
+        let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
+        Ok(match name {
+            "elpd" => Utility::Elpd,
+            "likelihood" => Utility::Likelihood,
+            "rmse" => Utility::Rmse,
+            "nrmse" => Utility::Nrmse,
+            "mae" => Utility::Mae,
+            "abs-quantile" => Utility::AbsQuantile(parameter.trim().parse().unwrap_or(f64::NAN)),
+            "crps" => Utility::Crps,
+            "accuracy" => Utility::Accuracy,
+            "error-rate" => Utility::ErrorRate,
+            "brier" => Utility::Brier,
+            _ => Utility::Formula(parameter.trim().into(), formulas),
+        })
+    }
 }
 
 impl fmt::Display for Utility {
@@ -83,10 +110,14 @@ mod tests {
         };
         for of_numbers in [Rmse, Nrmse, Mae, AbsQuantile(0.9), Crps, formula] {
             assert!(of_numbers.function(&real).is_ok(), "{of_numbers}");
+            let read = Utility::parse(&of_numbers.to_string(), &real, Better::Higher);
+            assert_eq!(read.as_ref().ok(), Some(&of_numbers));
         }
         for of_classes in [Accuracy, ErrorRate, Brier] {
             assert!(of_classes.function(&classes).is_ok(), "{of_classes}");
             assert!(of_classes.function(&real).is_err(), "{of_classes}");
+            let read = Utility::parse(&of_classes.to_string(), &classes, Better::Higher);
+            assert_eq!(read.as_ref().ok(), Some(&of_classes));
         }
         for of_all in [Elpd, Likelihood] {
             assert!(of_all.function(&real).is_ok() && of_all.function(&classes).is_ok());

@@ -14,6 +14,12 @@ pub enum SpecError {
         /// What is wrong; an unknown key comes with the known ones.
         message: String,
     },
+    /// Keys that are not those of a specification, or a value of another type.
+    #[error("{message}")]
+    Keys {
+        /// What is wrong; an unknown key comes with the known ones.
+        message: String,
+    },
     /// Something this version cannot do.
     #[error("{what} is not available in this version")]
     NotAvailable {

@@ -24,12 +24,46 @@ impl Spec {
             SpecError::Syntax { line, column, message: error.message().to_string() }
         };
         let table: toml::Table = toml::from_str(text).map_err(located)?;
-        let mut spec: Spec = toml::from_str(text).map_err(located)?;
-        // What a number that is not there means depends on the model and on the method.
-        let SamplingSpec { seed, .. } = spec.sampling;
-        let usual = SamplingSpec::of_inference(spec.sampling.inference(), spec.model.kind, seed);
+        let spec: Spec = toml::from_str(text).map_err(located)?;
+        Ok(spec.with_usual_numbers(&table))
+    }
+
+    /// Reads the keys of a specification file from a JSON object of objects; nulls are as absent.
+    ///
+    /// # Errors
+    /// [`SpecError::Keys`] if it is not one, or a key is unknown or has a value that it cannot have.
+    ///
+    /// ```
+    /// use posteria::model::spec::Spec;
+    ///
+    /// let spec = Spec::from_json(r#"{"model": {"kind": "mlp", "hidden": 3}}"#)?;
+    /// assert_eq!(spec, Spec::from_toml("[model]\nkind = 'mlp'\nhidden = 3")?);
+    /// let error = Spec::from_json(r#"{"model": {"hiden": 3}}"#).unwrap_err().to_string();
+    /// assert!(error.starts_with("unknown field `hiden`"));
+    /// # Ok::<(), posteria::model::spec::SpecError>(())
+    /// ```
+    pub fn from_json(text: &str) -> Result<Self, SpecError> {
+        let keys = |error: &dyn std::fmt::Display| {
+            // The place in a text that nobody has written says nothing.
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            SpecError::Keys { message: message.trim_end_matches('\n').replace('\n', ", in ") }
+        };
+        let mut value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| keys(&error))?;
+        drop_nulls(&mut value);
+        let table = toml::Table::try_from(value).map_err(|error| keys(&error))?;
+        let spec: Spec = table.clone().try_into().map_err(|error| keys(&error))?;
+        Ok(spec.with_usual_numbers(&table))
+    }
+
+    /// What a number that `table` does not give means depends on the model and on the method.
+    fn with_usual_numbers(mut self, table: &toml::Table) -> Self {
+        let SamplingSpec { seed, .. } = self.sampling;
+        let kind = self.model.kind;
+        let usual = SamplingSpec::of_inference(self.sampling.inference(), kind, seed);
         let given = |key| table.get("sampling").is_some_and(|s| s.get(key).is_some());
-        let own = &mut spec.sampling;
+        let own = &mut self.sampling;
         for (key, slot, value) in [
             ("chains", &mut own.chains, usual.chains),
             ("warmup", &mut own.warmup, usual.warmup),
@@ -45,14 +79,14 @@ impl Spec {
             own.settle = usual.settle;
         }
         *own = match own.ess {
-            Some(ess) if !given("draws") => own.with_goal(ess, spec.model.kind),
+            Some(ess) if !given("draws") => own.with_goal(ess, kind),
             None if !given("draws") && alone => {
-                SamplingSpec { ess: usual.ess, ..*own }.without_goal(spec.model.kind)
+                SamplingSpec { ess: usual.ess, ..*own }.without_goal(kind)
             }
             None if !given("draws") => SamplingSpec { ess: usual.ess, ..*own },
             _ => *own,
         };
-        Ok(spec)
+        self
     }
 
     /// The specification as TOML; [`Spec::from_toml`] reads it back unchanged.
@@ -61,6 +95,14 @@ impl Spec {
     /// [`SpecError::Write`] if a number does not exist in TOML (a seed beyond 2⁶³).
     pub fn to_toml(&self) -> Result<String, SpecError> {
         toml::to_string(self).map_err(|error| SpecError::Write { message: error.to_string() })
+    }
+}
+
+/// Takes out what is said to be absent.
+fn drop_nulls(value: &mut serde_json::Value) {
+    if let serde_json::Value::Object(keys) = value {
+        keys.retain(|_, value| !value.is_null());
+        keys.values_mut().for_each(drop_nulls);
     }
 }
 

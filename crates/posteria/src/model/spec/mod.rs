@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod gp;
 mod inference;
+mod keys;
 mod moves;
 mod priors;
 mod sampling;

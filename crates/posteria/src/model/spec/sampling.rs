@@ -123,6 +123,27 @@ impl SamplingSpec {
         8.0 * self.chains as f64 * self.expected_draws(kind) as f64 * rows as f64
     }
 
+    /// What chains that go on are asked for: as they were begun, unless it is said otherwise now. A
+    /// budget of time is that of one go.
+    #[must_use]
+    pub fn resumed(
+        self,
+        draws: Option<usize>,
+        ess: Option<f64>,
+        time: Option<TimeBudget>,
+        kind: ModelKind,
+    ) -> Self {
+        let own = SamplingSpec { time, ..self };
+        match (ess, draws) {
+            (Some(ess), draws) => {
+                let goal = own.with_goal(ess, kind);
+                SamplingSpec { draws: draws.unwrap_or(goal.draws), ..goal }
+            }
+            (None, Some(draws)) => SamplingSpec { ess: None, draws, ..own },
+            (None, None) => own,
+        }
+    }
+
     /// Whether the log likelihoods of so many rows are kept with the draws of a kind of model.
     pub fn keeps_log_lik(&self, kind: ModelKind, rows: usize) -> bool {
         let limit = self.log_lik_limit.unwrap_or(Self::LOG_LIK_LIMIT);

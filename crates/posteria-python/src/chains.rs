@@ -1,0 +1,70 @@
+//! Draws and summaries as arrays and JSON.
+
+use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use posteria::caution::Caution;
+use posteria::diagnose::Summary;
+use posteria::draws::{Draws, Layout, Statistics};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// All components of all draws: chain, draw, component.
+pub(crate) fn values<'py>(py: Python<'py>, draws: &Draws) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let shape = [draws.chains, draws.draws, draws.layout.len()];
+    PyArray1::from_slice(py, &draws.values).reshape(shape)
+}
+
+/// The statistics of all draws: chain, draw, statistic; none of draws that came without.
+pub(crate) fn statistics<'py>(
+    py: Python<'py>,
+    draws: &Draws,
+) -> PyResult<Option<Bound<'py, PyArray3<f64>>>> {
+    if draws.statistics.is_empty() {
+        return Ok(None);
+    }
+    let all: Vec<f64> = draws.statistics.iter().flat_map(|draw| draw.to_array()).collect();
+    let shape = [draws.chains, draws.draws, Statistics::LEN];
+    PyArray1::from_vec(py, all).reshape(shape).map(Some)
+}
+
+/// The log likelihood of every row: chain, draw, row; none if it was not kept.
+pub(crate) fn log_likelihood<'py>(
+    py: Python<'py>,
+    draws: &Draws,
+) -> PyResult<Option<Bound<'py, PyArray3<f64>>>> {
+    if draws.rows == 0 {
+        return Ok(None);
+    }
+    let shape = [draws.chains, draws.draws, draws.rows];
+    PyArray1::from_slice(py, &draws.log_likelihood).reshape(shape).map(Some)
+}
+
+/// What the components are called and where they lie.
+pub(crate) fn layout(layout: &Layout) -> Value {
+    let variables = layout.variables().iter().map(|variable| {
+        let dimensions = variable.dimensions.iter();
+        json!({
+            "name": variable.name,
+            "dimensions": dimensions.map(|it| json!({"name": it.name, "labels": it.labels}))
+                .collect::<Vec<_>>(),
+            "offset": variable.offset,
+            "length": variable.len(),
+            "identified": variable.identified,
+        })
+    });
+    json!({ "variables": variables.collect::<Vec<_>>(), "statistics": Statistics::NAMES })
+}
+
+/// A summary, with the keys of `posteria summary --json`.
+pub(crate) fn summary(summary: &Summary) -> Value {
+    json!({ "variables": summary.variables, "warnings": warnings(&summary.cautions) })
+}
+
+/// What to be careful about, with the keys of the JSON of every command.
+pub(crate) fn warnings<'c>(cautions: impl IntoIterator<Item = &'c Caution>) -> Vec<Value> {
+    let warning = |caution: &Caution| {
+        let (message, cure) = caution.message_and_cure();
+        let (code, doubt) = (caution.code(), caution.is_doubt());
+        json!({ "code": code, "message": message, "cure": cure, "doubt": doubt })
+    };
+    cautions.into_iter().map(warning).collect()
+}

@@ -1,0 +1,79 @@
+//! Errors of the library as Python exceptions.
+
+use std::any::Any;
+use std::fmt::Display;
+
+use posteria::assess::AssessError;
+use posteria::evidence::EstimateError;
+use posteria::fit::{FitError, PredictError, PrepareError};
+use posteria_store::FitFolderError;
+use pyo3::PyErr;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+
+create_exception!(posteria, PosteriaError, PyValueError, "What was asked for cannot be done.");
+create_exception!(posteria, DataError, PosteriaError, "The table is not what is needed.");
+create_exception!(
+    posteria,
+    SpecificationError,
+    PosteriaError,
+    "The model or an option is not one, or not for these data."
+);
+create_exception!(posteria, SamplingError, PosteriaError, "Chains cannot run.");
+create_exception!(posteria, InternalError, PyRuntimeError, "A fault of posteria itself.");
+
+/// The exception of this class with the words of the error.
+pub(crate) fn of<E: pyo3::PyTypeInfo>(error: impl Display) -> PyErr {
+    PyErr::new::<E, _>(error.to_string())
+}
+
+/// Work that was stopped.
+pub(crate) fn cancelled() -> PyErr {
+    PyKeyboardInterrupt::new_err("the work was stopped")
+}
+
+/// The exception of a fit.
+pub(crate) fn of_fit(error: FitError) -> PyErr {
+    match error {
+        FitError::Prepare(error) => of_prepare(&error),
+        FitError::Cancelled(_) => cancelled(),
+        other => of::<SamplingError>(other),
+    }
+}
+
+/// The exception of what a fit begins with.
+pub(crate) fn of_prepare(error: &PrepareError) -> PyErr {
+    match error {
+        PrepareError::Data(error) => of::<DataError>(error),
+        other => of::<SpecificationError>(other),
+    }
+}
+
+/// The exception of an assessment.
+pub(crate) fn of_assess(error: AssessError) -> PyErr {
+    match error {
+        AssessError::Data(error) => of::<DataError>(error),
+        AssessError::Predict(PredictError::Cancelled(_)) => cancelled(),
+        other => of::<PosteriaError>(other),
+    }
+}
+
+/// The exception of a log evidence.
+pub(crate) fn of_evidence(error: EstimateError) -> PyErr {
+    of::<PosteriaError>(error)
+}
+
+/// The exception of a run folder.
+pub(crate) fn of_folder(error: FitFolderError) -> PyErr {
+    of::<PosteriaError>(error)
+}
+
+/// The exception of a panic: it is a fault of ours, and must not end the interpreter.
+pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> PyErr {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    of::<InternalError>(format!("this is a fault of posteria, please report it: {words}"))
+}

@@ -1,0 +1,353 @@
+//! A fit as Python sees it.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use posteria::assess::{AssessError, PredictOptions, Predictions};
+use posteria::data::Missing;
+use posteria::fit::{self, Prepared, ResumeOptions, Workers};
+use posteria::model::spec::{Spec, TimeBudget};
+use posteria_store::{Labels, MOST_PREDICTIVE_BYTES, RunFolder, StaticArray, TrainingArrays};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+
+use crate::chains;
+use crate::error::{self, DataError, PosteriaError, SpecificationError};
+use crate::table::Table;
+use crate::work::{Asked, run};
+
+/// Checks a specification, given as JSON with the keys of a specification file; returns it complete but
+/// for what depends on data.
+#[pyfunction]
+pub(crate) fn check_spec(spec: &str) -> PyResult<String> {
+    let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
+    spec.check().map_err(error::of::<SpecificationError>)?;
+    serde_json::to_string(&spec).map_err(error::of::<SpecificationError>)
+}
+
+/// The sections of a specification and the keys of each.
+#[pyfunction]
+pub(crate) fn spec_keys() -> Vec<(&'static str, Vec<&'static str>)> {
+    Spec::keys().into_iter().map(|(section, keys)| (section, keys.to_vec())).collect()
+}
+
+/// A model with its data and the draws of its posterior.
+#[pyclass(frozen, module = "posteria._posteria")]
+pub(crate) struct Fit {
+    fit: Mutex<fit::Fit>,
+}
+
+/// What every long work is told: threads, and who is shown how far it is.
+type Working<'py> = (Option<NonZero<usize>>, Option<Bound<'py, PyAny>>);
+
+fn asked((threads, show): Working<'_>, keeps_part: bool) -> Asked<'_> {
+    Asked { threads, show, keeps_part }
+}
+
+impl Fit {
+    fn of(fit: fit::Fit) -> Self {
+        Fit { fit: Mutex::new(fit) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, fit::Fit> {
+        self.fit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the fit without the interpreter's lock: whoever holds the fit may be waiting for it.
+    fn look<T: Send>(&self, py: Python<'_>, what: impl FnOnce(&fit::Fit) -> T + Send) -> T {
+        py.detach(|| what(&self.lock()))
+    }
+
+    /// The fit itself, waited for without the interpreter's lock.
+    fn held(&self, py: Python<'_>) -> MutexGuard<'_, fit::Fit> {
+        loop {
+            if let Ok(guard) = self.fit.try_lock() {
+                return guard;
+            }
+            py.detach(|| drop(self.lock()));
+        }
+    }
+
+    /// Does long work with the fit.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        working: Working<'_>,
+        work: impl FnOnce(&fit::Fit) -> PyResult<T> + Send,
+    ) -> PyResult<T> {
+        run(py, asked(working, false), |workers| {
+            let mut fit = self.lock();
+            fit.workers = workers.clone();
+            let done = work(&fit);
+            fit.workers = Workers::of(workers.threads);
+            done
+        })
+    }
+}
+
+#[pymethods]
+impl Fit {
+    /// Fits the model of a specification to a table.
+    #[staticmethod]
+    fn fit(py: Python<'_>, table: &Table, spec: &str, working: Working<'_>) -> PyResult<Self> {
+        let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
+        spec.check().map_err(error::of::<SpecificationError>)?;
+        if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
+            return Err(error::of::<SpecificationError>("say which column is the target"));
+        }
+        let fitted = run(py, asked(working, true), |workers| {
+            let prepared = Prepared::new(spec, &table.table, None);
+            let prepared = prepared.map_err(|error| error::of_prepare(&error))?;
+            prepared.fit(workers).map_err(error::of_fit)
+        })?;
+        Ok(Fit::of(fitted))
+    }
+
+    /// The fit of the run in a folder.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let loaded = py.detach(|| RunFolder::load(&path)).map_err(error::of_folder)?;
+        Ok(Fit::of(loaded))
+    }
+
+    /// Keeps the fit in a new folder.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.look(py, |fit| RunFolder::save(fit, &path)).map_err(error::of_folder)
+    }
+
+    /// Lets the chains go on.
+    fn resume(
+        &self,
+        py: Python<'_>,
+        draws: Option<NonZero<usize>>,
+        ess: Option<f64>,
+        time: Option<&str>,
+        working: Working<'_>,
+    ) -> PyResult<()> {
+        let time = time.map(|text| text.parse::<TimeBudget>()).transpose();
+        let time = time.map_err(error::of::<SpecificationError>)?;
+        run(py, asked(working, true), |workers| {
+            let options = ResumeOptions { draws, ess, time };
+            self.lock().resume(&options, workers).map_err(error::of_fit)
+        })
+    }
+
+    /// What the fit is, as JSON.
+    fn describe(&self, py: Python<'_>) -> PyResult<String> {
+        self.look(py, |fit| {
+            let Prepared { spec, encoder, cautions, .. } = &fit.prepared;
+            let spec_text = spec.to_toml().map_err(error::of::<SpecificationError>)?;
+            Ok(json!({
+                "kind": spec.model.kind,
+                "task": encoder.task(),
+                "targets": encoder.target_names(),
+                "labels": encoder.labels(),
+                "rows": fit.rows(),
+                "chains": fit.draws.chains,
+                "draws": fit.draws.draws,
+                "warmup": fit.warmup,
+                "seed": spec.sampling.seed,
+                "inference": spec.sampling.inference(),
+                "stopped": fit.stopped,
+                "spec": spec_text,
+                "warnings": chains::warnings(cautions),
+            })
+            .to_string())
+        })
+    }
+
+    /// How well chains have mixed where predictions depend on them, as JSON; null where there are no
+    /// chains.
+    fn attained(&self, py: Python<'_>) -> String {
+        self.look(py, |fit| json!(fit.attained()).to_string())
+    }
+
+    /// Mean, spread and convergence of every variable, as JSON.
+    fn summary(&self, py: Python<'_>) -> String {
+        self.look(py, |fit| chains::summary(&fit.summary()).to_string())
+    }
+
+    /// What a draw holds, as JSON.
+    fn layout(&self, py: Python<'_>) -> String {
+        self.look(py, |fit| chains::layout(&fit.draws.layout).to_string())
+    }
+
+    /// All draws: chain, draw, component.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        chains::values(py, &self.held(py).draws)
+    }
+
+    /// Their statistics: chain, draw, statistic.
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray3<f64>>>> {
+        chains::statistics(py, &self.held(py).draws)
+    }
+
+    /// Log likelihoods: chain, draw, row.
+    fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray3<f64>>>> {
+        chains::log_likelihood(py, &self.held(py).draws)
+    }
+
+    /// The data of the fit: group, name, dimensions as JSON, values.
+    #[expect(clippy::type_complexity, reason = "a list of tuples, as Python has it")]
+    fn data<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Vec<(&'static str, String, String, Bound<'py, PyArray1<f64>>)> {
+        let arrays =
+            self.look(py, |fit| TrainingArrays::new(&fit.prepared.data, &fit.prepared.encoder));
+        let entry = |group: &'static str, array: StaticArray| {
+            let axes = array.axes.iter().map(|axis| {
+                let labels = match &axis.labels {
+                    Labels::Named(names) => json!(names),
+                    Labels::Numbered(count) => json!(count),
+                };
+                json!({ "name": axis.name, "labels": labels })
+            });
+            let axes = Value::Array(axes.collect()).to_string();
+            (group, array.name, axes, PyArray1::from_vec(py, array.values))
+        };
+        let observed = arrays.observed.into_iter().map(|it| entry("observed_data", it));
+        let constant = arrays.constant.into_iter().map(|it| entry("constant_data", it));
+        observed.chain(constant).collect()
+    }
+
+    /// What the targets might have been: numbers of the draws of a chain, values by chain and draw, and
+    /// those of rows left out where functions are integrated out.
+    #[expect(clippy::type_complexity, reason = "a tuple, as Python has it")]
+    fn replicates<'py>(
+        &self,
+        py: Python<'py>,
+        working: Working<'py>,
+    ) -> PyResult<Option<(Vec<usize>, Bound<'py, PyArray3<f64>>, Option<Bound<'py, PyArray3<f64>>>)>>
+    {
+        let found = self.work(py, working, |fit| {
+            let found = fit.prepared.replicates(&fit.draws, MOST_PREDICTIVE_BYTES, &fit.workers);
+            found.map_err(error::of_fit)
+        })?;
+        let Some(found) = found else { return Ok(None) };
+        let width = found.values.len() / (found.chains * found.draws.len());
+        let shape = [found.chains, found.draws.len(), width];
+        let array = |values: Vec<f64>| PyArray1::from_vec(py, values).reshape(shape);
+        let left_out = found.left_out.map(array).transpose()?;
+        Ok(Some((found.draws, array(found.values)?, left_out)))
+    }
+
+    /// Predicts every row of a table: a dictionary of arrays, and JSON of what is no array.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Table,
+        quantiles: Vec<f64>,
+        working: Working<'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        if let Some(bad) = quantiles.iter().find(|p| !(**p > 0.0 && **p < 1.0)) {
+            let words = format!("the quantile {bad} is not a probability between 0 and 1");
+            return Err(error::of::<SpecificationError>(words));
+        }
+        let found = self.work(py, working, |fit| {
+            let options = PredictOptions { quantiles: &quantiles, decide: None };
+            fit.predict_with(&table.table, &options).map_err(error::of_assess)
+        })?;
+        predicted(py, &found, quantiles.len())
+    }
+
+    /// New targets, or functions, at the rows of a table: draw, row, target.
+    fn draw<'py>(
+        &self,
+        py: Python<'py>,
+        what: &str,
+        table: &Table,
+        per_chain: Option<usize>,
+        working: Working<'py>,
+    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let functions = what == "functions";
+        let (values, shape) = self.work(py, working, |fit| {
+            let encoder = &fit.prepared.encoder;
+            let new =
+                encoder.encode(&table.table, Missing::Error).map_err(error::of::<DataError>)?;
+            let predictive = fit.predictive().map_err(error::of::<PosteriaError>)?;
+            let predictive = predictive.ok_or_else(|| error::of_assess(AssessError::NoTargets))?;
+            let per_chain = per_chain.unwrap_or(usize::MAX).clamp(1, fit.draws.draws);
+            let (values, width) = match functions {
+                true => (
+                    predictive.draw_functions(&new.inputs, per_chain),
+                    predictive.family.functions(),
+                ),
+                false => {
+                    (predictive.draw_targets(&new.inputs, per_chain), predictive.family.targets())
+                }
+            };
+            let values = values.map_err(error::of::<PosteriaError>)?;
+            Ok((values, [fit.draws.chains * per_chain, new.inputs.rows(), width]))
+        })?;
+        PyArray1::from_vec(py, values).reshape(shape)
+    }
+
+    /// How good predictions of new rows will be: JSON, and figures of every row.
+    fn assess(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        utilities: Vec<String>,
+        working: Working<'_>,
+    ) -> PyResult<String> {
+        let _ = (py, method, utilities, working);
+        Err(error::of::<PosteriaError>("not yet"))
+    }
+
+    /// The log evidence by these methods, as JSON.
+    fn evidence(
+        &self,
+        py: Python<'_>,
+        methods: Vec<String>,
+        working: Working<'_>,
+    ) -> PyResult<String> {
+        let _ = (py, methods, working);
+        Err(error::of::<PosteriaError>("not yet"))
+    }
+}
+
+/// Predictions as arrays: row, target (and quantile, or class).
+fn predicted<'py>(
+    py: Python<'py>,
+    found: &Predictions,
+    quantiles: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rows = found.rows.len();
+    let result = PyDict::new(py);
+    let targets = found.rows.first().map_or(0, |row| row.outputs.len());
+    let outputs = || found.rows.iter().flat_map(|row| &row.outputs);
+    let of = |values: Vec<f64>, width: usize| PyArray1::from_vec(py, values).reshape([rows, width]);
+    if targets > 0 {
+        result.set_item("mean", of(outputs().map(|it| it.mean).collect(), targets)?)?;
+        result.set_item("sd", of(outputs().map(|it| it.sd).collect(), targets)?)?;
+        let all = outputs().flat_map(|it| &it.quantiles).copied().collect();
+        let all = PyArray1::from_vec(py, all).reshape([rows, targets, quantiles])?;
+        result.set_item("quantiles", all)?;
+    }
+    if !found.labels.is_empty() {
+        let all = found.rows.iter().flat_map(|row| &row.probabilities).copied().collect();
+        result.set_item("prob", of(all, found.labels.len())?)?;
+        let class = |row: &posteria::assess::RowPrediction| row.predicted.unwrap_or(0);
+        let predicted = found.rows.iter().map(class).collect();
+        result.set_item("predicted", PyArray1::from_vec(py, predicted))?;
+    }
+    let densities: Option<Vec<f64>> = found.rows.iter().map(|row| row.log_density).collect();
+    if let Some(densities) = densities.filter(|_| rows > 0) {
+        result.set_item("log_density", PyArray1::from_vec(py, densities))?;
+    }
+    let figures = json!({
+        "targets": found.targets,
+        "labels": found.labels,
+        "mean_log_density": found.figures.map(|it| it.mean_log_density),
+        "rmse": found.figures.map(|it| it.rmse),
+        "mae": found.figures.map(|it| it.mae),
+        "accuracy": found.accuracy,
+        "warnings": chains::warnings(&found.cautions),
+    });
+    result.set_item("json", figures.to_string())?;
+    Ok(result)
+}

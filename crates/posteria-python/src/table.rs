@@ -1,0 +1,70 @@
+//! Columns of a Python table.
+
+use std::path::PathBuf;
+
+use numpy::PyReadonlyArray1;
+use posteria::data::{self, Column};
+use pyo3::prelude::*;
+
+use crate::error::{self, DataError};
+
+/// A table of named columns.
+#[pyclass(frozen, module = "posteria._posteria")]
+pub(crate) struct Table {
+    pub(crate) table: data::Table,
+}
+
+#[pymethods]
+impl Table {
+    /// Of columns by name: one-dimensional arrays of 64-bit floats, in which NaN is a missing cell, lists
+    /// of texts, in which None is, or pairs of labels and codes of categories, in which -1 is. `source` is what errors call the table.
+    #[staticmethod]
+    fn from_columns(source: &str, columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let read = |(name, values): (String, Bound<'_, PyAny>)| {
+            let column = column(&values).map_err(|error| {
+                let reason = error.value(values.py()).to_string();
+                error::of::<DataError>(format!("{source}: column {name}: {reason}"))
+            })?;
+            Ok((name, column))
+        };
+        let columns = columns.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
+        let table = data::Table::new(source, columns).map_err(error::of::<DataError>)?;
+        Ok(Table { table })
+    }
+
+    /// Of a text file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let table = py.detach(|| data::Table::read(path)).map_err(error::of::<DataError>)?;
+        Ok(Table { table })
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.table.names().to_vec()
+    }
+
+    /// Number of rows.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.table.rows()
+    }
+}
+
+fn column(values: &Bound<'_, PyAny>) -> PyResult<Column> {
+    if let Ok(numbers) = values.extract::<PyReadonlyArray1<'_, f64>>() {
+        // Whatever the strides are: a column of a frame lies across the memory of its rows.
+        return Ok(Column::numbers(numbers.as_array().to_vec()));
+    }
+    let too_long = || error::of::<DataError>("its texts take more than 4 GiB");
+    if let Ok((labels, codes)) = values.extract::<(Vec<String>, PyReadonlyArray1<'_, i64>)>() {
+        let name = |code: &i64| usize::try_from(*code).ok().and_then(|it| labels.get(it));
+        let codes = codes.as_array();
+        let names = codes.iter().map(|code| name(code).map_or("", String::as_str));
+        return Column::categories(names).ok_or_else(too_long);
+    }
+    let texts: Vec<Option<String>> = values.extract()?;
+    let texts = texts.iter().map(|text| text.as_deref().unwrap_or(""));
+    Column::from_texts(texts).ok_or_else(too_long)
+}

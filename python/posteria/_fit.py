@@ -1,0 +1,351 @@
+"""Fit a model to a table, and ask what follows."""
+
+import html
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from . import _posteria
+from ._models import KEYS, METHOD, as_model
+from ._progress import shower
+from ._results import Result, frame
+from ._table import as_table
+from ._warnings import ConvergenceWarning, warn, warn_of_draws
+
+#: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`.
+DATA = ("inputs", "group", "standardize", "missing", "max_levels")
+SAMPLING = tuple(key for key in KEYS["sampling"] if key not in (*METHOD, "settle", "only_chain"))
+
+
+def fit(data, target=None, model="linear", *, threads=None, progress=None, **options):
+    """Fit ``model`` to the column ``target`` of ``data``; all other columns are inputs.
+
+    ``data`` is a pandas or polars frame, an Arrow table, a dictionary of columns, an array, or the
+    path of a table; ``target`` a name, several names, or the values themselves.
+
+    Options of the data: ``inputs`` (names of columns), ``group``, ``missing`` (``"error"`` or
+    ``"drop"``), ``standardize``, ``max_levels``; of the sampling: ``chains``, ``draws`` (exactly so
+    many of every chain), ``ess`` (effective draws of predictions that are enough), ``time`` (such as
+    ``"10m"``), ``warmup``, ``thin``, ``seed``, ``log_lik_limit``. What is left out is as usual for the
+    model: chains run until the predictions have converged.
+
+    Ctrl-C keeps what was drawn: the fit that comes back can go on with :meth:`Fit.resume`.
+    """
+    model = as_model(model)
+    table, targets = as_table(data, target=target)
+    spec = spec_of(model, targets, options)
+    working = (threads, shower(progress))
+    fitted = Fit(_posteria.Fit.fit(table, json.dumps(spec), working), threads=threads, progress=progress)
+    fitted._tell(first=True)
+    return fitted
+
+
+def spec_of(model, targets, options):
+    """The specification of a model, its targets and the options of a fit."""
+    spec = model.spec()
+    spec["data"] = {"target": targets}
+    for key, value in options.items():
+        if value is None:
+            continue
+        if key in DATA:
+            spec["data"][key] = [value] if key == "inputs" and isinstance(value, str) else _plain(value)
+        elif key in SAMPLING:
+            spec["sampling"][key] = _plain(value)
+        else:
+            known = ", ".join((*DATA, *SAMPLING, "threads", "progress"))
+            raise _posteria.SpecificationError(f"fit has no option {key!r}; its options are {known}")
+    return spec
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def load(path, *, threads=None, progress=None):
+    """The fit of the run in the folder ``path``, made here or by ``posteria fit``."""
+    fitted = Fit(_posteria.Fit.load(Path(path)), threads=threads, progress=progress)
+    fitted._path = Path(path)
+    return fitted
+
+
+class Fit:
+    """A model with its data and the draws of its posterior; see :func:`fit` and :func:`load`."""
+
+    def __init__(self, native, *, threads=None, progress=None):
+        self._native = native
+        self._threads = threads
+        self._progress = progress
+        self._path = None
+        self._page = None
+        self._facts = None
+
+    # What it is
+
+    @property
+    def facts(self):
+        """Kind, task, targets, labels of classes, numbers of rows, chains and draws, …"""
+        if self._facts is None:
+            self._facts = Result.of_json(self._native.describe())
+        return self._facts
+
+    @property
+    def spec(self) -> str:
+        """The specification with every default, as TOML."""
+        return self.facts.spec
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        of = ", ".join(facts.targets) or "the table"
+        chains = f"{facts.chains} chains of {facts.draws} draws"
+        return f"<posteria.Fit: {facts.kind} model of {of}, {facts.rows} rows, {chains}>"
+
+    def _working(self):
+        return self._threads, shower(self._progress)
+
+    def _tell(self, first=False, stacklevel=4):
+        """Warn of what was found in the data and in the chains."""
+        if first:
+            warn(self.facts.warnings, stacklevel=stacklevel)
+        if self.facts.stopped == "interrupted":
+            warnings.warn(
+                f"the work was stopped after {self.facts.draws} draws of every chain; go on with "
+                "fit.resume()",
+                ConvergenceWarning,
+                stacklevel=stacklevel,
+            )
+        warn_of_draws(self._summary().warnings, stacklevel=stacklevel)
+
+    # The posterior
+
+    def _summary(self):
+        return Result.of_json(self._native.summary())
+
+    def summary(self):
+        """Mean, spread and convergence of every variable, as a frame."""
+        variables = self._summary().variables
+        columns = {}
+        for key in dict.fromkeys(key for variable in variables for key in variable):
+            if key != "name":
+                values = [variable.get(key) for variable in variables]
+                columns[key] = _numbers(values)
+        return frame(columns, index=[variable.name for variable in variables])
+
+    def diagnose(self):
+        """Whether the chains can be trusted: predictions first, then every variable."""
+        attained = json.loads(self._native.attained())
+        found = Result(predictions=attained and Result(attained))
+        found["stopped"] = self.facts.stopped
+        found["warnings"] = self._summary().warnings
+        found["variables"] = self.summary()
+        return found
+
+    def layout(self):
+        """What a draw holds: names, dimensions and labels of all variables."""
+        return Result.of_json(self._native.layout())
+
+    def draws(self):
+        """All draws by the name of the variable: arrays of chain, draw and its own dimensions."""
+        values = self._native.values()
+        chains, count, _ = values.shape
+        found = {}
+        for variable in self.layout().variables:
+            shape = [len(dimension.labels) for dimension in variable.dimensions]
+            part = values[..., variable.offset : variable.offset + variable.length]
+            found[variable.name] = part.reshape(chains, count, *shape)
+        return found
+
+    def resume(self, draws=None, *, ess=None, time=None):
+        """Let the chains go on, bit for bit as if they had never stopped; returns the fit itself.
+
+        ``draws`` of every chain in all, or until ``ess`` effective draws of the predictions, or for
+        ``time``; without any, to where the fit was to go.
+        """
+        self._native.resume(draws, ess, time, self._working())
+        self._facts = self._page = self._path = None
+        self._tell()
+        return self
+
+    # Predictions
+
+    def predict(self, new, quantiles=(0.05, 0.5, 0.95)):
+        """Predict every row of ``new``: a frame with mean, sd and quantiles, or classes and their
+        probabilities; with the log density of the target where ``new`` has it.
+
+        ``.samples()`` of the frame draws new targets at the same rows.
+        """
+        table, _ = as_table(new)
+        found = self._native.predict(table, [float(p) for p in quantiles], self._working())
+        about = Result.of_json(found["json"])
+        columns = {}
+        several = len(about.targets) > 1
+        for place, target in enumerate(about.targets if "mean" in found else []):
+            names = [_quantile_name(p) for p in quantiles]
+            parts = [found["mean"][:, place], found["sd"][:, place]]
+            parts += list(found["quantiles"][:, place, :].T)
+            for name, part in zip(["mean", "sd", *names], parts):
+                columns[f"{name}[{target}]" if several else name] = part
+        if "prob" in found:
+            labels = np.asarray(about.labels, dtype=object)
+            columns["predicted"] = labels[found["predicted"]]
+            for place, label in enumerate(about.labels):
+                columns[f"prob[{label}]"] = found["prob"][:, place]
+        if "log_density" in found:
+            columns["log_density"] = found["log_density"]
+        warn(about.warnings, stacklevel=3)
+        figures = ("mean_log_density", "rmse", "mae", "accuracy")
+        figures = Result((key, about[key]) for key in figures if about[key] is not None)
+        return _predictions(columns, getattr(new, "index", None), self, table, figures)
+
+    def samples(self, new, draws=None):
+        """New targets at the rows of ``new``: an array of draw, row (and target, if there are
+        several); classes as their labels. Of all draws, or of about so many."""
+        return self._samples(as_table(new)[0], draws)
+
+    def _samples(self, table, draws=None):
+        found = self._draw("targets", table, draws)
+        labels = self.facts.labels
+        if labels:
+            return np.asarray(labels, dtype=object)[found[..., 0].astype(int)]
+        return found[..., 0] if found.shape[-1] == 1 else found
+
+    def functions(self, new, draws=None):
+        """The functions behind the targets at the rows of ``new``, without noise: an array of draw,
+        row (and function); log odds for two classes."""
+        found = self._draw("functions", as_table(new)[0], draws)
+        return found[..., 0] if found.shape[-1] == 1 else found
+
+    def _draw(self, what, table, draws):
+        per_chain = None if draws is None else -(-int(draws) // self.facts.chains)
+        return self._native.draw(what, table, per_chain, self._working())
+
+    # How good it is
+
+    def loo(self, utility=None):
+        """How good predictions of new rows will be, by leaving out every row in turn: Pareto-smoothed
+        importance sampling, repaired by moment matching and new fits where weights fail."""
+        return self._assess({"method": "loo"}, utility)
+
+    def kfold(self, folds=10, *, groups=None, repeats=1, block=None, utility=None):
+        """The same by fits without each of so many folds, corrected for having fewer rows.
+
+        ``groups``: one value per row of the fit; rows of a group are left out together. ``block``: folds
+        of successive rows, so many rows on either side left out too.
+        """
+        method = {"method": "kfold", "folds": folds, "repeats": repeats, "block": block}
+        if groups is not None:
+            _, labels = np.unique(np.asarray(groups), return_inverse=True)
+            method["labels"] = labels.tolist()
+        return self._assess(method, utility)
+
+    def _assess(self, method, utility):
+        utilities = [utility] if isinstance(utility, str) else list(utility or [])
+        text = self._native.assess(json.dumps(method), utilities, self._working())
+        found = Result.of_json(text)
+        rows = found.pop("pointwise")
+        names = [it.name for it in found.utilities]
+        columns = {name: _numbers([row["values"][i] for row in rows]) for i, name in enumerate(names)}
+        for key in ("pareto_k", "m_eff"):
+            if rows and key in rows[0]:
+                columns[key] = _numbers([row[key] for row in rows])
+        found["pointwise"] = frame(columns)
+        warn(found.warnings, stacklevel=4)
+        return found
+
+    def evidence(self, methods=("path",)):
+        """The log evidence log p(D | model), by each of these methods."""
+        methods = [methods] if isinstance(methods, str) else list(methods)
+        found = Result.of_json(self._native.evidence(methods, self._working()))
+        warn(found.warnings, stacklevel=3)
+        return found
+
+    # Elsewhere
+
+    def save(self, path):
+        """Keep the fit in the new folder ``path``: a run that every ``posteria`` command reads."""
+        self._native.save(Path(path))
+        self._path = Path(path)
+
+    def report(self, path="report.html"):
+        """Write a self-contained page about the fit."""
+        with tempfile.TemporaryDirectory() as folder:
+            run = self._path
+            if run is None or not run.exists():
+                run = Path(folder) / "fit"
+                self._native.save(run)
+            _command("report", os.fspath(run), "--out", os.fspath(path), "--quiet")
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        if self._page is None:
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    page = self.report(Path(folder) / "fit.html").read_text(encoding="utf-8")
+                except _posteria.PosteriaError:
+                    page = f"<pre>{html.escape(repr(self))}</pre>"
+            self._page = page
+        frame_of = html.escape(self._page, quote=True)
+        return f'<iframe srcdoc="{frame_of}" style="width:100%;height:42rem;border:0"></iframe>'
+
+    def to_arviz(self):
+        """All groups for ArviZ: an ``InferenceData`` (0.x) or a ``DataTree`` (1.x)."""
+        from ._arviz import to_arviz
+
+        return to_arviz(self)
+
+
+def _command(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "posteria", *arguments], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise _posteria.PosteriaError(done.stderr.strip() or f"exit code {done.returncode}")
+    return done.stdout
+
+
+def _numbers(values):
+    """A column of numbers, in which what does not exist is NaN, or of anything else."""
+    if all(value is None or isinstance(value, (int, float)) for value in values):
+        if all(isinstance(value, bool) for value in values):
+            return np.array(values)
+        return np.array([np.nan if value is None else value for value in values], dtype=float)
+    return np.array(values, dtype=object)
+
+
+def _quantile_name(probability) -> str:
+    digits = np.format_float_positional(probability, trim="-").removeprefix("0.")
+    return f"q{digits.ljust(2, '0')}"
+
+
+def _predictions(columns, index, fitted, table, figures):
+    """Predictions as a frame that can draw samples, where there is pandas."""
+    try:
+        import pandas as pd
+    except ImportError:
+        found = Result(columns)
+        found["figures"] = figures
+        return found
+
+    class Predictions(pd.DataFrame):
+        """Predictions of rows; ``figures`` tell how good they are where the targets are known."""
+
+        _metadata = ["figures"]
+
+        def samples(self, draws=None):
+            """New targets at the same rows: an array of draw and row."""
+            return fitted._samples(table, draws)
+
+    if index is not None and (callable(index) or len(index) != table.rows):
+        index = None
+    found = Predictions(columns, index=index)
+    found.figures = figures
+    return found

@@ -26,8 +26,6 @@ pub struct Plan {
     pub shows_first: bool,
     /// How future rows are drawn.
     pub bootstrap: Bootstrap,
-    /// What is known about the targets.
-    pub targets: TargetFacts,
 }
 
 impl Plan {
@@ -78,7 +76,7 @@ impl Plan {
         let bootstrap = Bootstrap { groups, row_weights, ..Bootstrap::new(context.seed()) };
         let replicates = how.replicates.map_or(bootstrap.replicates, |it| it as usize);
         let bootstrap = Bootstrap { replicates, ..bootstrap };
-        Ok(Plan { method, utilities, shows_first, bootstrap, targets })
+        Ok(Plan { method, utilities, shows_first, bootstrap })
     }
 }
 

@@ -5,6 +5,7 @@ use std::num::NonZero;
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::{FitOptions, Gp, Linear, Mlp, Table, Utility};
 use posteria_store::{Run, RunFolder};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::posteria::{Place, surface};
@@ -14,6 +15,20 @@ fn utility(report: &Value, name: &str) -> f64 {
     let utilities = report["utilities"].as_array().expect("utilities");
     let found = utilities.iter().find(|it| it["name"] == name).expect("the utility");
     found["mean"].as_f64().expect("a number")
+}
+
+/// What the library has to tell is what the command tells, name by name and number by number; the
+/// command adds which run it is about, its version and its warnings.
+fn same_values(report: &impl Serialize, told: &Value, what: &str) {
+    // Numbers are read from text on both sides.
+    let report = serde_json::to_string(report).expect("JSON");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let mut told = told.as_object().expect("an object").clone();
+    for key in ["format", "run", "warnings"] {
+        told.remove(key);
+    }
+    let told = Value::from(told);
+    assert_eq!(report, told, "{what}");
 }
 
 /// Test rows of `x,z,g,y` and of classes.
@@ -160,6 +175,9 @@ fn the_library_and_the_command_line_have_one_answer() {
             let there = expected.estimate;
             assert!((there - here).abs() < 1e-12, "{line}: {} {there} {here}", expected.name);
         }
+        let report = loo.report(&fit).expect("a report");
+        assert_eq!(report.pointwise.len(), fit.rows(), "{line}");
+        same_values(&report, &assessed, &line);
         let predicted = place.call(&format!("predict {run} test.csv --json")).json();
         let figures = fit.predict(&test).expect("predictions").figures.expect("targets");
         assert_eq!(predicted["rmse"].as_f64(), Some(figures.rmse), "{line}");

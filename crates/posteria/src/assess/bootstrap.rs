@@ -5,9 +5,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use super::PointwiseUtilities;
 use super::pointwise::PreparedTerms;
 use super::sampled::sampled_distribution;
+use super::{PointwiseUtilities, RowSample};
 use crate::random::{Purpose, Seed, Stream};
 
 /// Second index of the streams of a bootstrap.
@@ -86,6 +86,15 @@ impl Bootstrap {
         let weights = self.row_weights.as_ref();
         let row_weights = weights.map(|it| rows.iter().map(|row| it[*row]).collect());
         Bootstrap { groups, row_weights, ..self.clone() }
+    }
+
+    /// The same for the rows of a sample; for all of them if there is none.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn of_sample(&self, sample: Option<&RowSample>) -> Self {
+        sample.map_or_else(|| self.clone(), |sample| self.select(sample.rows()))
     }
 
     /// Checks that it is for so many rows.

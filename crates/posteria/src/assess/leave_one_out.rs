@@ -61,10 +61,8 @@ pub struct LeaveOneOut {
     pub draws: usize,
     /// How the shapes of the tails fall into bands.
     pub shapes: ShapeCounts,
-    /// Smallest effective size of the weights of a row.
-    pub min_effective_size: f64,
-    /// The 10 % quantile over rows of that effective size.
-    pub q10_effective_size: f64,
+    /// Effective sizes of the weights of rows.
+    pub effective_sizes: EffectiveSizes,
     /// The relative efficiency that the length of tails was taken from, mean over rows.
     pub relative_efficiency: f64,
     /// Reasons for doubt.
@@ -88,11 +86,18 @@ pub struct PointwiseLoo {
     pub impossible_draw: Option<usize>,
 }
 
+/// Effective sizes of the weights of all rows.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct EffectiveSizes {
+    /// The smallest.
+    pub min: f64,
+    /// The 10 % quantile over rows.
+    pub q10: f64,
+}
+
 /// How many rows have which shape k of the tail of their ratios.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ShapeCounts {
-    /// What k must not exceed, [`pareto_shape_limit`].
-    pub limit: f64,
     /// k up to 0.5, or up to the limit if that is less: the ratios have a finite variance.
     pub good: usize,
     /// k above that, up to the limit: the estimate converges more slowly, but its error is known.
@@ -101,6 +106,8 @@ pub struct ShapeCounts {
     pub bad: usize,
     /// The largest k; ∞ where a tail could not be fitted.
     pub max: f64,
+    /// What k must not exceed, [`pareto_shape_limit`].
+    pub limit: f64,
 }
 
 /// Leaves out every row in turn, with the draws of the posterior given all rows: draw s gets the
@@ -228,8 +235,10 @@ impl LeaveOneOut {
             se: standard_error(&elpds),
             p_loo: lppd - elpd,
             lppd,
-            min_effective_size: sizes.iter().copied().fold(f64::INFINITY, f64::min),
-            q10_effective_size: quantile(&sizes, 0.1),
+            effective_sizes: EffectiveSizes {
+                min: sizes.iter().copied().fold(f64::INFINITY, f64::min),
+                q10: quantile(&sizes, 0.1),
+            },
             relative_efficiency,
             cautions: cautions(&pointwise, &shapes, draws),
             draws,

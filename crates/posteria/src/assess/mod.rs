@@ -38,6 +38,7 @@ mod pareto;
 mod pointwise;
 #[cfg(test)]
 mod reference;
+mod report;
 mod row_prediction;
 mod row_utilities;
 mod sampled;
@@ -68,7 +69,8 @@ pub use importance::{
 };
 pub use k_fold::{KFoldUtilities, pointwise_utilities};
 pub use leave_one_out::{
-    LeaveOneOut, LeaveOneOutOptions, PointwiseLoo, RelativeEfficiency, ShapeCounts, leave_one_out,
+    EffectiveSizes, LeaveOneOut, LeaveOneOutOptions, PointwiseLoo, RelativeEfficiency, ShapeCounts,
+    leave_one_out,
 };
 pub use leave_out_row::weights_leaving_out;
 pub use log_likelihoods::{LogLikelihoodError, LogLikelihoods};
@@ -82,6 +84,10 @@ pub use moment_matching::{
 pub use of_fit::{FitAssessment, Predictions};
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
+pub use report::{
+    Asked, AssessmentReport, EffectiveParameters, InformationCriteria, PointwiseRow, RowGroups,
+    Subgroup, SubgroupUtility, SubsampleReport, UtilityReport,
+};
 pub use row_prediction::{
     PredictOptions, PredictionFigures, RowPrediction, Score, TargetPrediction, mean_cost,
     share_right,

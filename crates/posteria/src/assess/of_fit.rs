@@ -1,9 +1,10 @@
 //! What is asked of a fit in memory: predictions of new rows, and how good they will be.
 
+use super::utility::{ELPD, Elpd};
 use super::{
-    AssessError, Assessed, Assessor, Bootstrap, ExpectedUtility, InMemoryRefit, Method,
-    PredictOptions, PredictionFigures, RowPrediction, TargetFacts, Utility, UtilityFunction,
-    bayesian_bootstrap, share_right,
+    Asked, AssessError, Assessed, AssessmentReport, Assessor, Bootstrap, ExpectedUtility,
+    InMemoryRefit, Method, PredictOptions, PredictionFigures, RowGroups, RowPrediction,
+    TargetFacts, Utility, UtilityFunction, bayesian_bootstrap, share_right,
 };
 use crate::caution::Caution;
 use crate::data::{Missing, Table};
@@ -29,7 +30,10 @@ pub struct Predictions {
 /// How good predictions of new rows will be.
 #[derive(Clone, Debug)]
 pub struct FitAssessment {
-    /// What the predictions of every row left out are worth.
+    /// How rows were predicted.
+    pub method: Method,
+    /// What the predictions of every row left out are worth: by the log predictive density, and then
+    /// by every other utility that was asked for, in order.
     pub assessed: Assessed,
     /// The distribution of every utility that was asked for over new rows, in order.
     pub expected: Vec<ExpectedUtility>,
@@ -111,18 +115,60 @@ impl Fit {
         let refit = &InMemoryRefit { fit: self, workers };
         let assessor =
             Assessor { fit: self, utilities: &functions, held_out: None, seed, workers, refit };
-        let mut assessed = assessor.assess(method)?;
+        let assessed = assessor.assess(method)?;
+        let bootstrap = self.future_rows().of_sample(assessed.sample.as_ref());
         let place = |asked: &Utility| all.iter().position(|utility| *utility == asked);
         let asked = utilities.iter().filter_map(place);
-        assessed.utilities = asked.map(|place| assessed.utilities[place].clone()).collect();
-        let groups = self.prepared.data.groups.clone();
-        let bootstrap = Bootstrap { groups, ..Bootstrap::new(seed) };
-        let bootstrap = match &assessed.sample {
-            Some(sample) => bootstrap.select(sample.rows()),
-            None => bootstrap,
-        };
-        let expected = assessed.utilities.iter().map(|it| bayesian_bootstrap(it, &bootstrap));
+        let expected =
+            asked.map(|place| bayesian_bootstrap(&assessed.utilities[place], &bootstrap));
         let expected = expected.collect::<Result<Vec<_>, _>>()?;
-        Ok(FitAssessment { assessed, expected })
+        Ok(FitAssessment { method: method.clone(), assessed, expected })
+    }
+
+    /// How rows that will come are drawn from its own.
+    fn future_rows(&self) -> Bootstrap {
+        let groups = self.prepared.data.groups.clone();
+        Bootstrap { groups, ..Bootstrap::new(self.prepared.spec.sampling.seed()) }
+    }
+}
+
+impl FitAssessment {
+    /// All that is to be told about it, as `posteria assess --json` does; of the fit that was
+    /// assessed.
+    ///
+    /// # Errors
+    /// [`AssessError`] if information criteria cannot be found.
+    pub fn report(&self, fit: &Fit) -> Result<AssessmentReport, AssessError> {
+        self.report_by(fit, None)
+    }
+
+    /// The same, with what predictions are worth in groups of the rows of the fit.
+    ///
+    /// # Errors
+    /// As [`FitAssessment::report`].
+    pub fn report_by(
+        &self,
+        fit: &Fit,
+        groups: Option<&RowGroups>,
+    ) -> Result<AssessmentReport, AssessError> {
+        let bootstrap = &fit.future_rows();
+        let (densities, others): (Vec<_>, Vec<_>) =
+            self.expected.iter().partition(|it| it.name == ELPD);
+        let density = densities.first().copied().cloned();
+        let asked = Asked { method: &self.method, bootstrap, density: density.is_some(), groups };
+        let density = match density {
+            Some(known) => known,
+            None => {
+                let of_rows = bootstrap.of_sample(self.assessed.sample.as_ref());
+                bayesian_bootstrap(&self.assessed.utilities[0], &of_rows)?
+            }
+        };
+        let expected: Vec<_> =
+            std::iter::once(density).chain(others.into_iter().cloned()).collect();
+        let (workers, seed) = (&fit.workers, bootstrap.seed);
+        let refit = &InMemoryRefit { fit, workers };
+        let utilities: &[Box<dyn UtilityFunction>] = &[Box::new(Elpd)];
+        let assessor = Assessor { fit, utilities, held_out: None, seed, workers, refit };
+        assessor.report(&asked, (&self.assessed, &expected))
     }
 }

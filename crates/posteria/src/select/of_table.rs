@@ -132,7 +132,8 @@ impl AssessSets for InMemorySets<'_> {
             return Err(SelectionError::OtherRows);
         }
         let found = fit.assess(&self.method, std::slice::from_ref(&self.utility))?;
-        let pointwise = found.assessed.utilities.into_iter().next();
+        // Behind the log predictive density, unless it is that.
+        let pointwise = found.assessed.utilities.into_iter().next_back();
         let pointwise = pointwise.ok_or(AssessError::NoTargets)?;
         self.done.push((set.to_vec(), pointwise.clone()));
         Ok(pointwise)

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use posteria::assess::{
-    LeaveOneOut, LeaveOneOutOptions, LogLikelihoodError, LogLikelihoods, RelativeEfficiency,
-    ShapeCounts, Smoothing, Waic, leave_one_out, waic,
+    EffectiveSizes, LeaveOneOut, LeaveOneOutOptions, LogLikelihoodError, LogLikelihoods,
+    RelativeEfficiency, ShapeCounts, Smoothing, Waic, leave_one_out, waic,
 };
 use posteria::draws::Draws;
 use serde::Serialize;
 
 use super::super::{Context, foreign};
-use super::{Shapes, Sizes};
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
@@ -106,8 +105,8 @@ struct Assessment {
     elpd_loo: f64,
     se: f64,
     p_loo: f64,
-    pareto_k: Shapes,
-    m_eff: Sizes,
+    pareto_k: ShapeCounts,
+    m_eff: EffectiveSizes,
     r_eff: f64,
     waic: f64,
     se_waic: f64,
@@ -124,8 +123,8 @@ impl Assessment {
             elpd_loo: loo.elpd,
             se: loo.se,
             p_loo: loo.p_loo,
-            pareto_k: Shapes::of(loo),
-            m_eff: Sizes::of(loo),
+            pareto_k: loo.shapes,
+            m_eff: loo.effective_sizes,
             r_eff: loo.relative_efficiency,
             waic: waic.elpd,
             se_waic: waic.se,
@@ -165,8 +164,8 @@ fn words(matrix: &Matrix, loo: &LeaveOneOut, waic: &Waic) -> String {
         table.render(),
         bands.render(),
         short(max),
-        fixed(loo.min_effective_size, 0),
-        fixed(loo.q10_effective_size, 0),
+        fixed(loo.effective_sizes.min, 0),
+        fixed(loo.effective_sizes.q10, 0),
     )
 }
 

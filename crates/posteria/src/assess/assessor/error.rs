@@ -74,6 +74,18 @@ pub enum AssessError {
         /// The fold, from 1.
         fold: usize,
     },
+    /// A column has too many values to look at the rows of each.
+    #[error(
+        "{column} has {different} different values; rows are grouped by a column with at most {most}"
+    )]
+    ManyGroups {
+        /// The column.
+        column: String,
+        /// How many values it has.
+        different: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// Rows are to be divided by a column that is not at hand.
     #[error(
         "the column {column} is not at hand: a fit in memory keeps its inputs and targets alone"

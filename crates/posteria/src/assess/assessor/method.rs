@@ -1,7 +1,10 @@
 //! How rows are predicted, and what comes of it.
 
 use super::Subsample;
-use crate::assess::{LeaveOneOut, PointwiseUtilities, RowSample, RowUtilities, Smoothing};
+use crate::assess::{
+    Bootstrap, BootstrapError, ExpectedUtility, LeaveOneOut, PointwiseUtilities, RowSample,
+    RowUtilities, Smoothing, bayesian_bootstrap,
+};
 use crate::caution::Caution;
 use crate::data::FoldScheme;
 
@@ -107,6 +110,16 @@ impl Assessed {
     /// The number, from 0, of the row at a position among those that everything here is about.
     pub fn row(&self, position: usize) -> usize {
         self.sample.as_ref().map_or(position, |sample| sample.rows()[position])
+    }
+
+    /// The distribution of every utility over future rows, which are drawn from all rows as
+    /// `bootstrap` says.
+    ///
+    /// # Errors
+    /// [`BootstrapError`] if groups or weights do not fit the rows.
+    pub fn expected(&self, bootstrap: &Bootstrap) -> Result<Vec<ExpectedUtility>, BootstrapError> {
+        let bootstrap = bootstrap.of_sample(self.sample.as_ref());
+        self.utilities.iter().map(|it| bayesian_bootstrap(it, &bootstrap)).collect()
     }
 
     /// The positions of those of these rows that are there, which must be in order.

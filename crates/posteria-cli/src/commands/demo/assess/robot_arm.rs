@@ -62,7 +62,7 @@ pub fn run(settings: &Settings) -> Result<Demonstration> {
         found.push(Found { by_loo: by_loo.remove(0), by_folds: by_folds.remove(0) });
         results.push(truth(label, &fitted, &test)?);
         let sizes =
-            [("least", loo.min_effective_size), ("10 % quantile of", loo.q10_effective_size)];
+            [("least", loo.effective_sizes.min), ("10 % quantile of", loo.effective_sizes.q10)];
         for (which, size) in sizes {
             let of = fitted.draws().chains * fitted.draws().draws;
             results.push(unpublished(format!("{label}: {which} m_eff, of {of} draws"), size, None));

@@ -1,13 +1,12 @@
 //! Say what a sample of the rows leaves open about all of them.
 
-use posteria::assess::{Assessed, SampledTotal};
 use serde::Serialize;
 
-use crate::text::{decimals_for, fixed};
+use crate::assess::{Assessed, Information, SampledTotal};
 
-/// What a sample of the rows says about all of them, as JSON has it: sums over all rows, with the
-/// standard error over rows and that by the choice of the sample.
-#[derive(Serialize)]
+/// What a sample of the rows says about all of them: sums over all rows, with the standard error
+/// over rows and that by the choice of the sample.
+#[derive(Clone, Debug, Serialize)]
 pub struct SubsampleReport {
     /// Rows of the sample.
     pub rows: usize,
@@ -15,16 +14,15 @@ pub struct SubsampleReport {
     pub elpd: SampledTotal,
     /// Of what it loses against that of rows that are known.
     pub p_loo: SampledTotal,
-    waic: SampledTotal,
-    p_waic: SampledTotal,
+    /// Of the criterion of Watanabe.
+    pub waic: SampledTotal,
+    /// Of its number of parameters.
+    pub p_waic: SampledTotal,
 }
 
 impl SubsampleReport {
     /// `None` if all rows were left out.
-    pub fn of(
-        assessed: &Assessed,
-        (waic, p_waic): (&SampledTotal, &SampledTotal),
-    ) -> Option<SubsampleReport> {
+    pub(super) fn of(assessed: &Assessed, information: &Information) -> Option<SubsampleReport> {
         let (loo, sample) = (assessed.loo.as_ref()?, assessed.sample.as_ref()?);
         // The first utility is the log predictive density.
         let sampled = assessed.utilities[0].sampled()?;
@@ -34,14 +32,8 @@ impl SubsampleReport {
             rows: sample.rows().len(),
             elpd: sample.difference_total(&sampled.approximations, &elpds),
             p_loo: sample.total(&losses),
-            waic: *waic,
-            p_waic: *p_waic,
+            waic: information.waic,
+            p_waic: information.p_waic,
         })
-    }
-
-    /// What the choice of the sample adds to the standard error of elpd.
-    pub fn words(&self) -> String {
-        let se = self.elpd.subsampling_se;
-        format!(" (± {} by the choice of {} rows)", fixed(se, decimals_for(se, 2)), self.rows)
     }
 }

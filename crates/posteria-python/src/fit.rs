@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
-use posteria::assess::{AssessError, PredictOptions, Predictions};
-use posteria::data::Missing;
+use posteria::assess::{
+    AssessError, Better, Method, PredictOptions, Predictions, TargetFacts, Utility,
+};
+use posteria::data::{FoldBy, FoldScheme, Missing};
+use posteria::evidence::{self, EvidenceFindings, EvidenceOptions};
 use posteria::fit::{self, Prepared, ResumeOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
 use posteria_store::{Labels, MOST_PREDICTIVE_BYTES, RunFolder, StaticArray, TrainingArrays};
@@ -286,7 +289,8 @@ impl Fit {
         PyArray1::from_vec(py, values).reshape(shape)
     }
 
-    /// How good predictions of new rows will be: JSON, and figures of every row.
+    /// How good predictions of new rows will be: the JSON of `posteria assess`, with figures of every
+    /// row. `method` is JSON too.
     fn assess(
         &self,
         py: Python<'_>,
@@ -294,20 +298,105 @@ impl Fit {
         utilities: Vec<String>,
         working: Working<'_>,
     ) -> PyResult<String> {
-        let _ = (py, method, utilities, working);
-        Err(error::of::<PosteriaError>("not yet"))
+        let asked: Value = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+        self.work(py, working, |fit| {
+            let (method, groups) = method_of(&asked, fit.prepared.spec.sampling.seed)?;
+            let targets = TargetFacts::of(&fit.prepared.data);
+            let utilities = match utilities.is_empty() {
+                true => Utility::usual(&targets).to_vec(),
+                false => utilities
+                    .iter()
+                    .map(|text| Utility::parse(text, &targets, Better::Higher))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map_err(error::of::<SpecificationError>)?,
+            };
+            let groups = groups.or_else(|| fit.prepared.data.groups.clone());
+            let found = fit.assess_groups(&method, &utilities, groups);
+            let found = found.map_err(error::of_assess)?;
+            let report = found.report(fit).map_err(error::of_assess)?;
+            let mut all = serde_json::to_value(&report).map_err(error::of::<PosteriaError>)?;
+            all["pointwise"] = json!(report.pointwise);
+            all["warnings"] = json!(chains::warnings(&report.cautions));
+            Ok(all.to_string())
+        })
     }
 
-    /// The log evidence by these methods, as JSON.
+    /// The log evidence by these methods, the first of which counts, as JSON.
     fn evidence(
         &self,
         py: Python<'_>,
         methods: Vec<String>,
         working: Working<'_>,
     ) -> PyResult<String> {
-        let _ = (py, methods, working);
-        Err(error::of::<PosteriaError>("not yet"))
+        let read = |name: &String| {
+            let known = evidence::Method::ALL.into_iter().find(|method| method.name() == name);
+            known.ok_or_else(|| {
+                let names = evidence::Method::ALL.map(evidence::Method::name).join(", ");
+                let words = format!("there is no method {name:?}; use one of {names}");
+                error::of::<SpecificationError>(words)
+            })
+        };
+        let methods = methods.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+        let options = EvidenceOptions { methods, ..EvidenceOptions::default() };
+        self.work(py, working, |fit| {
+            let found = fit.evidence(&options).map_err(error::of_evidence)?;
+            Ok(evidence_of(&found, fit.rows()).to_string())
+        })
     }
+}
+
+/// The method that JSON asks for, and groups of rows that come together.
+fn method_of(asked: &Value, seed: u64) -> PyResult<(Method, Option<Vec<usize>>)> {
+    if asked["method"] == "loo" {
+        return Ok((Method::leave_one_out(), None));
+    }
+    let number = |key: &str| asked[key].as_u64().map(|it| it as usize);
+    let scheme = FoldScheme::new(number("folds").unwrap_or(10), seed);
+    let groups: Option<Vec<usize>> =
+        serde_json::from_value(asked["labels"].clone()).map_err(error::of::<SpecificationError>)?;
+    let scheme = match (&groups, number("block")) {
+        (Some(_), _) => {
+            FoldScheme { by: Some(FoldBy::Group), column: Some("groups".into()), ..scheme }
+        }
+        (None, Some(gap)) => FoldScheme { by: Some(FoldBy::Block), gap, ..scheme },
+        (None, None) => scheme,
+    };
+    let repeats = number("repeats").unwrap_or(1) as u64;
+    if scheme.by == Some(FoldBy::Block) && repeats > 1 {
+        let words = "these folds are always the same; repeats are for rows divided at random";
+        return Err(error::of::<SpecificationError>(words));
+    }
+    let each = (0..repeats).map(|repetition| FoldScheme { repetition, ..scheme.clone() });
+    Ok((Method::KFold { schemes: each.collect(), draws: None }, groups))
+}
+
+/// What was found about the evidence, with the keys of `posteria evidence --json`.
+fn evidence_of(found: &EvidenceFindings, rows: usize) -> Value {
+    let main = found.main();
+    let both = found.directions.as_ref();
+    let methods = found.estimates.iter().map(|it| {
+        json!({
+            "method": it.method,
+            "log_evidence": it.value,
+            "mcse": it.standard_error,
+            "usable": it.usable,
+            "warnings": chains::warnings(&it.cautions),
+        })
+    });
+    json!({
+        "log_evidence": main.value,
+        "mcse": main.standard_error,
+        "usable": main.usable,
+        "method": main.method,
+        "forward": both.map(|both| both.forward.value),
+        "backward": both.map(|both| both.backward.value),
+        "discretization": main.discretization,
+        "rungs": found.rungs.len(),
+        "round_trips": found.round_trips,
+        "rows": rows,
+        "methods": methods.collect::<Vec<_>>(),
+        "warnings": chains::warnings(main.cautions.iter().chain(&found.cautions)),
+    })
 }
 
 /// Predictions as arrays: row, target (and quantile, or class).

@@ -37,6 +37,8 @@ pub struct FitAssessment {
     pub assessed: Assessed,
     /// The distribution of every utility that was asked for over new rows, in order.
     pub expected: Vec<ExpectedUtility>,
+    /// Groups of rows that come together.
+    pub groups: Option<Vec<usize>>,
 }
 
 impl Fit {
@@ -105,6 +107,26 @@ impl Fit {
         method: &Method,
         utilities: &[Utility],
     ) -> Result<FitAssessment, AssessError> {
+        self.assess_groups(method, utilities, self.prepared.data.groups.clone())
+    }
+
+    /// The same of rows of which those of a group come together: in folds by groups, and among the
+    /// rows that will come.
+    ///
+    /// # Errors
+    /// As [`Fit::loo`].
+    pub fn assess_groups(
+        &self,
+        method: &Method,
+        utilities: &[Utility],
+        groups: Option<Vec<usize>>,
+    ) -> Result<FitAssessment, AssessError> {
+        if let Some(groups) = &groups
+            && groups.len() != self.rows()
+        {
+            let (found, expected) = (groups.len(), self.rows());
+            return Err(AssessError::Groups { found, expected });
+        }
         let targets = TargetFacts::of(&self.prepared.data);
         // The log predictive density is always first: rows are judged by it.
         let others = utilities.iter().filter(|utility| **utility != Utility::Elpd);
@@ -112,22 +134,22 @@ impl Fit {
         let functions = all.iter().map(|utility| utility.function(&targets));
         let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
         let (workers, seed) = (&self.workers, self.prepared.spec.sampling.seed());
-        let refit = &InMemoryRefit { fit: self, workers };
+        let refit = &InMemoryRefit { fit: self, workers, groups: groups.as_deref() };
         let assessor =
             Assessor { fit: self, utilities: &functions, held_out: None, seed, workers, refit };
         let assessed = assessor.assess(method)?;
-        let bootstrap = self.future_rows().of_sample(assessed.sample.as_ref());
+        let bootstrap = self.future_rows(&groups).of_sample(assessed.sample.as_ref());
         let place = |asked: &Utility| all.iter().position(|utility| *utility == asked);
         let asked = utilities.iter().filter_map(place);
         let expected =
             asked.map(|place| bayesian_bootstrap(&assessed.utilities[place], &bootstrap));
         let expected = expected.collect::<Result<Vec<_>, _>>()?;
-        Ok(FitAssessment { method: method.clone(), assessed, expected })
+        Ok(FitAssessment { method: method.clone(), assessed, expected, groups })
     }
 
     /// How rows that will come are drawn from its own.
-    fn future_rows(&self) -> Bootstrap {
-        let groups = self.prepared.data.groups.clone();
+    fn future_rows(&self, groups: &Option<Vec<usize>>) -> Bootstrap {
+        let groups = groups.clone();
         Bootstrap { groups, ..Bootstrap::new(self.prepared.spec.sampling.seed()) }
     }
 }
@@ -151,7 +173,7 @@ impl FitAssessment {
         fit: &Fit,
         groups: Option<&RowGroups>,
     ) -> Result<AssessmentReport, AssessError> {
-        let bootstrap = &fit.future_rows();
+        let bootstrap = &fit.future_rows(&self.groups);
         let (densities, others): (Vec<_>, Vec<_>) =
             self.expected.iter().partition(|it| it.name == ELPD);
         let density = densities.first().copied().cloned();
@@ -166,7 +188,7 @@ impl FitAssessment {
         let expected: Vec<_> =
             std::iter::once(density).chain(others.into_iter().cloned()).collect();
         let (workers, seed) = (&fit.workers, bootstrap.seed);
-        let refit = &InMemoryRefit { fit, workers };
+        let refit = &InMemoryRefit { fit, workers, groups: self.groups.as_deref() };
         let utilities: &[Box<dyn UtilityFunction>] = &[Box::new(Elpd)];
         let assessor = Assessor { fit, utilities, held_out: None, seed, workers, refit };
         assessor.report(&asked, (&self.assessed, &expected))

@@ -37,6 +37,22 @@ pub enum Method {
 }
 
 impl Method {
+    /// All of them.
+    pub const ALL: [Method; 12] = [
+        Method::Path,
+        Method::Sweep,
+        Method::SteppingStone,
+        Method::Bridge,
+        Method::Warp,
+        Method::Annealed,
+        Method::Importance,
+        Method::Laplace,
+        Method::Exact,
+        Method::Harmonic,
+        Method::Reciprocal,
+        Method::Bound,
+    ];
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -86,6 +86,16 @@ pub enum AssessError {
         /// How many it may have.
         most: usize,
     },
+    /// Groups that are not those of the rows.
+    #[error(
+        "there are {found} values of groups and {expected} rows in the fit; give one of each row"
+    )]
+    Groups {
+        /// Values given.
+        found: usize,
+        /// Rows of the fit.
+        expected: usize,
+    },
     /// Rows are to be divided by a column that is not at hand.
     #[error(
         "the column {column} is not at hand: a fit in memory keeps its inputs and targets alone"

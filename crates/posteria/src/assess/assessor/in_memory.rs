@@ -10,6 +10,8 @@ pub struct InMemoryRefit<'a> {
     pub fit: &'a Fit,
     /// Who works.
     pub workers: &'a Workers,
+    /// Groups of its rows, where a division is by groups that the fit itself does not know.
+    pub groups: Option<&'a [usize]>,
 }
 
 impl Refit for InMemoryRefit<'_> {
@@ -28,7 +30,8 @@ impl Refit for InMemoryRefit<'_> {
     }
 
     fn labels(&self, column: &str) -> Result<Vec<usize>, AssessError> {
-        Err(AssessError::NoColumn { column: column.into() })
+        let known = self.groups.map(<[usize]>::to_vec);
+        known.ok_or_else(|| AssessError::NoColumn { column: column.into() })
     }
 
     fn refit(

@@ -49,6 +49,14 @@ impl Utility {
         parse_utility(&self.to_string(), targets, better)
     }
 
+    /// Those that are told where none is asked for: the log predictive density, and the error.
+    pub fn usual(targets: &TargetFacts) -> [Self; 2] {
+        match targets {
+            TargetFacts::Real { .. } | TargetFacts::Absent => [Utility::Elpd, Utility::Rmse],
+            TargetFacts::Classes { .. } => [Utility::Elpd, Utility::Accuracy],
+        }
+    }
+
     /// The one that [`parse_utility`] reads from a text; of formulas `formulas` says what is better.
     ///
     /// # Errors

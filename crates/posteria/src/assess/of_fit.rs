@@ -9,6 +9,7 @@ use super::{
 use crate::caution::Caution;
 use crate::data::{Missing, Table};
 use crate::fit::{Fit, Prepared};
+use crate::random::Seed;
 
 /// Predictions of the rows of a table.
 #[derive(Clone, Debug)]
@@ -105,18 +106,10 @@ impl Fit {
         method: &Method,
         utilities: &[Utility],
     ) -> Result<FitAssessment, AssessError> {
-        let targets = TargetFacts::of(&self.prepared.data);
-        // The log predictive density is always first: rows are judged by it.
-        let others = utilities.iter().filter(|utility| **utility != Utility::Elpd);
-        let all: Vec<&Utility> = std::iter::once(&Utility::Elpd).chain(others).collect();
-        let functions = all.iter().map(|utility| utility.function(&targets));
-        let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
-        let (workers, seed) = (&self.workers, self.prepared.spec.sampling.seed());
-        let refit = &InMemoryRefit { fit: self, workers };
-        let assessor =
-            Assessor { fit: self, utilities: &functions, held_out: None, seed, workers, refit };
-        let assessed = assessor.assess(method)?;
-        let bootstrap = self.future_rows().of_sample(assessed.sample.as_ref());
+        let bootstrap = self.future_rows();
+        let assessed = self.assessed(method, utilities, bootstrap.seed)?;
+        let bootstrap = bootstrap.of_sample(assessed.sample.as_ref());
+        let all = with_density(utilities);
         let place = |asked: &Utility| all.iter().position(|utility| *utility == asked);
         let asked = utilities.iter().filter_map(place);
         let expected =
@@ -125,11 +118,35 @@ impl Fit {
         Ok(FitAssessment { method: method.clone(), assessed, expected })
     }
 
+    /// What the predictions of rows are worth by the log predictive density, which rows are judged
+    /// by, and then by every other of these utilities; `seed` names the streams.
+    pub(super) fn assessed(
+        &self,
+        method: &Method,
+        utilities: &[Utility],
+        seed: Seed,
+    ) -> Result<Assessed, AssessError> {
+        let targets = TargetFacts::of(&self.prepared.data);
+        let functions = with_density(utilities).into_iter().map(|it| it.function(&targets));
+        let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
+        let workers = &self.workers;
+        let refit = &InMemoryRefit { fit: self, workers };
+        let assessor =
+            Assessor { fit: self, utilities: &functions, held_out: None, seed, workers, refit };
+        assessor.assess(method)
+    }
+
     /// How rows that will come are drawn from its own.
-    fn future_rows(&self) -> Bootstrap {
+    pub(super) fn future_rows(&self) -> Bootstrap {
         let groups = self.prepared.data.groups.clone();
         Bootstrap { groups, ..Bootstrap::new(self.prepared.spec.sampling.seed()) }
     }
+}
+
+/// The log predictive density, and every other utility.
+fn with_density(utilities: &[Utility]) -> Vec<&Utility> {
+    let others = utilities.iter().filter(|utility| **utility != Utility::Elpd);
+    std::iter::once(&Utility::Elpd).chain(others).collect()
 }
 
 impl FitAssessment {

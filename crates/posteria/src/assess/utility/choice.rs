@@ -34,6 +34,16 @@ pub enum Utility {
 }
 
 impl Utility {
+    /// Those that are usual for these targets: the log predictive density, and an error that is easily
+    /// read.
+    pub fn usual(targets: &TargetFacts) -> Vec<Self> {
+        match targets {
+            TargetFacts::Real { .. } => vec![Utility::Elpd, Utility::Rmse],
+            TargetFacts::Classes { .. } => vec![Utility::Elpd, Utility::Accuracy],
+            TargetFacts::Absent => vec![Utility::Elpd],
+        }
+    }
+
     /// What computes it for these targets.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 >>> pt.compare({"gp": a, "mlp": b})
 """
 
+from ._compare import compare
 from ._density import Chains, psis_loo, sample
 from ._fit import Fit, fit, load
 from ._models import GP, MLP, PCA, Linear, Mixture, Model, Prior
@@ -40,6 +41,7 @@ __all__ = [
     "SamplingError",
     "SpecificationError",
     "__version__",
+    "compare",
     "fit",
     "load",
     "psis_loo",

@@ -258,7 +258,6 @@ pub(crate) fn psis_loo<'py>(
         let loo = leave_one_out(&all, &options, workers.threads);
         Ok((loo.map_err(error::of::<PosteriaError>)?, waic(&all)))
     })?;
-    let shapes = &loo.shapes;
     let figures = json!({
         "method": "loo",
         "chains": chains,
@@ -267,11 +266,8 @@ pub(crate) fn psis_loo<'py>(
         "elpd_loo": loo.elpd,
         "se": loo.se,
         "p_loo": loo.p_loo,
-        "pareto_k": {
-            "good": shapes.good, "ok": shapes.ok, "bad": shapes.bad, "max": shapes.max,
-            "limit": shapes.limit,
-        },
-        "m_eff": { "min": loo.min_effective_size, "q10": loo.q10_effective_size },
+        "pareto_k": loo.shapes,
+        "m_eff": loo.effective_sizes,
         "r_eff": loo.relative_efficiency,
         "waic": waic.elpd,
         "se_waic": waic.se,

@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use posteria::assess::{
-    AssessError, Better, Method, PredictOptions, Predictions, TargetFacts, Utility,
+    AssessError, Better, CompareOptions, Method, PredictOptions, Predictions, TargetFacts, Utility,
+    compare_fits,
 };
 use posteria::data::{FoldBy, FoldScheme, Missing};
 use posteria::evidence::{self, EvidenceFindings, EvidenceOptions};
@@ -302,14 +303,7 @@ impl Fit {
         self.work(py, working, |fit| {
             let (method, groups) = method_of(&asked, fit.prepared.spec.sampling.seed)?;
             let targets = TargetFacts::of(&fit.prepared.data);
-            let utilities = match utilities.is_empty() {
-                true => Utility::usual(&targets).to_vec(),
-                false => utilities
-                    .iter()
-                    .map(|text| Utility::parse(text, &targets, Better::Higher))
-                    .collect::<Result<Vec<_>, _>>()
-                    .map_err(error::of::<SpecificationError>)?,
-            };
+            let utilities = utilities_of(&utilities, &targets)?;
             let groups = groups.or_else(|| fit.prepared.data.groups.clone());
             let found = fit.assess_groups(&method, &utilities, groups);
             let found = found.map_err(error::of_assess)?;
@@ -343,6 +337,60 @@ impl Fit {
             Ok(evidence_of(&found, fit.rows()).to_string())
         })
     }
+}
+
+/// Which of these fits of the same rows predicts better: the JSON of `posteria compare`.
+#[pyfunction]
+pub(crate) fn compare(
+    py: Python<'_>,
+    fits: Vec<(String, Py<Fit>)>,
+    method: &str,
+    utilities: Vec<String>,
+    difference: Option<f64>,
+    working: Working<'_>,
+) -> PyResult<String> {
+    let asked_for: Value = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+    let named: Vec<(&str, &Fit)> = fits.iter().map(|(name, fit)| (&**name, fit.get())).collect();
+    for (index, (name, fit)) in named.iter().enumerate() {
+        // Each is held while it is looked at.
+        if let Some((other, _)) = named[..index].iter().find(|it| std::ptr::eq(it.1, *fit)) {
+            let words = format!("{other} and {name} are the same fit; give it once");
+            return Err(error::of::<SpecificationError>(words));
+        }
+    }
+    run(py, asked(working, false), |workers| {
+        let mut held: Vec<_> = named.iter().map(|(_, fit)| fit.lock()).collect();
+        held.iter_mut().for_each(|fit| fit.workers = workers.clone());
+        let fits: Vec<(&str, &fit::Fit)> =
+            named.iter().zip(&held).map(|((name, _), fit)| (*name, &**fit)).collect();
+        let Some((_, first)) = fits.first() else {
+            return Err(error::of::<SpecificationError>("give at least two fits"));
+        };
+        let (method, groups) = method_of(&asked_for, first.prepared.spec.sampling.seed)?;
+        let utilities = utilities_of(&utilities, &TargetFacts::of(&first.prepared.data))?;
+        let options = CompareOptions { difference, groups };
+        let report = compare_fits(&fits, &method, &utilities, &options);
+        let report = report.map_err(error::of_assess)?;
+        held.iter_mut().for_each(|fit| fit.workers = Workers::of(workers.threads));
+        let mut all = serde_json::to_value(&report).map_err(error::of::<PosteriaError>)?;
+        all["warnings"] = json!(
+            report
+                .cautions
+                .iter()
+                .flat_map(|(_, caution)| chains::warnings([caution]))
+                .collect::<Vec<_>>()
+        );
+        Ok(all.to_string())
+    })
+}
+
+/// Utilities by their names; those that are usual for the targets if there are none.
+fn utilities_of(names: &[String], targets: &TargetFacts) -> PyResult<Vec<Utility>> {
+    if names.is_empty() {
+        return Ok(Utility::usual(targets));
+    }
+    let read = |text: &String| Utility::parse(text, targets, Better::Higher);
+    names.iter().map(read).collect::<Result<_, _>>().map_err(error::of::<SpecificationError>)
 }
 
 /// The method that JSON asks for, and groups of rows that come together.

@@ -259,6 +259,11 @@ pub enum Caution {
         /// Whether they are groups.
         grouped: bool,
     },
+    /// No probability of being better is given of models whose importance weights fail.
+    ProbabilityWithheld {
+        /// The models, each with the number of its rows whose weights fail.
+        models: Vec<(String, usize)>,
+    },
     /// Chains disagree about the inputs that are in.
     InputSets {
         /// Largest split R-hat of the number of inputs and of single inputs.

@@ -1,7 +1,7 @@
 //! Say what is meant by the options of an assessment.
 
 use posteria::assess::decision::ActionCost;
-use posteria::assess::utility::UtilityFunction;
+use posteria::assess::utility::{ELPD, UtilityFunction};
 use posteria::assess::{
     Better, Bootstrap, Method, Repair, Smoothing, TargetFacts, Utility, UtilityError, parse_utility,
 };
@@ -34,11 +34,13 @@ impl Plan {
         let dataset = &subject.prepared.data;
         let targets = TargetFacts::of(dataset);
         let formulas = if how.smaller_is_better { Better::Lower } else { Better::Higher };
-        let usual = Utility::usual(&targets).map(|utility| utility.to_string());
-        let asked = if how.utility.is_empty() { &usual[..] } else { &how.utility[..] };
+        let asked: Vec<String> = match how.utility.is_empty() {
+            true => Utility::usual(&targets).iter().map(ToString::to_string).collect(),
+            false => how.utility.clone(),
+        };
         let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-        let shows_first = asked.contains(&"elpd");
-        let names = std::iter::once("elpd").chain(asked.into_iter().filter(|name| *name != "elpd"));
+        let shows_first = asked.contains(&ELPD);
+        let names = std::iter::once(ELPD).chain(asked.into_iter().filter(|name| *name != ELPD));
         let mut utilities = names
             .map(|name| parse_utility(name, &targets, formulas))
             .collect::<std::result::Result<Vec<_>, _>>()

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 
+use posteria::assess::{CompareOptions, Method, compare_fits};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::{FitOptions, Gp, Linear, Mlp, Table, Utility};
 use posteria_store::{Run, RunFolder};
@@ -200,6 +201,40 @@ fn the_library_and_the_command_line_have_one_answer() {
         assert_eq!(bits(&more[0].values), bits(&more[1].values), "{line}");
         assert!(more[1].draws > fit.draws.draws, "{line}");
     }
+}
+
+/// A comparison of fits in memory is that of their runs.
+#[test]
+fn fits_are_compared_as_runs_are() {
+    let place = place();
+    let train = Table::read(place.path("train.csv")).expect("a table");
+    let short = FitOptions {
+        chains: NonZero::new(2),
+        warmup: Some(60),
+        draws: NonZero::new(60),
+        ..FitOptions::default()
+    };
+    let fitted = [("one", vec!["x"]), ("two", vec!["x", "z"])].map(|(name, inputs)| {
+        let line = format!(
+            "fit train.csv --inputs {} --target y --model linear --chains 2 --warmup 60 --draws 60",
+            inputs.join(" ")
+        );
+        assert_eq!(place.call(&format!("{line} --out {name}")).code, 0, "{line}");
+        posteria::fit(&train, "y", Linear::default().inputs(inputs), &short).expect("a fit")
+    });
+    let fits = [("one", &fitted[0]), ("two", &fitted[1])];
+    let loo = Method::leave_one_out();
+    let asked = CompareOptions::default();
+    let found = compare_fits(&fits, &loo, &[], &asked).expect("a comparison");
+    same_values(&found, &place.call("compare one two --json").json(), "usual");
+    let asked = CompareOptions { difference: Some(0.01) };
+    let (folds, by) = (Method::k_fold(3, 1), [Utility::Mae]);
+    let found = compare_fits(&fits, &folds, &by, &asked).expect("a comparison");
+    let line = "compare one two --json --folds 3 --utility mae --difference 0.01";
+    same_values(&found, &place.call(line).json(), line);
+    let twice = compare_fits(&[fits[0], fits[0]], &loo, &[], &asked).expect_err("one model");
+    assert_eq!(twice.to_string(), "one is given twice; give it once");
+    assert!(compare_fits(&fits[..1], &loo, &[], &asked).is_err());
 }
 
 /// A run that has not converged says so wherever it is used.

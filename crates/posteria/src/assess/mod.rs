@@ -17,6 +17,7 @@ mod assessor;
 mod bootstrap;
 pub mod calibration;
 mod chain_stacking;
+mod comparison;
 pub mod decision;
 mod dic;
 mod difference;
@@ -55,6 +56,11 @@ pub use assessor::{
 };
 pub use bootstrap::{Bootstrap, BootstrapError};
 pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
+pub use comparison::{
+    CompareOptions, ComparisonAsked, ComparisonReport, ComparisonRow, Contestant, DifferenceReport,
+    ModelUtilities, ModelUtility, NotComparable, SampledRows, UtilityComparison, check_comparable,
+    compare_fits,
+};
 pub use dic::Dic;
 pub use difference::{
     Comparison, ComparisonError, Difference, PseudoBayesFactor, compare, difference,

@@ -121,24 +121,10 @@ impl Fit {
         utilities: &[Utility],
         groups: Option<Vec<usize>>,
     ) -> Result<FitAssessment, AssessError> {
-        if let Some(groups) = &groups
-            && groups.len() != self.rows()
-        {
-            let (found, expected) = (groups.len(), self.rows());
-            return Err(AssessError::Groups { found, expected });
-        }
-        let targets = TargetFacts::of(&self.prepared.data);
-        // The log predictive density is always first: rows are judged by it.
-        let others = utilities.iter().filter(|utility| **utility != Utility::Elpd);
-        let all: Vec<&Utility> = std::iter::once(&Utility::Elpd).chain(others).collect();
-        let functions = all.iter().map(|utility| utility.function(&targets));
-        let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
-        let (workers, seed) = (&self.workers, self.prepared.spec.sampling.seed());
-        let refit = &InMemoryRefit { fit: self, workers, groups: groups.as_deref() };
-        let assessor =
-            Assessor { fit: self, utilities: &functions, held_out: None, seed, workers, refit };
-        let assessed = assessor.assess(method)?;
-        let bootstrap = self.future_rows(&groups).of_sample(assessed.sample.as_ref());
+        let bootstrap = self.future_rows(groups.as_deref());
+        let assessed = self.assessed(method, utilities, &bootstrap)?;
+        let bootstrap = bootstrap.of_sample(assessed.sample.as_ref());
+        let all = with_density(utilities);
         let place = |asked: &Utility| all.iter().position(|utility| *utility == asked);
         let asked = utilities.iter().filter_map(place);
         let expected =
@@ -147,11 +133,39 @@ impl Fit {
         Ok(FitAssessment { method: method.clone(), assessed, expected, groups })
     }
 
+    /// What the predictions of rows are worth by the log predictive density, which rows are judged
+    /// by, and then by every other of these utilities, where `future` rows come in groups.
+    pub(super) fn assessed(
+        &self,
+        method: &Method,
+        utilities: &[Utility],
+        future: &Bootstrap,
+    ) -> Result<Assessed, AssessError> {
+        let (seed, groups) = (future.seed, future.groups.as_deref());
+        if let Some(found) = groups.map(<[usize]>::len).filter(|found| *found != self.rows()) {
+            return Err(AssessError::Groups { found, expected: self.rows() });
+        }
+        let targets = TargetFacts::of(&self.prepared.data);
+        let functions = with_density(utilities).into_iter().map(|it| it.function(&targets));
+        let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
+        let workers = &self.workers;
+        let refit = &InMemoryRefit { fit: self, workers, groups };
+        let assessor =
+            Assessor { fit: self, utilities: &functions, held_out: None, seed, workers, refit };
+        assessor.assess(method)
+    }
+
     /// How rows that will come are drawn from its own.
-    fn future_rows(&self, groups: &Option<Vec<usize>>) -> Bootstrap {
-        let groups = groups.clone();
+    pub(super) fn future_rows(&self, groups: Option<&[usize]>) -> Bootstrap {
+        let groups = groups.map(<[usize]>::to_vec);
         Bootstrap { groups, ..Bootstrap::new(self.prepared.spec.sampling.seed()) }
     }
+}
+
+/// The log predictive density, and every other utility.
+fn with_density(utilities: &[Utility]) -> Vec<&Utility> {
+    let others = utilities.iter().filter(|utility| **utility != Utility::Elpd);
+    std::iter::once(&Utility::Elpd).chain(others).collect()
 }
 
 impl FitAssessment {
@@ -173,7 +187,7 @@ impl FitAssessment {
         fit: &Fit,
         groups: Option<&RowGroups>,
     ) -> Result<AssessmentReport, AssessError> {
-        let bootstrap = &fit.future_rows(&self.groups);
+        let bootstrap = &fit.future_rows(self.groups.as_deref());
         let (densities, others): (Vec<_>, Vec<_>) =
             self.expected.iter().partition(|it| it.name == ELPD);
         let density = densities.first().copied().cloned();

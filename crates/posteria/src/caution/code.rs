@@ -36,6 +36,7 @@ impl Caution {
             Caution::BestOfMany { .. } => "best-of-many",
             Caution::UtilityNotFinite { .. } => "utility-not-finite",
             Caution::FewUnits { .. } => "few-units",
+            Caution::ProbabilityWithheld { .. } => "probability-withheld",
             Caution::InputSets { .. } => "input-sets-disagree",
             Caution::NoJumps { .. } => "no-jumps",
         }

@@ -158,6 +158,20 @@ impl fmt::Display for Caution {
                  its expectation; look at these rows, or use a utility that is defined for them",
                 row + 1
             ),
+            Caution::ProbabilityWithheld { models } => {
+                let each = models.iter().map(|(name, rows)| {
+                    let noun = if *rows == 1 { "row" } else { "rows" };
+                    format!("{rows} {noun} of {name}")
+                });
+                let each = each.collect::<Vec<_>>().join(", ");
+                let most = models.iter().map(|(_, rows)| *rows).max().unwrap_or(0);
+                write!(
+                    f,
+                    "no probability of being better is given where importance weights fail ({each}), \
+                     since it would leave out how wrong they are; leave those rows out by new fits \
+                     with --refit {most}, or use --method kfold"
+                )
+            }
             Caution::FewUnits { count, grouped } => write!(
                 f,
                 "{count} {} are too few to stand for all future rows: the distribution of the \

@@ -93,7 +93,7 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
     let (command, out) = (["report"], ["--out", &shown(&page)]);
     tour.step(&command.into_iter().chain(all()).chain(out).collect::<Vec<_>>())?;
     if is_json {
-        let results = results(&runs, &compared.map(|it| it.p_better).unwrap_or_default())?;
+        let results = results(&runs, &compared.map(|it| it.0.p_better).unwrap_or_default())?;
         let report = Some(page.display().to_string());
         let tour = Demonstration { name: "tour", results, report, ..Demonstration::default() };
         return context.result(&tour, String::new);

@@ -1,6 +1,9 @@
 //! Say why a fit cannot be assessed.
 
-use crate::assess::{BootstrapError, ImportanceError, LogLikelihoodError, UtilityError};
+use crate::assess::{
+    BootstrapError, ComparisonError, ImportanceError, LogLikelihoodError, NotComparable,
+    PointwiseError, UtilityError,
+};
 use crate::data::{DataError, FoldError};
 use crate::fit::{ApproximationError, Cancelled, FitError, PredictError, PrepareError};
 
@@ -35,6 +38,15 @@ pub enum AssessError {
     /// New rows cannot be drawn from those at hand.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
+    /// Models cannot be compared by a utility.
+    #[error(transparent)]
+    Comparison(#[from] ComparisonError),
+    /// Models cannot be compared by their log predictive densities.
+    #[error(transparent)]
+    Pointwise(#[from] PointwiseError),
+    /// Models are not of the same rows and targets.
+    #[error(transparent)]
+    NotComparable(Box<NotComparable>),
     /// A fit without some rows failed.
     #[error("fold {fold} ({held_out} row(s) held out): {error}")]
     Fit {
@@ -104,6 +116,12 @@ pub enum AssessError {
         /// The column.
         column: String,
     },
+}
+
+impl From<NotComparable> for AssessError {
+    fn from(error: NotComparable) -> Self {
+        AssessError::NotComparable(Box::new(error))
+    }
 }
 
 impl From<Cancelled> for AssessError {

@@ -34,6 +34,16 @@ pub enum Utility {
 }
 
 impl Utility {
+    /// Those that are usual for these targets: the log predictive density, and an error that is easily
+    /// read.
+    pub fn usual(targets: &TargetFacts) -> Vec<Self> {
+        match targets {
+            TargetFacts::Real { .. } => vec![Utility::Elpd, Utility::Rmse],
+            TargetFacts::Classes { .. } => vec![Utility::Elpd, Utility::Accuracy],
+            TargetFacts::Absent => vec![Utility::Elpd],
+        }
+    }
+
     /// What computes it for these targets.
     ///
     /// # Errors
@@ -47,14 +57,6 @@ impl Utility {
             _ => Better::Higher,
         };
         parse_utility(&self.to_string(), targets, better)
-    }
-
-    /// Those that are told where none is asked for: the log predictive density, and the error.
-    pub fn usual(targets: &TargetFacts) -> [Self; 2] {
-        match targets {
-            TargetFacts::Real { .. } | TargetFacts::Absent => [Utility::Elpd, Utility::Rmse],
-            TargetFacts::Classes { .. } => [Utility::Elpd, Utility::Accuracy],
-        }
     }
 
     /// The one that [`parse_utility`] reads from a text; of formulas `formulas` says what is better.

@@ -1,0 +1,46 @@
+"""Compare fits by what they predict of the same rows."""
+
+import json
+
+import numpy as np
+
+from . import _posteria
+from ._progress import shower
+from ._results import Result
+from ._warnings import warn
+
+
+def compare(
+    fits,
+    utility=None,
+    *,
+    method="loo",
+    folds=10,
+    groups=None,
+    repeats=1,
+    block=None,
+    difference=None,
+    threads=None,
+    progress=None,
+):
+    """Which of the ``fits`` (a dictionary of names) predicts better, and how sure that is.
+
+    All rows are left out in turn (``method="loo"``) or in folds (``"kfold"``, with the options of
+    :meth:`Fit.kfold`); ``utility`` names what predictions are worth, one or several. ``difference`` also
+    asks for the probability of being better by more than that.
+    """
+    asked = {"method": method}
+    if method == "kfold":
+        asked.update(folds=folds, repeats=repeats, block=block)
+        if groups is not None:
+            _, labels = np.unique(np.asarray(groups), return_inverse=True)
+            asked["labels"] = labels.tolist()
+    elif method != "loo":
+        raise _posteria.SpecificationError(f"method is {method!r}; use 'loo' or 'kfold'")
+    utilities = [utility] if isinstance(utility, str) else list(utility or [])
+    named = [(str(name), fitted._native) for name, fitted in dict(fits).items()]
+    working = (threads, shower(progress))
+    found = _posteria.compare(named, json.dumps(asked), utilities, difference, working)
+    found = Result.of_json(found)
+    warn(found.warnings)
+    return found

@@ -20,6 +20,7 @@ from ._posteria import (
     __version__,
 )
 from ._results import Result
+from ._select import select
 from ._warnings import ConvergenceWarning, PosteriaWarning
 
 __all__ = [
@@ -46,4 +47,5 @@ __all__ = [
     "load",
     "psis_loo",
     "sample",
+    "select",
 ]

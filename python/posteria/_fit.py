@@ -1,12 +1,14 @@
 """Fit a model to a table, and ask what follows."""
 
 import html
+import io
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +90,20 @@ class Fit:
         self._path = None
         self._page = None
         self._facts = None
+        self._archive = None
+
+    # Pickles hold the run folder.
+
+    def __reduce__(self):
+        return _restored, (self._archived(), self._threads, self._progress)
+
+    def _archived(self):
+        if self._archive is None:
+            with tempfile.TemporaryDirectory() as folder:
+                run = Path(folder) / "run"
+                self._native.save(run)
+                self._archive = _archive_of(run)
+        return self._archive
 
     # What it is
 
@@ -171,7 +187,7 @@ class Fit:
         ``time``; without any, to where the fit was to go.
         """
         self._native.resume(draws, ess, time, self._working())
-        self._facts = self._page = self._path = None
+        self._facts = self._page = self._path = self._archive = None
         self._tell()
         return self
 
@@ -281,7 +297,8 @@ class Fit:
             run = self._path
             if run is None or not run.exists():
                 run = Path(folder) / "fit"
-                self._native.save(run)
+                with zipfile.ZipFile(io.BytesIO(self._archived())) as files:
+                    files.extractall(run)
             _command("report", os.fspath(run), "--out", os.fspath(path), "--quiet")
         return Path(path)
 
@@ -301,6 +318,26 @@ class Fit:
         from ._arviz import to_arviz
 
         return to_arviz(self)
+
+
+def _archive_of(run):
+    """All files of a run folder, in one piece."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for file in sorted(run.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(run))
+    return buffer.getvalue()
+
+
+def _restored(archive, threads, progress):
+    """The fit of a pickle."""
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(io.BytesIO(archive)) as files:
+            files.extractall(folder)
+        fitted = Fit(_posteria.Fit.load(Path(folder)), threads=threads, progress=progress)
+    fitted._archive = archive
+    return fitted
 
 
 def _command(*arguments):

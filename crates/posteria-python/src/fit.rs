@@ -143,6 +143,8 @@ impl Fit {
     fn describe(&self, py: Python<'_>) -> PyResult<String> {
         self.look(py, |fit| {
             let Prepared { spec, encoder, cautions, .. } = &fit.prepared;
+            let approximation = fit.approximation.as_ref();
+            let doubts = approximation.map_or(&[][..], |(_, cautions)| cautions);
             let spec_text = spec.to_toml().map_err(error::of::<SpecificationError>)?;
             Ok(json!({
                 "kind": spec.model.kind,
@@ -157,7 +159,8 @@ impl Fit {
                 "inference": spec.sampling.inference(),
                 "stopped": fit.stopped,
                 "spec": spec_text,
-                "warnings": chains::warnings(cautions),
+                "approximation": approximation.map(|(findings, _)| findings),
+                "warnings": chains::warnings(cautions.iter().chain(doubts)),
             })
             .to_string())
         })

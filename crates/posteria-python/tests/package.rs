@@ -1,1 +1,60 @@
-//! The package, from Python.
+//! The package as people get it: installed into a fresh virtual environment, and its own tests.
+//!
+//! Needs Python 3.10 or newer and its package index; without them it says so and goes on, unless
+//! `POSTERIA_REQUIRE_PYTHON` is set, as it is in continuous integration.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs a program in the repository; what it wrote if it failed.
+fn run(program: &Path, arguments: &[&str]) -> Result<(), String> {
+    let done = Command::new(program).args(arguments).current_dir(root()).output();
+    let done = done.map_err(|error| format!("{}: {error}", program.display()))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let told = [done.stdout, done.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+    Err(format!("{} {}\n{}", program.display(), arguments.join(" "), told.join("\n")))
+}
+
+/// A virtual environment without packages, and what makes it.
+fn environment(folder: &Path) -> Result<PathBuf, String> {
+    let new_enough = "import sys; sys.exit(sys.version_info < (3, 10))";
+    let is_python = |name: &&str| run(Path::new(name), &["-c", new_enough]).is_ok();
+    let names = ["python3", "python3.13", "python3.12", "python3.11", "python3.10"];
+    let found = names.into_iter().find(is_python).ok_or("there is no Python 3.10 or newer")?;
+    let folder_name = folder.to_str().ok_or("the folder has no name in UTF-8")?;
+    run(Path::new(found), &["-m", "venv", "--clear", folder_name])?;
+    Ok(folder.join("bin/python"))
+}
+
+#[test]
+fn the_package_is_installed_and_keeps_its_promises() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let prepared = environment(folder.path()).and_then(|python| {
+        let tools = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "maturin>=1.9,<2"];
+        run(&python, &tools).map(|()| python)
+    });
+    let python = match prepared {
+        Ok(python) => python,
+        Err(reason) if std::env::var_os("POSTERIA_REQUIRE_PYTHON").is_none() => {
+            // Whoever runs the tests must see that these were not.
+            #[expect(clippy::print_stderr, reason = "it is the only way to tell")]
+            {
+                eprintln!("the Python package is not tested: {reason}");
+            }
+            return;
+        }
+        Err(reason) => panic!("{reason}"),
+    };
+    // Built like the other tests, not like what is shipped: that takes minutes.
+    let dev = "build-args=--profile=dev";
+    let install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--config-settings"];
+    run(&python, &[&install[..], &[dev, ".[test]"]].concat()).expect("an installed package");
+    run(&python, &["-m", "pytest", "-q", "-x", "python/tests"]).expect("tests that pass");
+}

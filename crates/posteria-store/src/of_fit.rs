@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use posteria::caution::Caution;
 use posteria::draws::Draws;
-use posteria::fit::{Fit, Kept, PrepareError, Prepared};
+use posteria::fit::{ApproximationFindings, Fit, Kept, PrepareError, Prepared};
 use posteria::model::spec::{Spec, SpecError};
 use posteria::sample::Plan;
 
@@ -31,11 +32,19 @@ pub enum FitFolderError {
     /// Its draws are those of another model.
     #[error("the draws do not belong to the specification and data of the run")]
     OtherDraws,
+    /// What an approximation has told cannot be written.
+    #[error("what the approximation found cannot be written: {message}")]
+    Json {
+        /// Why.
+        message: String,
+    },
     /// Nobody knows where the chains of the fit ended.
     #[error("the fit does not know where its chains ended, so that no run could go on from there")]
     NoMemories,
-    /// An approximation has told more than its draws.
-    #[error("draws of an approximation are kept by posteria fit alone, with what it found besides")]
+    /// What an approximation has told besides its draws is not known any more.
+    #[error(
+        "a fit that was loaded does not know what its approximation found; copy its run folder"
+    )]
     Approximation,
 }
 
@@ -76,16 +85,19 @@ impl RunFolder {
         Ok(RunFolder::create(path, &run, options)?)
     }
 
-    /// Keeps a fit of chains or of a committee in the folder `path`, which must not exist or be empty:
+    /// Keeps a fit in the folder `path`, which must not exist or be empty:
     /// a run like any other, which can go on. Its data are in the folder; the table is not named.
     ///
     /// # Errors
     /// [`FitFolderError`] if the folder cannot be written, or no run could go on from the fit.
     pub fn save(fit: &Fit, path: &Path) -> Result<(), FitFolderError> {
         let Fit { prepared, draws, ahead, memories, warmup, .. } = fit;
-        if prepared.spec.sampling.inference().is_approximation() {
-            return Err(FitFolderError::Approximation);
-        }
+        let is_approximation = prepared.spec.sampling.inference().is_approximation();
+        let told = match (&fit.approximation, is_approximation) {
+            (Some(found), true) => Some(told(found)?),
+            (None, true) => return Err(FitFolderError::Approximation),
+            (_, false) => None,
+        };
         if memories.len() != draws.chains {
             return Err(FitFolderError::NoMemories);
         }
@@ -93,7 +105,8 @@ impl RunFolder {
         // Chains that were stopped at different places are a run that is not complete.
         let further = ahead.iter().map(|chain| chain.draws).max().unwrap_or(0);
         let plan = Plan { draws: draws.draws + further, pointwise: draws.rows > 0, ..own };
-        let writer = RunFolder::begin((prepared, &plan), None, path, WriteOptions::default())?;
+        let writer =
+            RunFolder::begin((prepared, &plan), told.as_deref(), path, WriteOptions::default())?;
         for (chain, memory) in memories.iter().enumerate() {
             for index in 0..draws.draws {
                 writer.append(chain, &kept(draws, chain, index))?;
@@ -139,6 +152,16 @@ impl Run {
             false => Err(FitFolderError::OtherDraws),
         }
     }
+}
+
+/// What an approximation found, as JSON.
+fn told(found: &(ApproximationFindings, Vec<Caution>)) -> Result<String, FitFolderError> {
+    let (findings, cautions) = found;
+    let not_json = |error: serde_json::Error| FitFolderError::Json { message: error.to_string() };
+    let mut value = serde_json::to_value(findings).map_err(not_json)?;
+    let warnings: Vec<String> = cautions.iter().map(Caution::to_string).collect();
+    value["warnings"] = warnings.into();
+    Ok(serde_json::to_string_pretty(&value).map_err(not_json)? + "\n")
 }
 
 /// A draw as a chain kept it.

@@ -1,8 +1,10 @@
 //! A model fitted to a table: what every question about it begins with.
 
 use super::{
-    ApproximationError, Attained, ChainMemory, PosteriorPredictive, Prepared, Stopped, Workers,
+    ApproximationError, ApproximationFindings, Attained, ChainMemory, PosteriorPredictive,
+    Prepared, Stopped, Workers,
 };
+use crate::caution::Caution;
 use crate::diagnose::{Summary, SummaryOptions, mean_effective_size, summarize};
 use crate::draws::Draws;
 
@@ -23,6 +25,9 @@ pub struct Fit {
     pub observed: Vec<Vec<f64>>,
     /// Why its chains stopped, where that is known.
     pub stopped: Option<Stopped>,
+    /// What its approximation has told besides draws, and what to be careful about in that; none for
+    /// chains, and for runs that were loaded.
+    pub approximation: Option<(ApproximationFindings, Vec<Caution>)>,
     /// Who works for it.
     pub workers: Workers,
 }
@@ -36,8 +41,9 @@ impl Fit {
         warmup: usize,
     ) -> Self {
         let observed = prepared.encoder.observed(&prepared.data.targets);
-        let (stopped, workers) = (None, Workers::default());
-        Fit { prepared, draws, ahead: Vec::new(), memories, warmup, observed, stopped, workers }
+        let (ahead, stopped, approximation) = (Vec::new(), None, None);
+        let workers = Workers::default();
+        Fit { prepared, draws, ahead, memories, warmup, observed, stopped, approximation, workers }
     }
 
     /// Number of rows that it was fitted to.

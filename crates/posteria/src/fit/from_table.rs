@@ -80,10 +80,14 @@ impl Prepared {
         let until = Until::new(&self.spec.sampling, Instant::now());
         let plan = Plan { draws: until.next(0), ..self.plan.clone() };
         let mut kept = InMemory::new(&*self.posterior, &plan);
-        let sampled = {
-            let approximation = self.approximation(workers.threads)?;
+        let (sampled, approximation) = {
+            let found = self.approximation(workers.threads)?;
             let watch = &mut workers.clone();
-            self.sample(approximation.as_ref(), (&plan, until), &mut kept, (workers, watch))?
+            let sampled =
+                self.sample(found.as_ref(), (&plan, until), &mut kept, (workers, watch))?;
+            // Of chains that only start from it nothing is told.
+            let found = found.filter(|_| self.spec.sampling.inference().is_approximation());
+            (sampled, found.map(|found| (found.findings, found.cautions)))
         };
         let memories = kept.memories().into_iter().flatten().collect();
         let (draws, ahead) = kept.into_parts();
@@ -92,6 +96,7 @@ impl Prepared {
         }
         let warmup = sampled.plan.warmup_iterations();
         let fit = Fit::new(self, draws, memories, warmup);
-        Ok(Fit { ahead, stopped: Some(sampled.stopped), workers: workers.clone(), ..fit })
+        let (stopped, workers) = (Some(sampled.stopped), workers.clone());
+        Ok(Fit { ahead, stopped, approximation, workers, ..fit })
     }
 }

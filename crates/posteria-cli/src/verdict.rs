@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use posteria::caution::{Caution, Question};
-use posteria::diagnose::{Summary, SummaryOptions, summarize};
 use posteria::draws::Draws;
+use posteria::fit::judged_summary;
 use posteria::model::spec::InferenceChoice;
 
 use crate::advice::is_of_chains;
@@ -12,20 +12,6 @@ use crate::approximation;
 use crate::commands::Context;
 use crate::text;
 use crate::warning::Warning;
-
-/// The summary of draws, with the cautions that apply to how they were found.
-pub fn judged(draws: &Draws, inference: InferenceChoice) -> Summary {
-    if inference == InferenceChoice::Committee {
-        // Members of a committee are no draws of a chain: there is no convergence to judge.
-        return Summary { variables: Vec::new(), cautions: Vec::new() };
-    }
-    let mut summary = summarize(draws, &SummaryOptions::default());
-    if inference.is_approximation() {
-        // Independent draws converge by themselves, and scales that are estimated stand still.
-        summary.cautions.retain(|caution| matches!(caution, Caution::NonFinite { .. }));
-    }
-    summary
-}
 
 /// Whether a caution is about what predictions rest on, not about single parameters or relevances.
 fn concerns_predictions(caution: &Caution) -> bool {
@@ -46,7 +32,7 @@ pub fn repeat(
     found: Option<&str>,
     context: &Context,
 ) {
-    let summary = judged(draws, inference);
+    let summary = judged_summary(draws, inference);
     // Why chains have not drawn enough, and so the cure, is told by looking at them.
     let warning = |caution: &Caution| match is_of_chains(caution) {
         true => Warning::from(caution).uncured(),

@@ -1,11 +1,15 @@
 //! Draws and summaries as arrays and JSON.
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use posteria::assess::PointwiseRow;
 use posteria::caution::Caution;
 use posteria::diagnose::Summary;
 use posteria::draws::{Draws, Layout, Statistics};
 use pyo3::prelude::*;
+use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::error::{self, PosteriaError};
 
 /// All components of all draws: chain, draw, component.
 pub(crate) fn values<'py>(py: Python<'py>, draws: &Draws) -> PyResult<Bound<'py, PyArray3<f64>>> {
@@ -57,6 +61,24 @@ pub(crate) fn layout(layout: &Layout) -> Value {
 /// A summary, with the keys of `posteria summary --json`.
 pub(crate) fn summary(summary: &Summary) -> Value {
     json!({ "variables": summary.variables, "warnings": warnings(&summary.cautions) })
+}
+
+/// A report as JSON, its keys in their order, with figures of rows and what to be careful about.
+pub(crate) fn report<'c, R: Serialize>(
+    report: &R,
+    pointwise: Option<&[PointwiseRow]>,
+    cautions: impl IntoIterator<Item = &'c Caution>,
+) -> PyResult<String> {
+    #[derive(Serialize)]
+    struct Whole<'r, R> {
+        #[serde(flatten)]
+        report: &'r R,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pointwise: Option<&'r [PointwiseRow]>,
+        warnings: Vec<Value>,
+    }
+    let whole = Whole { report, pointwise, warnings: warnings(cautions) };
+    serde_json::to_string(&whole).map_err(error::of::<PosteriaError>)
 }
 
 /// What to be careful about, with the keys of the JSON of every command.

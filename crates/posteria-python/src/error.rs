@@ -6,6 +6,7 @@ use std::fmt::Display;
 use posteria::assess::AssessError;
 use posteria::evidence::EstimateError;
 use posteria::fit::{FitError, PredictError, PrepareError};
+use posteria::select::SelectionError;
 use posteria_store::FitFolderError;
 use pyo3::PyErr;
 use pyo3::create_exception;
@@ -54,6 +55,15 @@ pub(crate) fn of_assess(error: AssessError) -> PyErr {
     match error {
         AssessError::Data(error) => of::<DataError>(error),
         AssessError::Predict(PredictError::Cancelled(_)) => cancelled(),
+        other => of::<PosteriaError>(other),
+    }
+}
+
+/// The exception of a selection of inputs.
+pub(crate) fn of_selection(error: SelectionError) -> PyErr {
+    match error {
+        SelectionError::Fit(error) => of_fit(error),
+        SelectionError::Assess(error) => of_assess(*error),
         other => of::<PosteriaError>(other),
     }
 }

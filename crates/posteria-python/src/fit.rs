@@ -10,9 +10,10 @@ use posteria::assess::{
     compare_fits,
 };
 use posteria::data::{FoldBy, FoldScheme, Missing};
-use posteria::evidence::{self, EvidenceFindings, EvidenceOptions};
-use posteria::fit::{self, Prepared, ResumeOptions, Workers};
+use posteria::evidence::{self, EvidenceOptions};
+use posteria::fit::{self, FitOptions, Prepared, ResumeOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
+use posteria::select::{SelectOptions, select_inputs};
 use posteria_store::{Labels, MOST_PREDICTIVE_BYTES, RunFolder, StaticArray, TrainingArrays};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -311,10 +312,8 @@ impl Fit {
             let found = fit.assess_groups(&method, &utilities, groups);
             let found = found.map_err(error::of_assess)?;
             let report = found.report(fit).map_err(error::of_assess)?;
-            let mut all = serde_json::to_value(&report).map_err(error::of::<PosteriaError>)?;
-            all["pointwise"] = json!(report.pointwise);
-            all["warnings"] = json!(chains::warnings(&report.cautions));
-            Ok(all.to_string())
+            let of_rows = Some(&report.pointwise[..]);
+            chains::report(&report, of_rows, &report.cautions)
         })
     }
 
@@ -337,7 +336,8 @@ impl Fit {
         let options = EvidenceOptions { methods, ..EvidenceOptions::default() };
         self.work(py, working, |fit| {
             let found = fit.evidence(&options).map_err(error::of_evidence)?;
-            Ok(evidence_of(&found, fit.rows()).to_string())
+            let cautions = found.main().cautions.iter().chain(&found.cautions);
+            chains::report(&found.report(fit.rows()), None, cautions)
         })
     }
 }
@@ -375,15 +375,7 @@ pub(crate) fn compare(
         let report = compare_fits(&fits, &method, &utilities, &options);
         let report = report.map_err(error::of_assess)?;
         held.iter_mut().for_each(|fit| fit.workers = Workers::of(workers.threads));
-        let mut all = serde_json::to_value(&report).map_err(error::of::<PosteriaError>)?;
-        all["warnings"] = json!(
-            report
-                .cautions
-                .iter()
-                .flat_map(|(_, caution)| chains::warnings([caution]))
-                .collect::<Vec<_>>()
-        );
-        Ok(all.to_string())
+        chains::report(&report, None, report.cautions.iter().map(|(_, caution)| caution))
     })
 }
 
@@ -421,32 +413,44 @@ fn method_of(asked: &Value, seed: u64) -> PyResult<(Method, Option<Vec<usize>>)>
     Ok((Method::KFold { schemes: each.collect(), draws: None }, groups))
 }
 
-/// What was found about the evidence, with the keys of `posteria evidence --json`.
-fn evidence_of(found: &EvidenceFindings, rows: usize) -> Value {
-    let main = found.main();
-    let both = found.directions.as_ref();
-    let methods = found.estimates.iter().map(|it| {
-        json!({
-            "method": it.method,
-            "log_evidence": it.value,
-            "mcse": it.standard_error,
-            "usable": it.usable,
-            "warnings": chains::warnings(&it.cautions),
-        })
-    });
-    json!({
-        "log_evidence": main.value,
-        "mcse": main.standard_error,
-        "usable": main.usable,
-        "method": main.method,
-        "forward": both.map(|both| both.forward.value),
-        "backward": both.map(|both| both.backward.value),
-        "discretization": main.discretization,
-        "rungs": found.rungs.len(),
-        "round_trips": found.round_trips,
-        "rows": rows,
-        "methods": methods.collect::<Vec<_>>(),
-        "warnings": chains::warnings(main.cautions.iter().chain(&found.cautions)),
+/// Which inputs matter for a target: the JSON of `posteria select`. `how` is JSON too.
+#[pyfunction]
+pub(crate) fn select(
+    py: Python<'_>,
+    table: &Table,
+    target: &str,
+    spec: &str,
+    how: &str,
+    working: Working<'_>,
+) -> PyResult<String> {
+    let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
+    let how: Value = serde_json::from_str(how).map_err(error::of::<SpecificationError>)?;
+    let number = |key: &str| how[key].as_u64().map(|it| it as usize);
+    let time = how["time"].as_str().map(str::parse::<TimeBudget>).transpose();
+    let time = time.map_err(error::of::<SpecificationError>)?;
+    run(py, asked(working, false), |workers| {
+        let options = FitOptions {
+            chains: number("chains").and_then(NonZero::new),
+            warmup: number("warmup"),
+            draws: number("draws").and_then(NonZero::new),
+            ess: how["ess"].as_f64(),
+            time,
+            seed: how["seed"].as_u64(),
+            workers: workers.clone(),
+        };
+        let utility = how["utility"].as_str().map(|name| {
+            // What the targets are is known when the table is encoded, which refuses it then.
+            let real = TargetFacts::Real { names: vec![target.into()], deviations: vec![1.0] };
+            let classes = TargetFacts::Classes { labels: vec!["a".into(), "b".into()] };
+            let read = |targets| Utility::parse(name, targets, Better::Higher);
+            read(&real).or_else(|error| read(&classes).map_err(|_| error))
+        });
+        let utility = utility.transpose().map_err(error::of::<SpecificationError>)?;
+        let asked = SelectOptions { utility, folds: number("folds"), ..SelectOptions::default() };
+        let found = select_inputs(&table.table, target, spec, (&options, &asked));
+        let found = found.map_err(error::of_selection)?;
+        let report = found.report().map_err(error::of_selection)?;
+        chains::report(&report, None, &found.search.summary().cautions)
     })
 }
 

@@ -26,6 +26,7 @@ fn _posteria(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fit::Fit>()?;
     module.add_class::<density::Chains>()?;
     module.add_function(wrap_pyfunction!(fit::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::select, module)?)?;
     module.add_function(wrap_pyfunction!(fit::check_spec, module)?)?;
     module.add_function(wrap_pyfunction!(fit::spec_keys, module)?)?;
     module.add_function(wrap_pyfunction!(density::sample, module)?)?;

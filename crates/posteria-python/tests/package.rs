@@ -37,7 +37,8 @@ fn environment(folder: &Path) -> Result<PathBuf, String> {
 fn the_package_is_installed_and_keeps_its_promises() {
     let folder = tempfile::tempdir().expect("a folder");
     let prepared = environment(folder.path()).and_then(|python| {
-        let tools = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "maturin>=1.9,<2"];
+        let tools =
+            ["-m", "pip", "install", "-q", "--disable-pip-version-check", "maturin>=1.9,<2"];
         run(&python, &tools).map(|()| python)
     });
     let python = match prepared {
@@ -54,7 +55,8 @@ fn the_package_is_installed_and_keeps_its_promises() {
     };
     // Built like the other tests, not like what is shipped: that takes minutes.
     let dev = "build-args=--profile=dev";
-    let install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--config-settings"];
+    let install =
+        ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--config-settings"];
     run(&python, &[&install[..], &[dev, ".[test]"]].concat()).expect("an installed package");
     run(&python, &["-m", "pytest", "-q", "-x", "python/tests"]).expect("tests that pass");
 }

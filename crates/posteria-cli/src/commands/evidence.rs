@@ -8,12 +8,12 @@ mod watch;
 use std::path::Path;
 
 use posteria::evidence::{
-    EstimateError, EvidenceFindings, EvidenceOptions, LadderError, ModelEvidence, estimate,
-    model_probabilities,
+    EstimateError, EvidenceComparison, EvidenceFindings, EvidenceOptions, LadderError,
+    NamedEvidence, estimate,
 };
 use posteria::random::Seed;
 
-use self::report::{Comparison, Report};
+use self::report::{render, render_comparison, warnings};
 use self::subject::Subject;
 use self::watch::Watch;
 use super::Context;
@@ -48,11 +48,12 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
         let with = (seed, context.threads);
         let found = estimate(&subject.model, &options, with, &watch, memory.as_ref());
         let findings = watch.ended(found.map_err(|error| failure(&subject.name, error)))?;
-        let mut report = Report::new(subject, &findings);
+        let found = findings.report(subject.data.rows());
+        let mut report = NamedEvidence { run: subject.name.clone(), found };
         if let Some(sensitivity) = &arguments.sensitivity {
             let watch = watch.without_partial();
             let curve = sensitivity::curve(subject, sensitivity, &options, with, &watch);
-            report.sensitivity = Some(watch.ended(curve)?);
+            report.found.sensitivity = Some(watch.ended(curve)?);
         }
         if let Some(folder) = &subject.folder {
             keep(folder, &report, &findings)?;
@@ -61,27 +62,17 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
         reports.push(report);
     }
     for report in &reports {
-        for warning in &report.warnings {
-            let warning = warning.clone().doubt(!report.usable);
+        for warning in warnings(report) {
+            let warning = warning.doubt(!report.found.usable);
             context.warn(if count > 1 { warning.of_run(&report.run) } else { warning });
         }
     }
     match &reports[..] {
-        [report] => context.result(report, || report.render()),
+        [report] => context.result(report, || render(report)),
         _ => {
-            let weight = |index: usize| arguments.prior_weights.get(index).copied().unwrap_or(1.0);
-            let models: Vec<ModelEvidence> = reports
-                .iter()
-                .enumerate()
-                .map(|(index, report)| ModelEvidence {
-                    log_evidence: report.log_evidence,
-                    standard_error: report.mcse,
-                    prior_weight: weight(index),
-                })
-                .collect();
-            let probabilities = model_probabilities(&models, context.seed());
-            let comparison = Comparison::new(reports, &models, probabilities);
-            context.result(&comparison, || comparison.render())
+            let weights = &arguments.prior_weights;
+            let comparison = EvidenceComparison::new(reports, weights, context.seed());
+            context.result(&comparison, || render_comparison(&comparison))
         }
     }
 }
@@ -125,8 +116,8 @@ fn failure(name: &str, error: EstimateError) -> Failure {
 }
 
 /// Writes `evidence.json` into the folder of a run.
-fn keep(folder: &Path, report: &Report, findings: &EvidenceFindings) -> Result<()> {
-    let mut value = serde_json::to_value(Enveloped::new(report, &report.warnings)).running()?;
+fn keep(folder: &Path, report: &NamedEvidence, findings: &EvidenceFindings) -> Result<()> {
+    let mut value = serde_json::to_value(Enveloped::new(report, &warnings(report))).running()?;
     value["curve"] = serde_json::to_value(findings.curve()).running()?;
     let text = serde_json::to_string_pretty(&value).running()? + "\n";
     let path = folder.join("evidence.json");

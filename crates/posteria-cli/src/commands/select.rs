@@ -2,7 +2,6 @@
 
 mod assessor;
 mod choice;
-mod importance;
 mod leave_out;
 mod nested;
 mod report;
@@ -12,11 +11,12 @@ use std::path::{Path, PathBuf};
 
 use posteria::draws::Draws;
 use posteria::model::spec::SelectionSpec;
-use posteria::select::{Visits, candidates_of, visits};
+use posteria::select::{
+    ChoiceReport, SelectionReport, Visits, candidates_of, input_importance, visits,
+};
 
 use self::assessor::{Assessor, sweeps_of_choice};
-use self::choice::Choice;
-use self::importance::importance;
+use self::choice::tell_nested;
 use self::leave_out::leave_out;
 use self::nested::Whole;
 use self::report::Report;
@@ -24,6 +24,7 @@ use self::sets::{finish, go_on_later};
 use super::{Context, fit};
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
+use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::prepare::prepare;
@@ -114,11 +115,12 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
     }
     found.cautions.iter().for_each(|caution| context.warn(caution));
     let interrupt = Interrupt::listen().running()?;
-    let measured = (&candidates, &draws);
-    let importance = importance((path, &run, &spec), measured, &interrupt, context)
-        .map_err(|failure| go_on_later(failure, path))?;
-    drop((run, draws));
-    let mut report = Report::new((path, &spec), &found, importance);
+    let prepared = fitted((path, &run), &spec, None)?;
+    let with = (context.seed(), &context.workers(&interrupt));
+    let importance = input_importance(&prepared, (&candidates, &draws), with)
+        .map_err(|cancelled| go_on_later(cancelled.into(), path))?;
+    drop((run, draws, prepared));
+    let mut report = Report::new(path, SelectionReport::new(&spec, &found, importance));
     // Something is kept even if the choice is not finished.
     report.keep(path, context)?;
     if !asked.no_choice {
@@ -128,7 +130,8 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
         let within = (&interrupt, context);
         let mut assessor = Assessor::new((path, path, &spec), &candidates, asked, within)?;
         let (best, folder) = assessor.choose(&candidates, &found, asked)?;
-        let mut choice = Choice::new(&best, &asked.options().rule(), &assessor);
+        let by = (assessor.plan().method.name(), assessor.folds());
+        let mut choice = ChoiceReport::new(&best, &asked.options().rule(), by);
         if asked.leave_out {
             report.leave_out(leave_out(&mut assessor, &candidates)?);
         }
@@ -137,7 +140,8 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
             report.choose(choice.clone());
             report.keep(path, context)?;
             let whole = Whole { path, spec: &spec, candidates: &candidates, asked };
-            choice.tell_nested(whole.nested((&best, assessor.plan(), &folder), count, within)?);
+            let nested = whole.nested((&best, assessor.plan(), &folder), count, within)?;
+            tell_nested(&mut choice, nested);
         }
         report.choose(choice);
         report.keep(path, context)?;

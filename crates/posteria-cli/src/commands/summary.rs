@@ -7,6 +7,7 @@ mod tables;
 
 use posteria::diagnose::{Summary, SummaryOptions, VariableSummary, summarize};
 use posteria::draws::Draws;
+use posteria::fit::judged_summary;
 use posteria::model::spec::{InferenceChoice, ModelKind, Spec};
 use posteria_store::Run;
 use serde::Serialize;
@@ -24,7 +25,6 @@ use crate::failure::{Failure, Result};
 use crate::output::{Table, heading};
 use crate::sampling::open;
 use crate::text::{self, decimals_for, fixed};
-use crate::verdict::judged;
 
 /// Characters of a line.
 const WIDTH: usize = 80;
@@ -45,21 +45,7 @@ pub fn summary(arguments: &args::Summary, context: &Context) -> Result<()> {
 /// Prints mean and spread of every variable over the members of a committee. They are no draws
 /// of a chain: what judges chains is not defined.
 fn show_members(draws: &Draws, context: &Context) -> Result<()> {
-    let mut summary = summarize(draws, &SummaryOptions::default());
-    summary.cautions.clear();
-    for v in &mut summary.variables {
-        let judged = [
-            &mut v.mcse_mean,
-            &mut v.mcse_sd,
-            &mut v.ess_bulk,
-            &mut v.ess_tail,
-            &mut v.r_hat,
-            &mut v.r_hat_classic,
-            &mut v.autocorrelation_time,
-            &mut v.ks_p,
-        ];
-        judged.into_iter().for_each(|slot| *slot = f64::NAN);
-    }
+    let summary = judged_summary(draws, InferenceChoice::Committee);
     report(&Variables { variables: &summary.variables }, &summary, context, || {
         let [low, high] = interval_names(&summary);
         let mut table = Table::new(&["", "mean", "sd", &low, &high]);
@@ -101,7 +87,7 @@ fn show_posterior(
     (all, wide): (bool, bool),
     context: &Context,
 ) -> Result<()> {
-    let summary = judged(draws, about.inference);
+    let summary = judged_summary(draws, about.inference);
     report(&Variables { variables: &summary.variables }, &summary, context, || {
         let names = interval_names(&summary);
         let sections = Sections::new(&summary, &draws.layout, all);

@@ -5,7 +5,7 @@ use std::path::Path;
 use posteria::data::Task;
 use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
-use posteria::fit::{Attained, Goal, Inclusion, Prepared, Stopped};
+use posteria::fit::{Attained, Goal, Inclusion, Prepared, Stopped, judged_summary};
 use posteria::model::spec::InferenceChoice;
 use serde::Serialize;
 
@@ -15,7 +15,6 @@ use crate::approximation;
 use crate::commands::Context;
 use crate::failure::Result;
 use crate::text;
-use crate::verdict::judged;
 use crate::warning::Warning;
 
 /// What a fit reports when it ends.
@@ -77,7 +76,11 @@ impl FitReport {
         context: &Context,
     ) -> Self {
         let inference = prepared.spec.sampling.inference();
-        let summary = judged(draws, inference);
+        let mut summary = judged_summary(draws, inference);
+        if inference == InferenceChoice::Committee {
+            // Members are told of by their training; nothing is found in single ones.
+            summary.variables.clear();
+        }
         let is_classes = prepared.data.task != Task::Regression;
         let found = Findings::new(&summary, &draws.layout, is_classes);
         let accepted: f64 =

@@ -1,6 +1,24 @@
 //! Tell programs what a caution is: its code, whether it is a doubt, and its cure apart.
 
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
 use super::Caution;
+
+impl Serialize for Caution {
+    /// Its code, what is wrong, what to do about it where that is known, and whether it is a doubt.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (message, cure) = self.message_and_cure();
+        let mut told = serializer.serialize_struct("Caution", 4)?;
+        told.serialize_field("code", self.code())?;
+        told.serialize_field("message", &message)?;
+        match &cure {
+            Some(cure) => told.serialize_field("cure", cure)?,
+            None => told.skip_field("cure")?,
+        }
+        told.serialize_field("doubt", &self.is_doubt())?;
+        told.end()
+    }
+}
 
 impl Caution {
     /// A name that does not change with the words, for programs.
@@ -101,5 +119,10 @@ mod tests {
         assert_eq!((caution.code(), caution.is_doubt()), ("too-few-draws", true));
         let dropped = Caution::RowsDropped { count: 2 };
         assert!(dropped.message_and_cure().1.is_none() && !dropped.is_doubt());
+        let told = serde_json::to_string(&caution).expect("JSON");
+        let words =
+            r#""3 draw(s) per chain are too few to diagnose","cure":"at least 4 are needed""#;
+        let whole = format!(r#"{{"code":"too-few-draws","message":{words},"doubt":true}}"#);
+        assert_eq!(told, whole);
     }
 }

@@ -32,6 +32,7 @@ mod probabilities;
 mod proposal;
 mod reciprocal;
 mod replica;
+mod report;
 mod schedule;
 mod single_sweep;
 mod stepping_stone;
@@ -59,6 +60,9 @@ pub use path::path_sampling;
 pub use probabilities::{ModelEvidence, ModelProbabilities, model_probabilities};
 pub use proposal::MultivariateT;
 pub use reciprocal::reciprocal_importance;
+pub use report::{
+    EvidenceComparison, EvidenceReport, MethodReport, ModelReport, NamedEvidence, SensitivityPoint,
+};
 pub use schedule::{Schedule, ScheduleError};
 pub use single_sweep::{SingleSweep, single_sweep};
 pub use stepping_stone::stepping_stone;

@@ -2,10 +2,10 @@
 
 use super::{
     ApproximationError, ApproximationFindings, Attained, ChainMemory, PosteriorPredictive,
-    Prepared, Stopped, Workers,
+    Prepared, Stopped, Workers, judged_summary,
 };
 use crate::caution::Caution;
-use crate::diagnose::{Summary, SummaryOptions, mean_effective_size, summarize};
+use crate::diagnose::{Summary, mean_effective_size};
 use crate::draws::Draws;
 
 /// A model with its data and the draws of its posterior.
@@ -51,9 +51,10 @@ impl Fit {
         self.observed.len()
     }
 
-    /// Mean, spread and convergence of every variable, and the reasons to doubt them.
+    /// Mean, spread and convergence of every variable, and the reasons to doubt them, by how the
+    /// draws were found: draws of an approximation and members of a committee do not converge.
     pub fn summary(&self) -> Summary {
-        summarize(&self.draws, &SummaryOptions::default())
+        judged_summary(&self.draws, self.prepared.spec.sampling.inference())
     }
 
     /// How well its chains have mixed where predictions depend on them; `None` for what is not sampled

@@ -38,7 +38,7 @@ impl Default for EffectOptions {
 }
 
 /// Posterior mean and standard deviation of a quantity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
     /// Its mean over draws.
     pub mean: f64,

@@ -3,8 +3,10 @@
 
 mod between_models;
 mod choice;
+mod input_importance;
 mod input_sets;
 mod of_table;
+mod report;
 mod smallest;
 mod visits;
 
@@ -13,8 +15,10 @@ pub use choice::{
     AssessSets, AssessedSet, ChoiceError, ChoiceOptions, ChoiceRule, ChoiceStep, InputChoice,
     SetUtility, UtilitySummary, choose, ranked,
 };
+pub use input_importance::{InputImportance, InputLoss, input_importance};
 pub use input_sets::InputSets;
 pub use of_table::{SelectOptions, Selection, SelectionError, select_inputs};
+pub use report::{ChoiceReport, InputReport, InputTimes, NestedReport, SelectionReport, SetTimes};
 pub use smallest::SmallestSize;
 pub use visits::{
     InputProbability, SelectError, SetProbability, SizeProbability, Visits, candidates_of, visits,

@@ -1,12 +1,14 @@
 //! From a table to the inputs that matter, in one call.
 
 use super::{
-    AssessSets, ChoiceError, ChoiceOptions, ChoiceStep, InputChoice, InputSets, SelectError,
-    Visits, candidates_of, choose, visits,
+    AssessSets, ChoiceError, ChoiceOptions, ChoiceReport, ChoiceRule, ChoiceStep, InputChoice,
+    InputSets, SelectError, SelectionReport, Visits, candidates_of, choose, input_importance,
+    visits,
 };
 use crate::assess::{AssessError, Bootstrap, Method, PointwiseUtilities, Utility};
 use crate::data::Table;
 use crate::fit::{Fit, FitError, FitOptions, Prepared, Workers, fit_table};
+use crate::model::selection::Candidates;
 use crate::model::spec::{SelectionSpec, Spec};
 
 /// Why inputs cannot be selected.
@@ -58,6 +60,31 @@ pub struct Selection {
     pub visits: Visits,
     /// The smallest set that predicts as well as all inputs.
     pub choice: InputChoice,
+    /// What may leave the model.
+    pub candidates: Candidates,
+    /// When a set is as good as all inputs.
+    pub rule: ChoiceRule,
+    /// How sets were assessed.
+    pub method: Method,
+    /// Into how many folds rows were divided for that, if they were.
+    pub folds: Option<usize>,
+}
+
+impl Selection {
+    /// All that is to be told about it, as `posteria select --json` does.
+    ///
+    /// # Errors
+    /// [`SelectionError`] if whoever watches the work stops it.
+    pub fn report(&self) -> Result<SelectionReport, SelectionError> {
+        let Fit { prepared, draws, workers, .. } = &self.search;
+        let with = (prepared.spec.sampling.seed(), workers);
+        let importance = input_importance(prepared, (&self.candidates, draws), with);
+        let importance = importance.map_err(AssessError::from)?;
+        let mut report = SelectionReport::new(&prepared.spec, &self.visits, importance);
+        let by = (self.method.name(), self.folds);
+        report.choose(ChoiceReport::new(&self.choice, &self.rule, by));
+        Ok(report)
+    }
 }
 
 /// Samples which inputs are in a model of the column `target`, and chooses the smallest set whose
@@ -95,13 +122,16 @@ pub fn select_inputs(
         method,
         workers: &options.workers,
         observed: &search.observed,
+        folds: None,
         done: Vec::new(),
     };
     let bootstrap =
         Bootstrap { groups: data.groups.clone(), ..Bootstrap::new(spec.sampling.seed()) };
     let of = (&sets, &candidates, &visits);
     let choice = choose(&mut assessor, of, &select.choice, &bootstrap)?;
-    Ok(Selection { search, visits, choice })
+    let InMemorySets { method, folds, .. } = assessor;
+    let rule = select.choice.rule();
+    Ok(Selection { search, visits, choice, candidates, rule, method, folds })
 }
 
 /// Sets that are fitted in memory.
@@ -112,6 +142,8 @@ struct InMemorySets<'a> {
     method: Method,
     workers: &'a Workers,
     observed: &'a [Vec<f64>],
+    /// Into how many folds rows were divided, if they were.
+    folds: Option<usize>,
     done: Vec<(Vec<bool>, PointwiseUtilities)>,
 }
 
@@ -132,6 +164,7 @@ impl AssessSets for InMemorySets<'_> {
             return Err(SelectionError::OtherRows);
         }
         let found = fit.assess(&self.method, std::slice::from_ref(&self.utility))?;
+        self.folds = found.assessed.folds.iter().flatten().max().map(|last| last + 1);
         // Behind the log predictive density, unless it is that.
         let pointwise = found.assessed.utilities.into_iter().next_back();
         let pointwise = pointwise.ok_or(AssessError::NoTargets)?;
@@ -163,6 +196,9 @@ mod tests {
         let found = select_inputs(&table.expect("a table"), "y", Linear::default(), with);
         let found = found.expect("a selection");
         assert_eq!(found.choice.chosen, ["a", "b"]);
+        let report = serde_json::to_value(found.report().expect("a report")).expect("JSON");
+        assert_eq!((&report["method"], &report["chosen"][1]), (&"loo".into(), &"b".into()));
+        assert!(report["inputs"][0]["importance"]["comparison"]["mean"].is_number());
         let p: Vec<f64> = found.visits.inputs.iter().map(|it| it.probability).collect();
         assert!(p[0] > 0.95 && p[1] > 0.95 && p[2] < 0.5 && p[3] < 0.5, "{p:?}");
     }

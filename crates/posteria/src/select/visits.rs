@@ -50,7 +50,7 @@ pub struct InputProbability {
 }
 
 /// The probability of a number of candidates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SizeProbability {
     /// The number.
     pub k: usize,
@@ -63,7 +63,7 @@ pub struct SizeProbability {
 }
 
 /// The probability of one set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SetProbability {
     /// Names of the candidates that are in.
     pub inputs: Vec<String>,
@@ -71,7 +71,8 @@ pub struct SetProbability {
     pub probability: f64,
     /// Its Monte Carlo standard error.
     pub sd: f64,
-    /// Prior probability.
+    /// Prior probability; not in JSON.
+    #[serde(skip)]
     pub prior: f64,
 }
 

@@ -2,32 +2,16 @@
 
 use std::num::NonZero;
 
-use posteria::evidence::{EvidenceOptions, estimate};
+use posteria::evidence::{EvidenceOptions, SensitivityPoint, estimate};
 use posteria::fit::Conditioned;
 use posteria::model::spec::{PriorSpec, Spec};
 use posteria::random::Seed;
-use serde::Serialize;
 
 use super::failure;
 use super::subject::Subject;
 use super::watch::Watch;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
-
-/// The log evidence with the scale of a prior multiplied.
-#[derive(Clone, Debug, Serialize)]
-pub struct SensitivityPoint {
-    /// The group of the prior.
-    pub group: String,
-    /// What its scale was multiplied by.
-    pub factor: f64,
-    /// The log evidence.
-    pub log_evidence: f64,
-    /// Its standard error.
-    pub mcse: f64,
-    /// Whether it can be used.
-    pub usable: bool,
-}
 
 /// The log evidence, by the method that counts, at every factor.
 pub fn curve(

@@ -1,28 +1,17 @@
 //! Find out what is lost without each input in turn.
 
 use posteria::model::selection::Candidates;
-use posteria::select::UtilitySummary;
-use serde::Serialize;
+use posteria::select::{InputLoss, UtilitySummary};
 
 use super::assessor::{Assessor, apart};
 use crate::failure::Result;
 use crate::text;
 
-/// What is lost without an input.
-#[derive(Debug, Clone, Serialize)]
-pub struct Loss {
-    /// Expected utility of all inputs minus that without this one: positive if it is needed.
-    #[serde(flatten)]
-    pub utility: UtilitySummary,
-    /// Probability that all inputs are better.
-    pub p_full_better: f64,
-}
-
 /// Assesses the model without each candidate; `None` where nothing would be left to predict from.
 pub fn leave_out(
     assessor: &mut Assessor<'_>,
     candidates: &Candidates,
-) -> Result<Vec<Option<Loss>>> {
+) -> Result<Vec<Option<InputLoss>>> {
     let count = candidates.len();
     assessor.announce(&format!("leaving {} out", text::count(count, "input")));
     let all = assessor.sets.sets.all();
@@ -38,7 +27,7 @@ pub fn leave_out(
             let without = assessor.assess_as(&set, &what)?;
             let lost = apart(&full, &without, &assessor.plan().bootstrap)?;
             let sign = full.better.sign();
-            Ok(Some(Loss {
+            Ok(Some(InputLoss {
                 utility: UtilitySummary::of_difference(&lost).signed(sign),
                 p_full_better: lost.probability_better(),
             }))

@@ -7,8 +7,7 @@ use posteria::assess::{HeldOut, KFoldUtilities, Method, RowUtilities, bayesian_b
 use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::Spec;
-use posteria::select::{InputChoice, UtilitySummary, visits};
-use serde::Serialize;
+use posteria::select::{InputChoice, InputTimes, NestedReport, SetTimes, UtilitySummary, visits};
 
 use super::super::Context;
 use super::assessor::{Assessor, apart};
@@ -19,44 +18,6 @@ use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::sampling::{open, spec_of};
 use crate::text;
-
-/// What search and choice are worth for rows that neither has seen.
-#[derive(Debug, Clone, Serialize)]
-pub struct Nested {
-    /// Number of folds.
-    pub folds: usize,
-    /// The expected utility of what search and choice come to.
-    #[serde(flatten)]
-    pub utility: UtilitySummary,
-    /// The utility of the chosen set as the rows that chose it have it.
-    pub chosen: UtilitySummary,
-    /// By how much the latter is too good: positive if it is.
-    pub optimism: UtilitySummary,
-    /// Probability that all inputs are better than search and choice.
-    pub p_full_better: f64,
-    /// The sets that were chosen, those that were chosen most often first.
-    pub sets: Vec<Times>,
-    /// How often each input was chosen.
-    pub inputs: Vec<InputTimes>,
-}
-
-/// A set and in how many folds it was chosen.
-#[derive(Debug, Clone, Serialize)]
-pub struct Times {
-    /// The inputs.
-    pub inputs: Vec<String>,
-    /// Number of folds.
-    pub folds: usize,
-}
-
-/// An input and in how many folds it was chosen.
-#[derive(Debug, Clone, Serialize)]
-pub struct InputTimes {
-    /// Its name.
-    pub name: String,
-    /// Number of folds.
-    pub folds: usize,
-}
 
 /// A run whose search and choice are repeated.
 pub struct Whole<'a> {
@@ -78,7 +39,7 @@ impl Whole<'_> {
         (best, plan, folder): (&InputChoice, &Plan, &Path),
         count: NonZero<usize>,
         (interrupt, context): (&Interrupt, &Context),
-    ) -> Result<Nested> {
+    ) -> Result<NestedReport> {
         let all = Subject::open(folder)?;
         let scheme = FoldScheme::new(count.get(), context.seed().0).resolved(&all.prepared.data);
         let folds = scheme.divide(&all.prepared.data, None).bad_input()?;
@@ -102,7 +63,7 @@ impl Whole<'_> {
         let expected = |it| bayesian_bootstrap(it, bootstrap).bad_input();
         let optimism = apart(&best.chosen_set.pointwise, &pointwise, bootstrap)?;
         let full = apart(&best.full_set.pointwise, &pointwise, bootstrap)?;
-        Ok(Nested {
+        Ok(NestedReport {
             folds: folds.count(),
             utility: UtilitySummary::of(&expected(&pointwise)?),
             chosen: UtilitySummary::of(&expected(&best.chosen_set.pointwise)?),
@@ -187,12 +148,12 @@ impl Whole<'_> {
 }
 
 /// Different sets, those that occur most often first.
-fn times(chosen: &[Vec<String>]) -> Vec<Times> {
-    let mut all: Vec<Times> = Vec::new();
+fn times(chosen: &[Vec<String>]) -> Vec<SetTimes> {
+    let mut all: Vec<SetTimes> = Vec::new();
     for set in chosen {
         match all.iter_mut().find(|it| it.inputs == *set) {
             Some(it) => it.folds += 1,
-            None => all.push(Times { inputs: set.clone(), folds: 1 }),
+            None => all.push(SetTimes { inputs: set.clone(), folds: 1 }),
         }
     }
     all.sort_by_key(|it| std::cmp::Reverse(it.folds));

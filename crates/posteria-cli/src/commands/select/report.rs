@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use posteria::model::spec::{ModelKind, Spec};
-use posteria::select::{UtilitySummary, Visits};
+use posteria::predict::Estimate;
+use posteria::select::{
+    ChoiceReport, InputImportance, InputLoss, InputReport, NestedReport, SelectionReport,
+    UtilitySummary,
+};
 use serde::Serialize;
 
-use super::choice::Choice;
-use super::importance::{Figure, Importance};
 use super::joined;
-use super::leave_out::Loss;
-use super::nested::Nested;
 use crate::commands::Context;
 use crate::failure::Result;
 use crate::file::write_json;
@@ -23,119 +22,30 @@ const FILE: &str = "selection.json";
 /// Posterior probability from which on a size is shown.
 const SHOWN: f64 = 5e-4;
 
-/// What is known about inputs and sets.
+/// What is known about inputs and sets of a run.
 #[derive(Serialize)]
 pub struct Report {
     run: String,
-    model: &'static str,
-    inputs: Vec<Input>,
-    sizes: Vec<Size>,
-    models: Vec<Set>,
-    /// Inputs that are in every set.
-    always: Vec<String>,
-    /// Inputs to go on with, besides those.
-    chosen: Vec<String>,
-    /// How they were chosen.
-    chosen_by: String,
-    /// What predictions by sets are worth.
     #[serde(flatten)]
-    choice: Option<Choice>,
-    /// Different sets that were visited.
-    visited: usize,
-    jump_rate: f64,
-    between_model_r_hat: f64,
-    ks_p: f64,
-    chi_square_p: f64,
-    autocorrelation_time: f64,
-    /// How relevances are to be read, where they measure how much a function bends.
-    importance_note: Option<&'static str>,
-}
-
-/// Relevance is no importance [Vehtari 2001 §2.2.4].
-const NOTE: &str = "relevance measures how much the function bends along an input, not how much the input \
-                    matters to predictions: an input with a straight effect has a small relevance";
-
-#[derive(Serialize)]
-struct Input {
-    name: String,
-    probability: f64,
-    sd: f64,
-    prior: f64,
-    importance: Importance,
-}
-
-#[derive(Serialize)]
-struct Size {
-    k: usize,
-    probability: f64,
-    sd: f64,
-    prior: f64,
-}
-
-#[derive(Serialize)]
-struct Set {
-    inputs: Vec<String>,
-    probability: f64,
-    sd: f64,
+    found: SelectionReport,
 }
 
 impl Report {
-    /// What the draws of the run in `path` say.
-    pub fn new((path, spec): (&Path, &Spec), found: &Visits, importance: Vec<Importance>) -> Self {
-        let inputs = found.inputs.iter().zip(importance).map(|(input, importance)| Input {
-            name: input.name.clone(),
-            probability: input.probability,
-            sd: input.sd,
-            prior: input.prior,
-            importance,
-        });
-        let sizes = found.sizes.iter().map(|size| Size {
-            k: size.k,
-            probability: size.probability,
-            sd: size.sd,
-            prior: size.prior,
-        });
-        let models = found.sets.iter().map(|set| Set {
-            inputs: set.inputs.clone(),
-            probability: set.probability,
-            sd: set.sd,
-        });
-        Report {
-            run: path.display().to_string(),
-            model: spec.model.kind.name(),
-            inputs: inputs.collect(),
-            sizes: sizes.collect(),
-            models: models.collect(),
-            always: spec
-                .selection
-                .as_ref()
-                .and_then(|selection| selection.always.clone())
-                .unwrap_or_default(),
-            chosen: found.median_model().into_iter().map(Into::into).collect(),
-            chosen_by: "median probability model: inputs more probable than not".into(),
-            choice: None,
-            visited: found.visited,
-            jump_rate: found.jump_rate,
-            between_model_r_hat: found.between.r_hat,
-            ks_p: found.between.ks_p,
-            chi_square_p: found.between.chi_square_p,
-            autocorrelation_time: found.between.autocorrelation_time,
-            importance_note: (spec.model.kind != ModelKind::Linear).then_some(NOTE),
-        }
+    /// Of what was found about the run in `path`.
+    pub fn new(path: &Path, found: SelectionReport) -> Self {
+        Report { run: path.display().to_string(), found }
     }
 
     /// With what is lost without each input.
-    pub fn leave_out(&mut self, losses: Vec<Option<Loss>>) {
-        for (input, loss) in self.inputs.iter_mut().zip(losses) {
+    pub fn leave_out(&mut self, losses: Vec<Option<InputLoss>>) {
+        for (input, loss) in self.found.inputs.iter_mut().zip(losses) {
             input.importance.leave_out = loss;
         }
     }
 
     /// With a set that was chosen by its predictions.
-    pub fn choose(&mut self, choice: Choice) {
-        self.chosen.clone_from(&choice.chosen);
-        self.chosen_by.clone_from(&choice.chosen_by);
-        self.choice = Some(choice);
+    pub fn choose(&mut self, choice: ChoiceReport) {
+        self.found.choose(choice);
     }
 
     /// Keeps it in the run folder, for a page about the run.
@@ -145,11 +55,11 @@ impl Report {
 
     /// What inputs do, side by side.
     fn render_importance(&self) -> String {
-        let figure = |it: Option<Figure>| it.map(|Figure { mean, sd }| (mean, sd));
-        let relevance = |input: &Input| figure(input.importance.relevance);
-        let loss = |input: &Input| input.importance.leave_out.clone();
-        let has_relevance = self.inputs.iter().any(|input| relevance(input).is_some());
-        let has_loss = self.inputs.iter().any(|input| loss(input).is_some());
+        let figure = |it: Option<Estimate>| it.map(|Estimate { mean, sd }| (mean, sd));
+        let relevance = |input: &InputReport| figure(input.importance.relevance);
+        let loss = |input: &InputReport| input.importance.leave_out.clone();
+        let has_relevance = self.found.inputs.iter().any(|input| relevance(input).is_some());
+        let has_loss = self.found.inputs.iter().any(|input| loss(input).is_some());
         let mut header = vec!["input", "comparison", "sd", "mean |df/dx|", "sd"];
         if has_relevance {
             header.extend(["relevance", "sd"]);
@@ -158,8 +68,8 @@ impl Report {
             header.extend(["lost without it", "sd", "P(needed)"]);
         }
         let mut table = Table::new(&header);
-        for input in &self.inputs {
-            let Importance { comparison, mean_absolute_derivative, .. } = &input.importance;
+        for input in &self.found.inputs {
+            let InputImportance { comparison, mean_absolute_derivative, .. } = &input.importance;
             let mut row = vec![text::printable(&input.name).into_owned()];
             row.extend(cells(figure(*comparison)));
             row.extend(cells(figure(*mean_absolute_derivative)));
@@ -175,7 +85,7 @@ impl Report {
         }
         let mut all = heading("change of predictions per standard deviation of each input");
         all.push_str(&table.render());
-        if let Some(note) = self.importance_note.filter(|_| has_relevance) {
+        if let Some(note) = self.found.importance_note.filter(|_| has_relevance) {
             all.push_str(&format!("{note}\n"));
         }
         all
@@ -186,7 +96,7 @@ impl Report {
         let share = |p: f64| text::fixed(p, 3);
         let mut all = heading("inputs");
         let mut table = Table::new(&["input", "probability", "sd", "prior"]);
-        for input in &self.inputs {
+        for input in &self.found.inputs {
             let name = text::printable(&input.name).into_owned();
             table.row([name, share(input.probability), share(input.sd), share(input.prior)]);
         }
@@ -194,34 +104,34 @@ impl Report {
         all.push_str(&self.render_importance());
         all.push_str(&heading("numbers of inputs"));
         let mut table = Table::new(&["inputs", "probability", "sd", "prior"]);
-        for size in self.sizes.iter().filter(|size| size.probability > SHOWN) {
+        for size in self.found.sizes.iter().filter(|size| size.probability > SHOWN) {
             let k = size.k.to_string();
             table.row([k, share(size.probability), share(size.sd), share(size.prior)]);
         }
         all.push_str(&table.render());
         all.push_str(&heading("most probable sets"));
         let mut table = Table::new(&["set", "probability", "sd"]);
-        for set in &self.models {
+        for set in &self.found.models {
             table.row([joined(&set.inputs), share(set.probability), share(set.sd)]);
         }
         all.push_str(&table.render());
-        if let Some(choice) = &self.choice {
+        if let Some(choice) = &self.found.choice {
             all.push_str(&render_choice(choice));
         }
         all.push_str(&format!(
             "\n{} visited, another one in {} % of draws; between chains R-hat {}, Kolmogorov-Smirnov p \
              {}\nchosen: {} ({})\n{}{}",
-            text::count(self.visited, "set"),
-            text::fixed(100.0 * self.jump_rate, 0),
-            text::fixed(self.between_model_r_hat, 3),
-            text::fixed(self.ks_p, 2),
-            joined(&self.chosen),
-            self.chosen_by,
-            match self.always.is_empty() {
+            text::count(self.found.visited, "set"),
+            text::fixed(100.0 * self.found.jump_rate, 0),
+            text::fixed(self.found.between_model_r_hat, 3),
+            text::fixed(self.found.ks_p, 2),
+            joined(&self.found.chosen),
+            self.found.chosen_by,
+            match self.found.always.is_empty() {
                 true => String::new(),
-                false => format!("always in: {}\n", joined(&self.always)),
+                false => format!("always in: {}\n", joined(&self.found.always)),
             },
-            self.choice.as_ref().map_or(String::new(), |choice| format!("{}\n", choice.note)),
+            self.found.choice.as_ref().map_or(String::new(), |choice| format!("{}\n", choice.note)),
         ));
         all
     }
@@ -239,8 +149,8 @@ fn cells(figure: Option<(f64, f64)>) -> [String; 2] {
 }
 
 /// What search and choice are worth for rows that neither has seen.
-fn render_nested(choice: &Choice, nested: &Nested) -> String {
-    let Nested { utility, chosen, folds, .. } = nested;
+fn render_nested(choice: &ChoiceReport, nested: &NestedReport) -> String {
+    let NestedReport { utility, chosen, folds, .. } = nested;
     let smallest =
         [utility.sd, chosen.sd, choice.full.sd].into_iter().fold(f64::INFINITY, f64::min);
     let decimals = text::decimals_for(smallest, 2);
@@ -268,7 +178,7 @@ fn render_nested(choice: &Choice, nested: &Nested) -> String {
 }
 
 /// What predictions by sets are worth.
-fn render_choice(choice: &Choice) -> String {
+fn render_choice(choice: &ChoiceReport) -> String {
     let smallest = choice.utilities.iter().map(|it| it.utility.sd).chain([choice.full.sd]);
     let decimals = text::decimals_for(smallest.fold(f64::INFINITY, f64::min), 2);
     let cells =

@@ -1,74 +1,69 @@
 //! Measure what each input does, by relevance and by what predictions do.
 
-use std::path::Path;
-
-use posteria::data::{Dataset, Encoder, InputColumn, Targets};
-use posteria::draws::Draws;
-use posteria::fit::{PosteriorPredictive, Prepared};
-use posteria::model::selection::{Candidates, INCLUSION};
-use posteria::model::spec::{ModelKind, Spec};
-use posteria::predict::{EffectOptions, Estimate, InputEffect, input_effects};
-use posteria::random::Seed;
-use posteria_store::Run;
 use serde::Serialize;
 
-use super::super::Context;
-use super::leave_out::Loss;
-use crate::failure::Result;
-use crate::fitted::fitted;
-use crate::interrupt::Interrupt;
+use super::UtilitySummary;
+use crate::data::{Dataset, Encoder, InputColumn, Targets};
+use crate::draws::Draws;
+use crate::fit::{Cancelled, PosteriorPredictive, Prepared, Workers};
+use crate::model::selection::{Candidates, INCLUSION};
+use crate::model::spec::ModelKind;
+use crate::predict::{EffectOptions, Estimate, InputEffect, input_effects};
+use crate::random::Seed;
 
 /// Rows and draws that suffice to compare inputs; predictions of a process take longer.
 const OF_PROCESSES: EffectOptions = EffectOptions { rows: 25, draws: 60, seed: Seed(0) };
 const OF_OTHERS: EffectOptions = EffectOptions { rows: 50, draws: 120, seed: Seed(0) };
 
 /// Measures of how much an input matters. Averages are over input sets, with the input in or out.
-#[derive(Debug, Clone, Serialize)]
-pub struct Importance {
+#[derive(Clone, Debug, Serialize)]
+pub struct InputImportance {
     /// Relevance while the input is in, the largest of a candidate; none if the model has none.
-    pub relevance: Option<Figure>,
+    pub relevance: Option<Estimate>,
     /// Average predictive comparison: change of the prediction, in standard deviations of the target or
     /// as a probability of a class, per standard deviation of the input (of classes: between them).
-    pub comparison: Option<Figure>,
+    pub comparison: Option<Estimate>,
     /// Mean |∂f/∂x| likewise; of classes, f is the log odds.
-    pub mean_absolute_derivative: Option<Figure>,
-    /// What is lost without the input.
+    pub mean_absolute_derivative: Option<Estimate>,
+    /// What is lost without the input, if that was found out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leave_out: Option<Loss>,
+    pub leave_out: Option<InputLoss>,
 }
 
-/// Posterior mean and standard deviation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Figure {
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub sd: f64,
+/// What is lost without an input.
+#[derive(Clone, Debug, Serialize)]
+pub struct InputLoss {
+    /// Expected utility of all inputs minus that without this one: positive if it is needed.
+    #[serde(flatten)]
+    pub utility: UtilitySummary,
+    /// Probability that all inputs are better.
+    pub p_full_better: f64,
 }
 
-/// Measures every candidate of the run in `path`, by its `draws`.
-pub fn importance(
-    (path, run, spec): (&Path, &Run, &Spec),
+/// Measures every candidate of a model, by its draws over input sets; `seed` names the streams of
+/// functions that draws leave open.
+///
+/// # Errors
+/// [`Cancelled`] if whoever watches the work stops it.
+pub fn input_importance(
+    prepared: &Prepared,
     (candidates, draws): (&Candidates, &Draws),
-    interrupt: &Interrupt,
-    context: &Context,
-) -> Result<Vec<Importance>> {
-    let Prepared { encoder, data: dataset, posterior, .. } = fitted((path, run), spec, None)?;
+    (seed, workers): (Seed, &Workers),
+) -> Result<Vec<InputImportance>, Cancelled> {
+    let Prepared { spec, encoder, data: dataset, posterior, .. } = prepared;
     let is_process = spec.model.kind == ModelKind::Gp;
     let columns = encoder.input_columns();
-    let workers = context.workers(interrupt);
-    let effects =
-        match PosteriorPredictive::new(&*posterior, draws, is_process, context.seed(), &workers) {
-            None => vec![Vec::new(); columns.len()],
-            Some(work) => {
-                let options = if is_process { OF_PROCESSES } else { OF_OTHERS };
-                work.workers.run("effects", columns.len(), |index| {
-                    let predictor = &mut *work.predictor();
-                    input_effects(predictor, draws, &dataset.inputs, &columns[index], &options)
-                })?
-            }
-        };
-    let of_targets = target_deviations(&dataset, &encoder);
+    let effects = match PosteriorPredictive::new(&**posterior, draws, is_process, seed, workers) {
+        None => vec![Vec::new(); columns.len()],
+        Some(work) => {
+            let options = if is_process { OF_PROCESSES } else { OF_OTHERS };
+            work.workers.run("effects", columns.len(), |index| {
+                let predictor = &mut *work.predictor();
+                input_effects(predictor, draws, &dataset.inputs, &columns[index], &options)
+            })?
+        }
+    };
+    let of_targets = target_deviations(dataset, encoder);
     let of = |candidate: usize| {
         let members = candidates.members(candidate);
         let own = columns
@@ -77,7 +72,7 @@ pub fn importance(
             .filter(|(column, _)| members.iter().any(|input| column.inputs.contains(input)));
         let (mut comparison, mut derivative) = (None, None);
         for (column, effects) in own {
-            let spread = deviation(&dataset, column);
+            let spread = deviation(dataset, column);
             for (index, InputEffect { comparison: change, mean_absolute_derivative: slope, .. }) in
                 effects.iter().enumerate()
             {
@@ -88,7 +83,7 @@ pub fn importance(
                 keep_larger(&mut derivative, slope.map(|slope| scaled(slope, spread / unit)));
             }
         }
-        Importance {
+        InputImportance {
             relevance: relevance(draws, members),
             comparison,
             mean_absolute_derivative: derivative,
@@ -98,13 +93,13 @@ pub fn importance(
     Ok((0..candidates.len()).map(of).collect())
 }
 
-fn scaled(Estimate { mean, sd }: Estimate, by: f64) -> Figure {
-    Figure { mean: mean * by, sd: sd * by }
+fn scaled(Estimate { mean, sd }: Estimate, by: f64) -> Estimate {
+    Estimate { mean: mean * by, sd: sd * by }
 }
 
 /// Keeps what is farther from 0.
-fn keep_larger(kept: &mut Option<Figure>, other: Option<Figure>) {
-    let size = |it: &Option<Figure>| it.map_or(f64::NEG_INFINITY, |it| it.mean.abs());
+fn keep_larger(kept: &mut Option<Estimate>, other: Option<Estimate>) {
+    let size = |it: &Option<Estimate>| it.map_or(f64::NEG_INFINITY, |it| it.mean.abs());
     if size(&other) > size(kept) {
         *kept = other;
     }
@@ -134,7 +129,7 @@ fn spread(values: &[f64]) -> f64 {
 
 /// The largest relevance of these inputs, over the draws that have them in; of a draw that has none
 /// there is no relevance.
-fn relevance(draws: &Draws, members: &[usize]) -> Option<Figure> {
+fn relevance(draws: &Draws, members: &[usize]) -> Option<Estimate> {
     let inclusion = draws.layout.variable(INCLUSION)?;
     let labels = &inclusion.dimensions.first()?.labels;
     let slot = inclusion.range().start + members[0];
@@ -155,7 +150,7 @@ fn relevance(draws: &Draws, members: &[usize]) -> Option<Figure> {
                 all.filter(|draw| draw[slot] > 0.5).map(|draw| draw[entry]).collect();
             if !values.is_empty() {
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
-                keep_larger(&mut largest, Some(Figure { mean, sd: spread(&values) }));
+                keep_larger(&mut largest, Some(Estimate { mean, sd: spread(&values) }));
             }
         }
     }
@@ -164,9 +159,8 @@ fn relevance(draws: &Draws, members: &[usize]) -> Option<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use posteria::draws::{Dimension, Layout};
-
     use super::*;
+    use crate::draws::{Dimension, Layout};
 
     #[test]
     fn relevances_are_those_of_draws_that_have_the_input() {
@@ -181,15 +175,15 @@ mod tests {
         draws.values.extend([0.0, 2.0, 9.0, 1.0, 0.0]);
         draws.values.extend([5.0, 4.0, 9.0, 1.0, 1.0]);
         draws.values.extend([7.0, 0.0, 9.0, 0.0, 1.0]);
-        assert_eq!(relevance(&draws, &[0]), Some(Figure { mean: 3.0, sd: 1.0 }));
-        assert_eq!(relevance(&draws, &[1]), Some(Figure { mean: 6.0, sd: 1.0 }));
+        assert_eq!(relevance(&draws, &[0]), Some(Estimate { mean: 3.0, sd: 1.0 }));
+        assert_eq!(relevance(&draws, &[1]), Some(Estimate { mean: 6.0, sd: 1.0 }));
         draws.values.iter_mut().for_each(|value| *value = 0.0);
         assert_eq!(relevance(&draws, &[1]), None);
     }
 
     #[test]
     fn the_farthest_from_nothing_is_kept() {
-        let figure = |mean| Some(Figure { mean, sd: 0.1 });
+        let figure = |mean| Some(Estimate { mean, sd: 0.1 });
         let mut kept = None;
         for mean in [0.2, -0.5, 0.4, f64::NAN] {
             keep_larger(&mut kept, figure(mean));

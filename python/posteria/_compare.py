@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _posteria
 from ._progress import shower
-from ._results import Result
+from ._results import Comparison
 from ._warnings import warn
 
 
@@ -41,6 +41,6 @@ def compare(
     named = [(str(name), fitted._native) for name, fitted in dict(fits).items()]
     working = (threads, shower(progress))
     found = _posteria.compare(named, json.dumps(asked), utilities, difference, working)
-    found = Result.of_json(found)
+    found = Comparison.of_json(found)
     warn(found.warnings)
     return found

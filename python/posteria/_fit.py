@@ -16,7 +16,7 @@ import numpy as np
 from . import _posteria
 from ._models import KEYS, METHOD, as_model
 from ._progress import shower
-from ._results import Result, frame
+from ._results import Assessment, Evidence, Result, frame
 from ._table import as_table
 from ._warnings import ConvergenceWarning, warn, warn_of_draws
 
@@ -266,7 +266,7 @@ class Fit:
     def _assess(self, method, utility):
         utilities = [utility] if isinstance(utility, str) else list(utility or [])
         text = self._native.assess(json.dumps(method), utilities, self._working())
-        found = Result.of_json(text)
+        found = Assessment.of_json(text)
         rows = found.pop("pointwise")
         names = [it.name for it in found.utilities]
         columns = {name: _numbers([row["values"][i] for row in rows]) for i, name in enumerate(names)}
@@ -280,7 +280,7 @@ class Fit:
     def evidence(self, methods=("path",)):
         """The log evidence log p(D | model), by each of these methods."""
         methods = [methods] if isinstance(methods, str) else list(methods)
-        found = Result.of_json(self._native.evidence(methods, self._working()))
+        found = Evidence.of_json(self._native.evidence(methods, self._working()))
         warn(found.warnings, stacklevel=3)
         return found
 

@@ -9,7 +9,7 @@ class Result(dict):
     @classmethod
     def of_json(cls, text):
         """From JSON, with objects inside as results too."""
-        return json.loads(text, object_hook=cls)
+        return cls(json.loads(text, object_hook=Result))
 
     def __getattr__(self, name):
         try:
@@ -49,6 +49,82 @@ def _short(value):
         return f"[{shown}{', …' if len(value) > 8 else ''}]"
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "…"
+
+
+class Assessment(Result):
+    """How good predictions of new rows will be."""
+
+    def __repr__(self) -> str:
+        by = f"{self.folds} folds" if self.method == "kfold" else "leave-one-out"
+        p = self.get("p_loo", self.get("p_kfold"))
+        name = "elpd_kfold" if self.method == "kfold" else "elpd_loo"
+        effective = "" if p is None else f", {p:.1f} effective parameters"
+        lines = [
+            f"{by} of {self.rows} rows",
+            f"{name} {self[name]:.1f} ± {self.se:.1f} over all rows{effective}",
+            *_table(["per row", "mean", "sd", "q05", "q95"], self.utilities, "name"),
+        ]
+        if "pareto_k" in self:
+            k = self.pareto_k
+            lines.append(f"Pareto k: {k.good} good, {k.ok} ok, {k.bad} bad, largest {_short(k.max)}")
+        for key, how in (("matched", "moment-matched draws"), ("refitted", "fits of their own")):
+            if self[key]:
+                lines.append(f"{len(self[key])} rows left out by {how}")
+        return "\n".join(lines)
+
+
+class Comparison(Result):
+    """Which model predicts better, and how sure that is."""
+
+    def __repr__(self) -> str:
+        by = "folds" if self.method == "kfold" else "leave-one-out"
+        lines = [f"models by {by}, the best first"]
+        lines += _table(["", "elpd", "se", "elpd_diff", "dse", "weight"], self.table, "model")
+        for utility in self.utilities:
+            lines.append(f"P(row better than column) by {utility.name}")
+            header = ["", *self.models]
+            rows = [
+                {"": name, **dict(zip(self.models, row))}
+                for name, row in zip(self.models, utility.p_better)
+            ]
+            lines += _table(header, rows, "")
+        return "\n".join(lines)
+
+
+class Evidence(Result):
+    """The log evidence of a model."""
+
+    def __repr__(self) -> str:
+        lines = [f"log evidence of {self.rows} rows"]
+        lines += _table(["", "log_evidence", "mcse", "usable"], self.methods, "method")
+        return "\n".join(lines)
+
+
+class Selection(Result):
+    """Which inputs matter."""
+
+    def __repr__(self) -> str:
+        lines = _table(["input", "probability", "sd", "prior"], self.inputs, "name")
+        chosen = ", ".join(self.chosen) or "none"
+        return "\n".join([*lines, f"chosen: {chosen} ({self.chosen_by})"])
+
+
+def _table(header, rows, label):
+    """Lines of a table, numbers to the right."""
+    cells = [[str(row[label]), *(_cell(row[key]) for key in header[1:])] for row in rows]
+    widths = [max(len(line[i]) for line in [header, *cells]) for i in range(len(header))]
+    for line in [header, *cells]:
+        first, *others = (
+            text.ljust(width) if place == 0 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths))
+        )
+        yield "  ".join([first, *others]).rstrip()
+
+
+def _cell(value):
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def frame(columns, index=None):

@@ -6,7 +6,7 @@ from . import _posteria
 from ._fit import spec_of
 from ._models import as_model
 from ._progress import shower
-from ._results import Result
+from ._results import Selection
 from ._table import as_table
 from ._warnings import warn
 
@@ -43,6 +43,6 @@ def select(
     how.update(utility=utility, folds=folds)
     working = (threads, shower(progress))
     found = _posteria.select(table, targets[0], json.dumps(spec), json.dumps(how), working)
-    found = Result.of_json(found)
+    found = Selection.of_json(found)
     warn(found.warnings)
     return found

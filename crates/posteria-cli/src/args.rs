@@ -13,7 +13,7 @@ pub use evidence::{Evidence, EvidenceMethod, Sensitivity};
 pub use fit::{
     Fit, Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
 };
-pub use predict::{By, ChainWeights, Choosing, DecisionRule, Predict, Quantile};
+pub use predict::{By, ChainWeights, Choosing, DecisionRule, Predict};
 pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
 pub use select::{Choice, Select};

@@ -4,7 +4,7 @@ mod effects;
 mod functions;
 mod report;
 
-use posteria::assess::{PredictOptions, RowPrediction, TargetFacts};
+use posteria::assess::{PredictOptions, Predictions, RowPrediction, TargetFacts};
 use posteria::caution::Caution;
 use posteria::data::{EncodedRows, Encoder, Missing};
 use posteria::draws::Draws;
@@ -32,8 +32,9 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let quantiles = &arguments.quantiles;
     for (index, quantile) in quantiles.iter().enumerate() {
         if quantiles[..index].contains(quantile) {
-            let given = quantile.probability;
-            return Err(Failure::bad_input(format!("--quantiles has {given} twice; give it once")));
+            return Err(Failure::bad_input(format!(
+                "--quantiles has {quantile} twice; give it once"
+            )));
         }
     }
     let interrupt = Interrupt::listen().running()?;
@@ -50,9 +51,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let Prepared { encoder, data: dataset, posterior, .. } = &fitted;
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;
-    let probabilities: Vec<f64> = quantiles.iter().map(|it| it.probability).collect();
     let decided = decide.as_ref().map(|it| (&it.costs, it.rule));
-    let asked = PredictOptions { quantiles: &probabilities, decide: decided };
+    let asked = PredictOptions { quantiles, decide: decided };
     let drawn = foreign::draws_of(&run, context)?;
     if drawn.draws > 0 {
         let inference = spec.sampling.inference();
@@ -105,7 +105,6 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         let observed = observed.as_ref().map(|observed| &observed[row][..]);
         RowPrediction::new(predictive, observed, &asked)
     })?;
-    new.cautions.extend(not_finite(&rows, &new.rows));
     let effects = match arguments.effects {
         true => Some(effects::measure(&work, dataset, encoder)?),
         false => None,
@@ -114,14 +113,14 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         functions::write(&work, &new, encoder, path, arguments.function_draws)?;
     }
     let numbers = new.rows.iter().map(|row| row + 1).collect();
-    let actions = decide.map_or_else(Vec::new, |it| it.costs.actions().to_vec());
-    let mut report = Report::new(arguments, (encoder, actions), numbers, rows, effects);
+    let found = Predictions::new(encoder, &asked, (numbers, rows), new.cautions);
+    let mut report = Report::new(arguments, found, effects);
     report.importance = importance;
     report.chains = chains.as_ref().map(Chains::stacked);
     if let Some(path) = &arguments.out {
         report.write_csv(path)?;
     }
-    new.cautions.iter().for_each(|caution| context.warn(caution));
+    report.found.cautions.iter().for_each(|caution| context.warn(caution));
     context.result(&report, || report.render())
 }
 
@@ -144,13 +143,6 @@ fn stacked(
     let chains = chained.look(context, interrupt)?;
     chains.doubt().into_iter().chain(chains.no_better()).for_each(|it| context.warn(it));
     Ok(chains)
-}
-
-/// That predictions of rows with these numbers in their table are not finite.
-fn not_finite(rows: &[RowPrediction], numbers: &[usize]) -> Option<Caution> {
-    let mut bad = rows.iter().zip(numbers).filter(|(row, _)| !row.is_finite()).map(|(_, row)| *row);
-    let row = bad.next()?;
-    Some(Caution::PredictionsNotFinite { count: 1 + bad.count(), row })
 }
 
 /// As many draws of the posterior as there are `draws`, resampled from weighted ones of its

@@ -180,8 +180,7 @@ fn the_library_and_the_command_line_have_one_answer() {
         assert_eq!(report.pointwise.len(), fit.rows(), "{line}");
         same_values(&report, &assessed, &line);
         let predicted = place.call(&format!("predict {run} test.csv --json")).json();
-        let figures = fit.predict(&test).expect("predictions").figures.expect("targets");
-        assert_eq!(predicted["rmse"].as_f64(), Some(figures.rmse), "{line}");
+        same_values(&fit.predict(&test).expect("predictions"), &predicted, &line);
         // What was kept in a folder is the same run, and goes on to the same draws.
         let saved = format!("saved-{index}");
         if flags.contains("laplace") {

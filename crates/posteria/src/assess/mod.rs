@@ -37,6 +37,7 @@ mod moment_matching;
 mod of_fit;
 mod pareto;
 mod pointwise;
+mod predictions;
 #[cfg(test)]
 mod reference;
 mod report;
@@ -87,9 +88,10 @@ pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};
 pub use moment_matching::{
     Evaluated, Matched, MomentMatching, MomentMatchingError, MomentMove, match_moments,
 };
-pub use of_fit::{FitAssessment, Predictions};
+pub use of_fit::FitAssessment;
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
+pub use predictions::{Predictions, quantile_name};
 pub use report::{
     Asked, AssessmentReport, EffectiveParameters, InformationCriteria, PointwiseRow, RowGroups,
     Subgroup, SubgroupUtility, SubsampleReport, UtilityReport,

@@ -3,29 +3,12 @@
 use super::utility::{ELPD, Elpd};
 use super::{
     Asked, AssessError, Assessed, AssessmentReport, Assessor, Bootstrap, ExpectedUtility,
-    InMemoryRefit, Method, PredictOptions, PredictionFigures, RowGroups, RowPrediction,
-    TargetFacts, Utility, UtilityFunction, bayesian_bootstrap, share_right,
+    InMemoryRefit, Method, PredictOptions, Predictions, RowGroups, RowPrediction, TargetFacts,
+    Utility, UtilityFunction, bayesian_bootstrap,
 };
 use crate::caution::Caution;
 use crate::data::{Missing, Table};
 use crate::fit::{Fit, Prepared};
-
-/// Predictions of the rows of a table.
-#[derive(Clone, Debug)]
-pub struct Predictions {
-    /// Names of the targets.
-    pub targets: Vec<String>,
-    /// Labels of the classes; none for real targets.
-    pub labels: Vec<String>,
-    /// One per row.
-    pub rows: Vec<RowPrediction>,
-    /// How good they are, where the table has real targets.
-    pub figures: Option<PredictionFigures>,
-    /// The share of rows whose most probable class is theirs, where the table has classes.
-    pub accuracy: Option<f64>,
-    /// What to be careful about: rows unlike those of the fit.
-    pub cautions: Vec<Caution>,
-}
 
 /// How good predictions of new rows will be.
 #[derive(Clone, Debug)]
@@ -70,11 +53,8 @@ impl Fit {
         })?;
         let mut cautions = new.cautions;
         cautions.extend(encoder.extrapolation(data, &new.inputs).map(Caution::Extrapolation));
-        let (targets, labels) = (encoder.target_names(), encoder.labels().to_vec());
-        let is_real = labels.is_empty();
-        let figures = PredictionFigures::joint(&rows).filter(|_| is_real);
-        let accuracy = share_right(&rows).filter(|_| !is_real);
-        Ok(Predictions { targets, labels, rows, figures, accuracy, cautions })
+        let numbers = new.rows.iter().map(|row| row + 1).collect();
+        Ok(Predictions::new(encoder, options, (numbers, rows), cautions))
     }
 
     /// What predictions of new rows will be worth, by leaving out every row in turn: Pareto-smoothed

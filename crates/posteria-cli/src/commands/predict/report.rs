@@ -1,16 +1,13 @@
 //! Show predictions: as JSON, as CSV, as text.
 
-mod json;
-
 use std::io;
 use std::path::Path;
 
-use posteria::assess::{PredictionFigures, RowPrediction, mean_cost, share_right};
-use posteria::data::Encoder;
+use posteria::assess::Predictions;
 use serde::Serialize;
 
 use super::effects::{self, Effect};
-use crate::args::{self, Quantile};
+use crate::args;
 use crate::chains::StackedChains;
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
@@ -21,23 +18,23 @@ use crate::text::{self, decimals_for, fixed, significant};
 const SHOWN: usize = 20;
 
 /// All that a prediction gives.
+#[derive(Serialize)]
 pub struct Report {
-    names: Names,
-    /// Number of every row in its table, from 1.
-    numbers: Vec<usize>,
-    rows: Vec<RowPrediction>,
-    joint: Option<PredictionFigures>,
-    accuracy: Option<f64>,
-    /// Of the actions, where costs are given and all targets known.
-    mean_cost: Option<f64>,
-    by_target: Vec<Option<PredictionFigures>>,
-    effects: Option<Vec<Effect>>,
+    /// The predictions.
+    #[serde(flatten)]
+    pub found: Predictions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draws_out: Option<String>,
     /// What weighted draws were worth, where predictions are their mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
     /// How much every chain counts, where that is not alike.
+    #[serde(rename = "stacking", skip_serializing_if = "Option::is_none")]
     pub chains: Option<StackedChains>,
-    out: Option<String>,
-    draws_out: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Vec<Effect>>,
 }
 
 /// What weighted draws are worth.
@@ -49,65 +46,23 @@ pub struct Importance {
     pub effective_size: f64,
 }
 
-/// What the columns of a prediction are called.
-struct Names {
-    targets: Vec<String>,
-    labels: Vec<String>,
-    quantiles: Vec<Quantile>,
-    /// What there is to choose from; none without costs.
-    actions: Vec<String>,
-}
-
 impl Report {
-    /// Gathers the figures of all rows.
+    /// Of predictions, and of what inputs do if that was asked for.
     pub fn new(
         arguments: &args::Predict,
-        (encoder, actions): (&Encoder, Vec<String>),
-        numbers: Vec<usize>,
-        rows: Vec<RowPrediction>,
+        found: Predictions,
         effects: Option<Vec<Effect>>,
     ) -> Self {
-        let classes = rows.first().map_or(0, |row| row.probabilities.len());
-        let labels = match encoder.target_names().is_empty() {
-            // Components of a mixture go by their numbers.
-            true => (1..=classes).map(|component| component.to_string()).collect(),
-            false => encoder.labels().to_vec(),
-        };
-        let names = Names {
-            targets: encoder.target_names(),
-            labels,
-            quantiles: arguments.quantiles.clone(),
-            actions,
-        };
-        let real = names.labels.is_empty();
-        let targets = if real { names.targets.len() } else { 0 };
         let shown =
             |path: &Option<_>| path.as_deref().map(|path: &Path| path.display().to_string());
         Report {
-            joint: PredictionFigures::joint(&rows),
-            accuracy: share_right(&rows).filter(|_| !real),
-            mean_cost: mean_cost(&rows),
-            by_target: (0..targets)
-                .map(|target| PredictionFigures::of_target(&rows, target))
-                .collect(),
-            names,
-            numbers,
-            rows,
-            effects,
-            importance: None,
-            chains: None,
+            found,
             out: shown(&arguments.out),
             draws_out: shown(&arguments.draws_out),
+            importance: None,
+            chains: None,
+            effects,
         }
-    }
-
-    fn is_real(&self) -> bool {
-        self.names.labels.is_empty()
-    }
-
-    /// Whether a row has no target, and nothing but a density.
-    fn is_density(&self) -> bool {
-        self.is_real() && self.names.targets.is_empty()
     }
 
     /// Writes every row to a file, which appears when it is whole.
@@ -123,23 +78,23 @@ impl Report {
     /// Hands over the header and every row as text; numbers with all their digits, what does not
     /// exist as an empty cell.
     fn records(&self, mut record: impl FnMut(&[String]) -> csv::Result<()>) -> csv::Result<()> {
-        let scored = self.joint.is_some();
+        let scored = self.found.mean_log_density.is_some();
         let mut header = vec!["row".to_string()];
-        for target in if self.is_real() { &self.names.targets[..] } else { &[] } {
-            let several = self.names.targets.len() > 1;
+        for target in if self.found.is_real() { &self.found.targets[..] } else { &[] } {
+            let several = self.found.targets.len() > 1;
             let name = |what: &str| if several { format!("{what}[{target}]") } else { what.into() };
             header.extend(["mean", "sd"].map(name));
-            header.extend(self.names.quantiles.iter().map(|quantile| name(&quantile.name)));
+            header.extend(self.found.quantiles.iter().map(|quantile| name(quantile)));
             header.extend((several && scored).then(|| name("log_density")));
         }
-        if !self.is_real() {
+        if !self.found.is_real() {
             header.push("predicted".into());
-            header.extend(self.names.labels.iter().map(|label| format!("prob[{label}]")));
+            header.extend(self.found.labels.iter().map(|label| format!("prob[{label}]")));
         }
         header.extend(scored.then(|| "log_density".into()));
         header.extend(self.decision_columns().map(String::from));
         record(&header)?;
-        for (number, row) in self.numbers.iter().zip(&self.rows) {
+        for (number, row) in self.found.numbers.iter().zip(&self.found.rows) {
             let mut cells = vec![number.to_string()];
             for output in &row.outputs {
                 cells.extend([output.mean, output.sd].map(cell));
@@ -147,11 +102,11 @@ impl Report {
                 let alone = output.score.filter(|_| row.outputs.len() > 1);
                 cells.extend(alone.map(|score| cell(score.log_density)));
             }
-            cells.extend(row.predicted.map(|class| self.names.labels[class].clone()));
+            cells.extend(row.predicted.map(|class| self.found.labels[class].clone()));
             cells.extend(row.probabilities.iter().copied().map(cell));
             cells.extend(row.log_density.map(cell));
             if let Some(decision) = row.decision {
-                cells.push(self.names.actions[decision.action].clone());
+                cells.push(self.found.actions[decision.action].clone());
                 cells.push(cell(decision.expected_cost));
                 cells.extend(decision.worst_cost.map(cell));
             }
@@ -162,7 +117,7 @@ impl Report {
 
     /// What a decision adds to a row.
     fn decision_columns(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let decision = self.rows.first().and_then(|row| row.decision);
+        let decision = self.found.rows.first().and_then(|row| row.decision);
         let basic = decision.map(|_| ["action", "expected_cost"]);
         let worst = decision.and_then(|it| it.worst_cost).map(|_| "worst_cost");
         basic.into_iter().flatten().chain(worst)
@@ -172,16 +127,16 @@ impl Report {
     pub fn render(&self) -> String {
         let mut text = String::new();
         if let Some(out) = &self.out {
-            let rows = text::count(self.rows.len(), "row");
+            let rows = text::count(self.found.rows.len(), "row");
             text.push_str(&format!("{}: {rows}\n", text::printable(out)));
         } else {
             text.push_str(&self.table().render());
-            if self.rows.len() > SHOWN {
-                let all = text::count(self.rows.len(), "row");
+            if self.found.rows.len() > SHOWN {
+                let all = text::count(self.found.rows.len(), "row");
                 text.push_str(&format!("… the first {SHOWN} of {all}; --out FILE has all\n"));
             }
         }
-        if self.rows.iter().flat_map(|row| &row.outputs).any(|output| output.sd.is_nan()) {
+        if self.found.rows.iter().flat_map(|row| &row.outputs).any(|output| output.sd.is_nan()) {
             text.push_str(
                 "no sd where the predictive distribution has none: some draws have Student-t \
                  residuals of at\nmost 2 degrees of freedom; its quantiles exist\n",
@@ -205,41 +160,41 @@ impl Report {
     }
 
     fn table(&self) -> Table {
-        let several = self.names.targets.len() > 1;
+        let several = self.found.targets.len() > 1;
         let mut header = vec!["row"];
-        if self.is_density() {
+        if self.found.is_density() {
             // The density itself follows.
-        } else if self.is_real() {
+        } else if self.found.is_real() {
             header.extend(several.then_some("target"));
             header.extend(["mean", "sd"]);
-            header.extend(self.names.quantiles.iter().map(|quantile| quantile.name.as_str()));
+            header.extend(self.found.quantiles.iter().map(String::as_str));
         } else {
             header.push("predicted");
-            header.extend(self.names.labels.iter().map(String::as_str));
+            header.extend(self.found.labels.iter().map(String::as_str));
         }
-        header.extend(self.joint.map(|_| "log_density"));
+        header.extend(self.found.mean_log_density.map(|_| "log_density"));
         self.decision_columns().for_each(|name| header.push(name));
         let mut table = Table::new(&header);
-        for (number, row) in self.numbers.iter().zip(&self.rows).take(SHOWN) {
+        for (number, row) in self.found.numbers.iter().zip(&self.found.rows).take(SHOWN) {
             let decision = row.decision.map(|decision| {
                 let costs = [Some(decision.expected_cost), decision.worst_cost];
                 let costs = costs.into_iter().flatten().map(|cost| significant(cost, 4));
-                std::iter::once(self.names.actions[decision.action].clone()).chain(costs)
+                std::iter::once(self.found.actions[decision.action].clone()).chain(costs)
             });
             let density = row.log_density.map(|density| fixed(density, 3));
             let last: Vec<String> =
                 density.into_iter().chain(decision.into_iter().flatten()).collect();
             if let Some(class) = row.predicted {
-                let mut cells = vec![number.to_string(), self.names.labels[class].clone()];
+                let mut cells = vec![number.to_string(), self.found.labels[class].clone()];
                 cells.extend(row.probabilities.iter().map(|probability| fixed(*probability, 3)));
                 table.row(cells.into_iter().chain(last));
                 continue;
             }
-            if self.is_density() {
+            if self.found.is_density() {
                 table.row([number.to_string()].into_iter().chain(last));
                 continue;
             }
-            for (target, output) in self.names.targets.iter().zip(&row.outputs) {
+            for (target, output) in self.found.targets.iter().zip(&row.outputs) {
                 let mut cells = vec![number.to_string()];
                 cells.extend(several.then(|| target.clone()));
                 // As precisely as the spread deserves.
@@ -254,22 +209,23 @@ impl Report {
 
     /// One line about all rows, if their targets are known.
     fn figures(&self) -> Option<String> {
-        let joint = self.joint?;
+        let density = self.found.mean_log_density?;
         let mut line = format!(
             "{}, mean log density {}",
-            text::count(self.rows.len(), "row"),
-            fixed(joint.mean_log_density, 3)
+            text::count(self.found.rows.len(), "row"),
+            fixed(density, 3)
         );
-        match self.accuracy {
-            _ if self.names.targets.is_empty() => {}
-            Some(accuracy) => line.push_str(&format!(", accuracy {}", fixed(accuracy, 3))),
-            None => line.push_str(&format!(
+        match (self.found.accuracy, self.found.figures) {
+            _ if self.found.targets.is_empty() => {}
+            (Some(accuracy), _) => line.push_str(&format!(", accuracy {}", fixed(accuracy, 3))),
+            (None, Some(figures)) => line.push_str(&format!(
                 ", rmse {}, mae {}",
-                significant(joint.rmse, 4),
-                significant(joint.mae, 4)
+                significant(figures.rmse, 4),
+                significant(figures.mae, 4)
             )),
+            (None, None) => {}
         }
-        if let Some(cost) = self.mean_cost {
+        if let Some(cost) = self.found.mean_cost {
             line.push_str(&format!(", mean cost {}", significant(cost, 4)));
         }
         Some(line)
@@ -283,7 +239,7 @@ fn cell(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use posteria::assess::{Score, TargetPrediction};
+    use posteria::assess::{PredictionFigures, RowPrediction, Score, TargetPrediction};
 
     use super::*;
 
@@ -304,46 +260,27 @@ mod tests {
             cost: None,
         };
         let rows = vec![row(1.0, 10.0), row(2.0, 20.0)];
-        Report {
-            names: Names {
-                targets: vec!["u".into(), "v, w".into()],
-                labels: Vec::new(),
-                quantiles: vec![Quantile { probability: 0.05, name: "q05".into() }],
-                actions: Vec::new(),
-            },
+        let found = Predictions {
+            targets: vec!["u".into(), "v, w".into()],
+            labels: Vec::new(),
+            quantiles: vec!["q05".into()],
+            actions: Vec::new(),
             numbers: vec![1, 3],
-            joint: PredictionFigures::joint(&rows),
+            mean_log_density: Some(-7.5),
+            figures: PredictionFigures::joint(&rows),
+            by_target: (0..2).map(|target| PredictionFigures::of_target(&rows, target)).collect(),
             accuracy: None,
             mean_cost: None,
-            by_target: (0..2).map(|target| PredictionFigures::of_target(&rows, target)).collect(),
             rows,
-            effects: None,
-            importance: None,
-            chains: None,
-            out: None,
-            draws_out: None,
-        }
+            cautions: Vec::new(),
+        };
+        let (out, draws_out) = (None, None);
+        Report { found, out, draws_out, importance: None, chains: None, effects: None }
     }
 
     #[test]
-    fn several_targets_have_figures_of_their_own_and_joint_ones() {
+    fn several_targets_have_columns_of_their_own() {
         let report = two_targets();
-        let json = serde_json::to_value(&report).expect("JSON");
-        let row = &json["rows"][1];
-        assert_eq!(row["row"], 3);
-        assert_eq!(row["mean"], serde_json::json!({"u": 2.0, "v, w": 20.0}));
-        assert_eq!(row["q05"]["v, w"], 19.0);
-        assert!(row["sd"]["u"].is_null());
-        assert_eq!(row["log_density"], -7.5);
-        assert_eq!(row["log_densities"], serde_json::json!({"u": -3.0, "v, w": -4.0}));
-        assert_eq!(json["mean_log_density"], -7.5);
-        // √((9 + 16) / 2), and each target alone.
-        let rmse = json["rmse"].as_f64().expect("a number");
-        assert!((rmse - 12.5_f64.sqrt()).abs() < 1e-12);
-        assert_eq!(json["mae"], 3.5);
-        assert_eq!(json["targets"]["v, w"]["rmse"], 4.0);
-        assert_eq!(json["targets"]["u"]["mean_log_density"], -3.0);
-
         let mut writer = csv::Writer::from_writer(Vec::new());
         report.records(|record| writer.write_record(record)).expect("written");
         let text = String::from_utf8(writer.into_inner().expect("whole")).expect("UTF-8");

@@ -1,26 +1,26 @@
 //! Predictions as JSON.
 
-use posteria::assess::{PredictionFigures, RowPrediction, TargetPrediction};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{Names, Report};
+use super::Predictions;
+use crate::assess::{PredictionFigures, RowPrediction, TargetPrediction};
 
-impl Serialize for Report {
+impl Serialize for Predictions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let rows: Vec<RowObject<'_>> = self
             .numbers
             .iter()
             .zip(&self.rows)
-            .map(|(number, row)| RowObject { number: *number, row, names: &self.names })
+            .map(|(number, row)| RowObject { number: *number, row, all: self })
             .collect();
         map.serialize_entry("rows", &rows)?;
-        let real = self.joint.filter(|_| self.is_real() && !self.is_density());
-        map.serialize_entry("mean_log_density", &self.joint.map(|it| it.mean_log_density))?;
+        let real = self.figures.filter(|_| !self.is_density());
+        map.serialize_entry("mean_log_density", &self.mean_log_density)?;
         map.serialize_entry("rmse", &real.map(|it| it.rmse))?;
         map.serialize_entry("mae", &real.map(|it| it.mae))?;
         map.serialize_entry("accuracy", &self.accuracy)?;
-        if !self.names.actions.is_empty() {
+        if !self.actions.is_empty() {
             map.serialize_entry("mean_cost", &self.mean_cost)?;
         }
         if self.by_target.len() > 1 {
@@ -28,22 +28,8 @@ impl Serialize for Report {
                 (index, FigureObject(*figures))
             };
             let all: Vec<_> = self.by_target.iter().enumerate().map(of).collect();
-            let named = all.iter().map(|(index, it)| (self.names.targets[*index].as_str(), it));
+            let named = all.iter().map(|(index, it)| (self.targets[*index].as_str(), it));
             map.serialize_entry("targets", &Entries(named.collect()))?;
-        }
-        for (key, path) in [("out", &self.out), ("draws_out", &self.draws_out)] {
-            if let Some(path) = path {
-                map.serialize_entry(key, path)?;
-            }
-        }
-        if let Some(importance) = &self.importance {
-            map.serialize_entry("importance", importance)?;
-        }
-        if let Some(chains) = &self.chains {
-            map.serialize_entry("stacking", chains)?;
-        }
-        if let Some(effects) = &self.effects {
-            map.serialize_entry("effects", effects)?;
         }
         map.end()
     }
@@ -78,12 +64,12 @@ impl<T: Serialize> Serialize for Entries<'_, T> {
 struct RowObject<'a> {
     number: usize,
     row: &'a RowPrediction,
-    names: &'a Names,
+    all: &'a Predictions,
 }
 
 impl Serialize for RowObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let RowObject { number, row, names } = self;
+        let RowObject { number, row, all } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("row", number)?;
         let mut figure = |name: &str, value: &dyn Fn(&TargetPrediction) -> f64| match &row.outputs[..]
@@ -91,15 +77,15 @@ impl Serialize for RowObject<'_> {
             [] => Ok(()),
             [output] => map.serialize_entry(name, &value(output)),
             several => {
-                let by_target = names.targets.iter().zip(several);
+                let by_target = all.targets.iter().zip(several);
                 let entries = by_target.map(|(target, output)| (target.as_str(), value(output)));
                 map.serialize_entry(name, &Entries(entries.collect()))
             }
         };
         figure("mean", &|output| output.mean)?;
         figure("sd", &|output| output.sd)?;
-        for (index, quantile) in names.quantiles.iter().enumerate() {
-            figure(&quantile.name, &|output| output.quantiles[index])?;
+        for (index, quantile) in all.quantiles.iter().enumerate() {
+            figure(quantile, &|output| output.quantiles[index])?;
         }
         let scored = row.outputs.first().is_some_and(|output| output.score.is_some());
         if row.outputs.len() > 1 && scored {
@@ -109,8 +95,8 @@ impl Serialize for RowObject<'_> {
             figure("log_densities", &alone)?;
         }
         if let Some(class) = row.predicted {
-            map.serialize_entry("predicted", &names.labels[class])?;
-            let probabilities = names.labels.iter().map(String::as_str);
+            map.serialize_entry("predicted", &all.labels[class])?;
+            let probabilities = all.labels.iter().map(String::as_str);
             let probabilities = probabilities.zip(row.probabilities.iter().copied());
             map.serialize_entry("prob", &Entries(probabilities.collect()))?;
         }
@@ -118,7 +104,7 @@ impl Serialize for RowObject<'_> {
             map.serialize_entry("log_density", &log_density)?;
         }
         if let Some(decision) = row.decision {
-            map.serialize_entry("action", &names.actions[decision.action])?;
+            map.serialize_entry("action", &all.actions[decision.action])?;
             map.serialize_entry("expected_cost", &decision.expected_cost)?;
             if let Some(cost) = decision.worst_cost {
                 map.serialize_entry("worst_cost", &cost)?;

@@ -118,6 +118,6 @@ def _tree(groups):
         name: xarray.Dataset(variables, coords=coords, attrs=attributes)
         for name, (variables, coords) in groups.items()
     }
-    if hasattr(arviz, "InferenceData"):
+    if int(arviz.__version__.split(".")[0]) < 1:
         return arviz.InferenceData(**data)
     return xarray.DataTree.from_dict(data)

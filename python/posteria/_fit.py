@@ -205,10 +205,9 @@ class Fit:
         columns = {}
         several = len(about.targets) > 1
         for place, target in enumerate(about.targets if "mean" in found else []):
-            names = [_quantile_name(p) for p in quantiles]
             parts = [found["mean"][:, place], found["sd"][:, place]]
             parts += list(found["quantiles"][:, place, :].T)
-            for name, part in zip(["mean", "sd", *names], parts):
+            for name, part in zip(["mean", "sd", *about.quantiles], parts):
                 columns[f"{name}[{target}]" if several else name] = part
         if "prob" in found:
             labels = np.asarray(about.labels, dtype=object)
@@ -265,7 +264,9 @@ class Fit:
 
     def _assess(self, method, utility):
         utilities = [utility] if isinstance(utility, str) else list(utility or [])
-        text = self._native.assess(json.dumps(method), utilities, self._working())
+        text = _posteria.assess(
+            self._native, json.dumps(method), utilities, self._working()
+        )
         found = Assessment.of_json(text)
         rows = found.pop("pointwise")
         names = [it.name for it in found.utilities]
@@ -280,7 +281,7 @@ class Fit:
     def evidence(self, methods=("path",)):
         """The log evidence log p(D | model), by each of these methods."""
         methods = [methods] if isinstance(methods, str) else list(methods)
-        found = Evidence.of_json(self._native.evidence(methods, self._working()))
+        found = Evidence.of_json(_posteria.evidence(self._native, methods, self._working()))
         warn(found.warnings, stacklevel=3)
         return found
 
@@ -356,11 +357,6 @@ def _numbers(values):
             return np.array(values)
         return np.array([np.nan if value is None else value for value in values], dtype=float)
     return np.array(values, dtype=object)
-
-
-def _quantile_name(probability) -> str:
-    digits = np.format_float_positional(probability, trim="-").removeprefix("0.")
-    return f"q{digits.ljust(2, '0')}"
 
 
 def _predictions(columns, index, fitted, table, figures):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 az = pytest.importorskip("arviz")
-OLD = hasattr(az, "InferenceData")
+OLD = az.__version__.startswith("0.")
 
 
 @pytest.mark.parametrize("which", ["line", "process"])
@@ -39,5 +39,5 @@ def test_draws_of_a_density_open_too():
     import posteria as pt
 
     chains = pt.sample(lambda x: (-0.5 * x @ x, -x), np.zeros(2), draws=200)
-    summary = az.summary(chains.to_arviz())
+    summary = az.summary(chains.to_arviz(), var_names=["x1", "x2"])
     assert list(summary.index) == ["x1", "x2"]

@@ -47,9 +47,8 @@ def test_types_of_columns_mean_what_they_say(waves):
         count=np.arange(60, dtype=np.int8),
     )
     names = list(fitted(table).summary().index)
-    assert "weights[flag=True]" in names or "weights[flag]" in names, names
-    assert any("grade" in name and "2" in name for name in names), names
-    assert "weights[count]" in names
+    expected = ["weights[flag[True]]", "weights[grade[2]]", "weights[name[z]]", "weights[count]"]
+    assert set(expected) <= set(names), names
     target = pt.fit(waves.assign(big=waves.y > 0).drop(columns="y"), "big", pt.Linear(), **FEW)
     assert target.facts.task == "binary" and target.facts.labels == ["False", "True"]
 
@@ -67,7 +66,6 @@ def test_types_of_columns_mean_what_they_say(waves):
         (lambda t: t.assign(a=pd.date_range("2020-01-01", periods=60)), "date"),
         (lambda t: t.drop(columns="y"), "y"),
         (lambda t: t.assign(a=["1.5"] * 59 + ["oops"]), "oops"),
-        (lambda t: t.assign(y=3.0), ""),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_its_place(waves, change, words):

@@ -5,15 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
-use posteria::assess::{
-    AssessError, Better, CompareOptions, Method, PredictOptions, Predictions, TargetFacts, Utility,
-    compare_fits,
-};
-use posteria::data::{FoldBy, FoldScheme, Missing};
-use posteria::evidence::{self, EvidenceOptions};
-use posteria::fit::{self, FitOptions, Prepared, ResumeOptions, Workers};
+use posteria::assess::{AssessError, PredictOptions, Predictions, RowPrediction};
+use posteria::data::Missing;
+use posteria::fit::{self, Prepared, ResumeOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
-use posteria::select::{SelectOptions, select_inputs};
 use posteria_store::{Labels, MOST_PREDICTIVE_BYTES, RunFolder, StaticArray, TrainingArrays};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -46,9 +41,9 @@ pub(crate) struct Fit {
 }
 
 /// What every long work is told: threads, and who is shown how far it is.
-type Working<'py> = (Option<NonZero<usize>>, Option<Bound<'py, PyAny>>);
+pub(crate) type Working<'py> = (Option<NonZero<usize>>, Option<Bound<'py, PyAny>>);
 
-fn asked((threads, show): Working<'_>, keeps_part: bool) -> Asked<'_> {
+pub(crate) fn asked((threads, show): Working<'_>, keeps_part: bool) -> Asked<'_> {
     Asked { threads, show, keeps_part }
 }
 
@@ -57,7 +52,7 @@ impl Fit {
         Fit { fit: Mutex::new(fit) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, fit::Fit> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, fit::Fit> {
         self.fit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -77,7 +72,7 @@ impl Fit {
     }
 
     /// Does long work with the fit.
-    fn work<T: Send>(
+    pub(crate) fn work<T: Send>(
         &self,
         py: Python<'_>,
         working: Working<'_>,
@@ -167,10 +162,19 @@ impl Fit {
         })
     }
 
-    /// How well chains have mixed where predictions depend on them, as JSON; null where there are no
-    /// chains.
+    /// How well chains have mixed where predictions depend on them: the worst, and each for itself, as
+    /// JSON; null where there are no chains.
     fn attained(&self, py: Python<'_>) -> String {
-        self.look(py, |fit| json!(fit.attained()).to_string())
+        self.look(py, |fit| {
+            let found = fit.attained().map(|attained| {
+                let mut all = json!(attained.worst());
+                if let (Some(all), Value::Object(each)) = (all.as_object_mut(), json!(attained)) {
+                    all.extend(each);
+                }
+                all
+            });
+            json!(found).to_string()
+        })
     }
 
     /// Mean, spread and convergence of every variable, as JSON.
@@ -293,165 +297,6 @@ impl Fit {
         })?;
         PyArray1::from_vec(py, values).reshape(shape)
     }
-
-    /// How good predictions of new rows will be: the JSON of `posteria assess`, with figures of every
-    /// row. `method` is JSON too.
-    fn assess(
-        &self,
-        py: Python<'_>,
-        method: &str,
-        utilities: Vec<String>,
-        working: Working<'_>,
-    ) -> PyResult<String> {
-        let asked: Value = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
-        self.work(py, working, |fit| {
-            let (method, groups) = method_of(&asked, fit.prepared.spec.sampling.seed)?;
-            let targets = TargetFacts::of(&fit.prepared.data);
-            let utilities = utilities_of(&utilities, &targets)?;
-            let groups = groups.or_else(|| fit.prepared.data.groups.clone());
-            let found = fit.assess_groups(&method, &utilities, groups);
-            let found = found.map_err(error::of_assess)?;
-            let report = found.report(fit).map_err(error::of_assess)?;
-            let of_rows = Some(&report.pointwise[..]);
-            chains::report(&report, of_rows, &report.cautions)
-        })
-    }
-
-    /// The log evidence by these methods, the first of which counts, as JSON.
-    fn evidence(
-        &self,
-        py: Python<'_>,
-        methods: Vec<String>,
-        working: Working<'_>,
-    ) -> PyResult<String> {
-        let read = |name: &String| {
-            let known = evidence::Method::ALL.into_iter().find(|method| method.name() == name);
-            known.ok_or_else(|| {
-                let names = evidence::Method::ALL.map(evidence::Method::name).join(", ");
-                let words = format!("there is no method {name:?}; use one of {names}");
-                error::of::<SpecificationError>(words)
-            })
-        };
-        let methods = methods.iter().map(read).collect::<PyResult<Vec<_>>>()?;
-        let options = EvidenceOptions { methods, ..EvidenceOptions::default() };
-        self.work(py, working, |fit| {
-            let found = fit.evidence(&options).map_err(error::of_evidence)?;
-            let cautions = found.main().cautions.iter().chain(&found.cautions);
-            chains::report(&found.report(fit.rows()), None, cautions)
-        })
-    }
-}
-
-/// Which of these fits of the same rows predicts better: the JSON of `posteria compare`.
-#[pyfunction]
-pub(crate) fn compare(
-    py: Python<'_>,
-    fits: Vec<(String, Py<Fit>)>,
-    method: &str,
-    utilities: Vec<String>,
-    difference: Option<f64>,
-    working: Working<'_>,
-) -> PyResult<String> {
-    let asked_for: Value = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
-    let named: Vec<(&str, &Fit)> = fits.iter().map(|(name, fit)| (&**name, fit.get())).collect();
-    for (index, (name, fit)) in named.iter().enumerate() {
-        // Each is held while it is looked at.
-        if let Some((other, _)) = named[..index].iter().find(|it| std::ptr::eq(it.1, *fit)) {
-            let words = format!("{other} and {name} are the same fit; give it once");
-            return Err(error::of::<SpecificationError>(words));
-        }
-    }
-    run(py, asked(working, false), |workers| {
-        let mut held: Vec<_> = named.iter().map(|(_, fit)| fit.lock()).collect();
-        held.iter_mut().for_each(|fit| fit.workers = workers.clone());
-        let fits: Vec<(&str, &fit::Fit)> =
-            named.iter().zip(&held).map(|((name, _), fit)| (*name, &**fit)).collect();
-        let Some((_, first)) = fits.first() else {
-            return Err(error::of::<SpecificationError>("give at least two fits"));
-        };
-        let (method, groups) = method_of(&asked_for, first.prepared.spec.sampling.seed)?;
-        let utilities = utilities_of(&utilities, &TargetFacts::of(&first.prepared.data))?;
-        let options = CompareOptions { difference, groups };
-        let report = compare_fits(&fits, &method, &utilities, &options);
-        let report = report.map_err(error::of_assess)?;
-        held.iter_mut().for_each(|fit| fit.workers = Workers::of(workers.threads));
-        chains::report(&report, None, report.cautions.iter().map(|(_, caution)| caution))
-    })
-}
-
-/// Utilities by their names; those that are usual for the targets if there are none.
-fn utilities_of(names: &[String], targets: &TargetFacts) -> PyResult<Vec<Utility>> {
-    if names.is_empty() {
-        return Ok(Utility::usual(targets));
-    }
-    let read = |text: &String| Utility::parse(text, targets, Better::Higher);
-    names.iter().map(read).collect::<Result<_, _>>().map_err(error::of::<SpecificationError>)
-}
-
-/// The method that JSON asks for, and groups of rows that come together.
-fn method_of(asked: &Value, seed: u64) -> PyResult<(Method, Option<Vec<usize>>)> {
-    if asked["method"] == "loo" {
-        return Ok((Method::leave_one_out(), None));
-    }
-    let number = |key: &str| asked[key].as_u64().map(|it| it as usize);
-    let scheme = FoldScheme::new(number("folds").unwrap_or(10), seed);
-    let groups: Option<Vec<usize>> =
-        serde_json::from_value(asked["labels"].clone()).map_err(error::of::<SpecificationError>)?;
-    let scheme = match (&groups, number("block")) {
-        (Some(_), _) => {
-            FoldScheme { by: Some(FoldBy::Group), column: Some("groups".into()), ..scheme }
-        }
-        (None, Some(gap)) => FoldScheme { by: Some(FoldBy::Block), gap, ..scheme },
-        (None, None) => scheme,
-    };
-    let repeats = number("repeats").unwrap_or(1) as u64;
-    if scheme.by == Some(FoldBy::Block) && repeats > 1 {
-        let words = "these folds are always the same; repeats are for rows divided at random";
-        return Err(error::of::<SpecificationError>(words));
-    }
-    let each = (0..repeats).map(|repetition| FoldScheme { repetition, ..scheme.clone() });
-    Ok((Method::KFold { schemes: each.collect(), draws: None }, groups))
-}
-
-/// Which inputs matter for a target: the JSON of `posteria select`. `how` is JSON too.
-#[pyfunction]
-pub(crate) fn select(
-    py: Python<'_>,
-    table: &Table,
-    target: &str,
-    spec: &str,
-    how: &str,
-    working: Working<'_>,
-) -> PyResult<String> {
-    let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
-    let how: Value = serde_json::from_str(how).map_err(error::of::<SpecificationError>)?;
-    let number = |key: &str| how[key].as_u64().map(|it| it as usize);
-    let time = how["time"].as_str().map(str::parse::<TimeBudget>).transpose();
-    let time = time.map_err(error::of::<SpecificationError>)?;
-    run(py, asked(working, false), |workers| {
-        let options = FitOptions {
-            chains: number("chains").and_then(NonZero::new),
-            warmup: number("warmup"),
-            draws: number("draws").and_then(NonZero::new),
-            ess: how["ess"].as_f64(),
-            time,
-            seed: how["seed"].as_u64(),
-            workers: workers.clone(),
-        };
-        let utility = how["utility"].as_str().map(|name| {
-            // What the targets are is known when the table is encoded, which refuses it then.
-            let real = TargetFacts::Real { names: vec![target.into()], deviations: vec![1.0] };
-            let classes = TargetFacts::Classes { labels: vec!["a".into(), "b".into()] };
-            let read = |targets| Utility::parse(name, targets, Better::Higher);
-            read(&real).or_else(|error| read(&classes).map_err(|_| error))
-        });
-        let utility = utility.transpose().map_err(error::of::<SpecificationError>)?;
-        let asked = SelectOptions { utility, folds: number("folds"), ..SelectOptions::default() };
-        let found = select_inputs(&table.table, target, spec, (&options, &asked));
-        let found = found.map_err(error::of_selection)?;
-        let report = found.report().map_err(error::of_selection)?;
-        chains::report(&report, None, &found.search.summary().cautions)
-    })
 }
 
 /// Predictions as arrays: row, target (and quantile, or class).
@@ -475,7 +320,7 @@ fn predicted<'py>(
     if !found.labels.is_empty() {
         let all = found.rows.iter().flat_map(|row| &row.probabilities).copied().collect();
         result.set_item("prob", of(all, found.labels.len())?)?;
-        let class = |row: &posteria::assess::RowPrediction| row.predicted.unwrap_or(0);
+        let class = |row: &RowPrediction| row.predicted.unwrap_or(0);
         let predicted = found.rows.iter().map(class).collect();
         result.set_item("predicted", PyArray1::from_vec(py, predicted))?;
     }
@@ -486,7 +331,9 @@ fn predicted<'py>(
     let figures = json!({
         "targets": found.targets,
         "labels": found.labels,
-        "mean_log_density": found.figures.map(|it| it.mean_log_density),
+        "quantiles": found.quantiles,
+        "numbers": found.numbers,
+        "mean_log_density": found.mean_log_density,
         "rmse": found.figures.map(|it| it.rmse),
         "mae": found.figures.map(|it| it.mae),
         "accuracy": found.accuracy,

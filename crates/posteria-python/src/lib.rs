@@ -5,6 +5,7 @@ mod chains;
 mod density;
 mod error;
 mod fit;
+mod questions;
 mod table;
 mod work;
 
@@ -25,8 +26,10 @@ fn _posteria(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<fit::Fit>()?;
     module.add_class::<density::Chains>()?;
-    module.add_function(wrap_pyfunction!(fit::compare, module)?)?;
-    module.add_function(wrap_pyfunction!(fit::select, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::assess, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::evidence, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::select, module)?)?;
     module.add_function(wrap_pyfunction!(fit::check_spec, module)?)?;
     module.add_function(wrap_pyfunction!(fit::spec_keys, module)?)?;
     module.add_function(wrap_pyfunction!(density::sample, module)?)?;

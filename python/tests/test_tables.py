@@ -56,7 +56,7 @@ def test_types_of_columns_mean_what_they_say(waves):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda t: t.assign(a=t.a.where(t.a < 0.9)), "missing"),
+        (lambda t: t.assign(a=t.a.where(t.a < 0.9)), 'leave their rows out with missing="drop"'),
         (lambda t: t.assign(a=t.a.where(t.a < 0.9, np.inf)), "inf"),
         (lambda t: t.assign(a=[{}] * 60), "row 1: dict"),
         (lambda t: t.assign(a=t.a.astype(complex)), "complex"),

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::{self, PosteriaError};
+use crate::error::{self, PosteriaError, in_python};
 
 /// All components of all draws: chain, draw, component.
 pub(crate) fn values<'py>(py: Python<'py>, draws: &Draws) -> PyResult<Bound<'py, PyArray3<f64>>> {
@@ -86,6 +86,7 @@ pub(crate) fn warnings<'c>(cautions: impl IntoIterator<Item = &'c Caution>) -> V
     let warning = |caution: &Caution| {
         let (message, cure) = caution.message_and_cure();
         let (code, doubt) = (caution.code(), caution.is_doubt());
+        let (message, cure) = (in_python(&message), cure.as_deref().map(in_python));
         json!({ "code": code, "message": message, "cure": cure, "doubt": doubt })
     };
     cautions.into_iter().map(warning).collect()

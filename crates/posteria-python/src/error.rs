@@ -25,7 +25,39 @@ create_exception!(posteria, InternalError, PyRuntimeError, "A fault of posteria 
 
 /// The exception of this class with the words of the error.
 pub(crate) fn of<E: pyo3::PyTypeInfo>(error: impl Display) -> PyErr {
-    PyErr::new::<E, _>(error.to_string())
+    PyErr::new::<E, _>(in_python(&error.to_string()))
+}
+
+/// Options of the command line that are told with a value.
+const WITH_VALUE: [&str; 6] = ["inference", "max-levels", "method", "missing", "refit", "task"];
+
+/// Words of the library, whose cures name options of the command line, with arguments of Python:
+/// `missing="drop"` for `--missing drop`.
+pub(crate) fn in_python(words: &str) -> String {
+    let mut parts = words.split("--");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let is_option = part.starts_with(|c: char| c.is_ascii_lowercase())
+            && (text.is_empty() || text.ends_with([' ', '(']));
+        let length = part.find(|c: char| !c.is_ascii_lowercase() && c != '-');
+        let (name, rest) = part.split_at(length.unwrap_or(part.len()));
+        if !is_option {
+            text.push_str("--");
+            text.push_str(part);
+            continue;
+        }
+        text.push_str(&name.replace('-', "_"));
+        let value = rest.strip_prefix(' ').filter(|_| WITH_VALUE.contains(&name));
+        let end = value.map(|it| it.find(|c: char| !c.is_alphanumeric()).unwrap_or(it.len()));
+        match value.zip(end).map(|(value, end)| value.split_at(end)) {
+            Some((value, rest)) if !value.is_empty() => {
+                let quote = if value.parse::<f64>().is_ok() { "" } else { "\"" };
+                text.push_str(&format!("={quote}{value}{quote}{rest}"));
+            }
+            _ => text.push_str(rest),
+        }
+    }
+    text
 }
 
 /// Work that was stopped.

@@ -1,0 +1,100 @@
+"""Long work: seen, stopped, shared by threads."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import posteria as pt
+
+MODEL = pt.MLP(hidden=4)
+
+
+@pytest.mark.filterwarnings("ignore::posteria.PosteriaWarning")
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+def test_ctrl_c_keeps_what_was_drawn(waves):
+    few = {"chains": 3, "warmup": 20, "progress": False}
+    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    cut = pt.fit(waves, "y", MODEL, draws=1_000_000, **few)
+    assert cut.facts.stopped == "interrupted" and cut.facts.draws > 0
+    more = cut.facts.draws + 100
+    cut.resume(draws=more)
+    whole = pt.fit(waves, "y", MODEL, draws=more, **few)
+    np.testing.assert_array_equal(cut._native.values(), whole._native.values())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+def test_ctrl_c_before_the_first_draw_is_an_interrupt(waves):
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        pt.fit(waves, "y", MODEL, chains=2, warmup=1_000_000, draws=10, progress=False)
+
+
+def test_other_threads_go_on_meanwhile(waves):
+    """The interpreter's lock is not held: a thread counts while a fit runs."""
+    counted = []
+    stop = threading.Event()
+
+    def count():
+        while not stop.is_set():
+            counted.append(time.perf_counter())
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    pt.fit(waves, "y", pt.GP(), progress=False)
+    stop.set()
+    thread.join()
+    assert len(counted) > 10
+
+
+@pytest.mark.filterwarnings("ignore::posteria.PosteriaWarning")
+def test_a_fit_can_be_asked_from_several_threads(line, waves):
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(line.predict(waves)["mean"].to_numpy()))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+
+
+def test_a_bar_is_shown_where_it_is_asked_for(waves, capfd):
+    pt.fit(waves, "y", pt.GP(), progress=True)
+    assert "sampling" in capfd.readouterr().err
+    pt.fit(waves, "y", pt.GP(), progress=False)
+    assert capfd.readouterr().err == ""
+
+
+def test_threads_change_nothing(waves):
+    few = {"chains": 3, "draws": 30, "warmup": 30, "progress": False}
+    one, four = (
+        pickle.loads(pickle.dumps(pt.fit(waves, "y", pt.Linear(residual="laplace"), threads=n, **few)))
+        for n in (1, 4)
+    )
+    np.testing.assert_array_equal(one._native.values(), four._native.values())
+
+
+def test_importing_needs_neither_frames_nor_pictures():
+    code = (
+        "import sys, posteria; "
+        "sys.exit(any(name in sys.modules for name in ('pandas', 'arviz', 'sklearn', 'matplotlib', 'tqdm')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_command_comes_along(command):
+    assert command("--version").split()[1] == pt.__version__
+    assert "usage" in command("--help").lower()

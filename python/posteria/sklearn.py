@@ -125,6 +125,7 @@ class _Classifier(ClassifierMixin, _Estimator):
 
     def predict(self, X):
         """The most probable classes."""
+        check_is_fitted(self)
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def _drawn(self, X):

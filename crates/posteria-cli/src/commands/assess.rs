@@ -7,7 +7,7 @@ mod rows;
 
 use std::path::Path;
 
-use posteria::assess::{Asked, RowGroups};
+use posteria::assess::{AssessmentAsked, RowGroups};
 use posteria::fit::Fit;
 
 pub use self::report::Report;
@@ -64,7 +64,7 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
     if let Some(file) = &arguments.pointwise {
         rows::write(file, &plan, &assessed)?;
     }
-    let asked = Asked {
+    let asked = AssessmentAsked {
         method: &plan.method,
         bootstrap: &plan.bootstrap,
         density: plan.shows_first,

@@ -3,7 +3,7 @@
 mod kept;
 
 use posteria::assess::{
-    ComparisonAsked, ComparisonReport, Contestant, ModelUtilities, SampledRows, UtilityComparison,
+    ComparedFit, ComparisonAsked, ComparisonReport, ModelUtilities, SampledRows, UtilityComparison,
     check_comparable,
 };
 use serde::Serialize;
@@ -37,12 +37,12 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     let subjects = subjects.collect::<Result<Vec<_>>>()?;
     let names: Vec<String> =
         subjects.iter().map(|subject| subject.path.display().to_string()).collect();
-    let contestants: Vec<Contestant<'_>> = subjects
+    let compared: Vec<ComparedFit<'_>> = subjects
         .iter()
         .zip(&names)
-        .map(|(subject, name)| Contestant { name, fit: &subject.fit, observed: subject.judged() })
+        .map(|(subject, name)| ComparedFit { name, fit: &subject.fit, observed: subject.judged() })
         .collect();
-    check_comparable(&contestants).bad_input()?;
+    check_comparable(&compared).bad_input()?;
     let plans = subjects.iter().map(|subject| Plan::new(&arguments.how, subject, context));
     let plans = plans.collect::<Result<Vec<_>>>()?;
     let mut models = Vec::with_capacity(subjects.len());

@@ -3,7 +3,9 @@
 use std::num::NonZero;
 
 use posteria::assess::{CompareOptions, Method, compare_fits};
+use posteria::evidence::{self, EvidenceOptions};
 use posteria::model::spec::{InferenceChoice, Spec};
+use posteria::select::{SelectOptions, select_inputs};
 use posteria::{FitOptions, Gp, Linear, Mlp, Table, Utility};
 use posteria_store::{Run, RunFolder};
 use serde::Serialize;
@@ -234,6 +236,44 @@ fn fits_are_compared_as_runs_are() {
     let twice = compare_fits(&[fits[0], fits[0]], &loo, &[], &asked).expect_err("one model");
     assert_eq!(twice.to_string(), "one is given twice; give it once");
     assert!(compare_fits(&fits[..1], &loo, &[], &asked).is_err());
+}
+
+/// Evidences and selections of a table in memory are those of runs.
+#[test]
+fn evidences_and_selections_are_those_of_runs() {
+    let place = place();
+    let train = Table::read(place.path("train.csv")).expect("a table");
+    let short = FitOptions {
+        chains: NonZero::new(2),
+        warmup: Some(60),
+        draws: NonZero::new(60),
+        ..FitOptions::default()
+    };
+    let model = Linear::default().inputs(["x", "z"]);
+    let fit = posteria::fit(&train, "y", model.clone(), &short).expect("a fit");
+    let common =
+        "train.csv --inputs x z --target y --model linear --chains 2 --warmup 60 --draws 60";
+    assert_eq!(place.call(&format!("fit {common} --out run")).code, 0);
+    let methods = vec![evidence::Method::Path, evidence::Method::Laplace];
+    let options = EvidenceOptions {
+        methods,
+        draws: Some(60),
+        rungs: Some(5),
+        ladders: Some(2),
+        ..EvidenceOptions::default()
+    };
+    let found = fit.evidence(&options).expect("an evidence").report(fit.rows());
+    let line = "evidence run --method path,laplace --draws 60 --rungs 5 --ladders 2 --json";
+    same_values(&found, &place.call(line).json(), line);
+    for (options, flags) in [
+        (SelectOptions::default(), ""),
+        (SelectOptions { folds: Some(3), ..SelectOptions::default() }, "--folds 3"),
+    ] {
+        let found = select_inputs(&train, "y", model.clone(), (&short, &options));
+        let found = found.expect("a selection").report().expect("a report");
+        let line = format!("select {common} --fold-draws 60 {flags} --out sel --force --json");
+        same_values(&found, &place.call(&line).json(), &line);
+    }
 }
 
 /// A run that has not converged says so wherever it is used.

@@ -58,9 +58,9 @@ pub use assessor::{
 pub use bootstrap::{Bootstrap, BootstrapError};
 pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
 pub use comparison::{
-    CompareOptions, ComparisonAsked, ComparisonReport, ComparisonRow, Contestant, DifferenceReport,
-    ModelUtilities, ModelUtility, NotComparable, SampledRows, UtilityComparison, check_comparable,
-    compare_fits,
+    CompareOptions, ComparedFit, ComparisonAsked, ComparisonReport, ComparisonRow,
+    DifferenceReport, ModelUtilities, ModelUtility, NotComparable, SampledRows, UtilityComparison,
+    check_comparable, compare_fits,
 };
 pub use dic::Dic;
 pub use difference::{
@@ -93,8 +93,8 @@ pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
 pub use predictions::{Predictions, quantile_name};
 pub use report::{
-    Asked, AssessmentReport, EffectiveParameters, InformationCriteria, PointwiseRow, RowGroups,
-    Subgroup, SubgroupUtility, SubsampleReport, UtilityReport,
+    AssessmentAsked, AssessmentReport, EffectiveParameters, InformationCriteria, PointwiseRow,
+    RowGroups, Subgroup, SubgroupUtility, SubsampleReport, UtilityReport,
 };
 pub use row_prediction::{
     PredictOptions, PredictionFigures, RowPrediction, Score, TargetPrediction, mean_cost,

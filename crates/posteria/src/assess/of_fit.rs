@@ -2,7 +2,7 @@
 
 use super::utility::{ELPD, Elpd};
 use super::{
-    Asked, AssessError, Assessed, AssessmentReport, Assessor, Bootstrap, ExpectedUtility,
+    AssessError, Assessed, AssessmentAsked, AssessmentReport, Assessor, Bootstrap, ExpectedUtility,
     InMemoryRefit, Method, PredictOptions, Predictions, RowGroups, RowPrediction, TargetFacts,
     Utility, UtilityFunction, bayesian_bootstrap,
 };
@@ -171,7 +171,8 @@ impl FitAssessment {
         let (densities, others): (Vec<_>, Vec<_>) =
             self.expected.iter().partition(|it| it.name == ELPD);
         let density = densities.first().copied().cloned();
-        let asked = Asked { method: &self.method, bootstrap, density: density.is_some(), groups };
+        let asked =
+            AssessmentAsked { method: &self.method, bootstrap, density: density.is_some(), groups };
         let density = match density {
             Some(known) => known,
             None => {

@@ -79,7 +79,7 @@ fn rows(count: usize) -> String {
 
 /// A fit that is compared with others.
 #[derive(Clone, Copy)]
-pub struct Contestant<'a> {
+pub struct ComparedFit<'a> {
     /// What it is called.
     pub name: &'a str,
     /// The fit.
@@ -94,7 +94,7 @@ pub struct Contestant<'a> {
 ///
 /// # Errors
 /// [`NotComparable`] that says why.
-pub fn check_comparable(models: &[Contestant<'_>]) -> Result<(), NotComparable> {
+pub fn check_comparable(models: &[ComparedFit<'_>]) -> Result<(), NotComparable> {
     for (index, model) in models.iter().enumerate() {
         if models[..index].iter().any(|other| other.name == model.name) {
             return Err(NotComparable::Twice { model: model.name.into() });
@@ -104,7 +104,7 @@ pub fn check_comparable(models: &[Contestant<'_>]) -> Result<(), NotComparable> 
     others.iter().try_for_each(|other| same_rows(first, other))
 }
 
-fn same_rows(one: &Contestant<'_>, two: &Contestant<'_>) -> Result<(), NotComparable> {
+fn same_rows(one: &ComparedFit<'_>, two: &ComparedFit<'_>) -> Result<(), NotComparable> {
     let (first, other) = (one.name.to_string(), two.name.to_string());
     let [encoder, others] = [one, two].map(|model| &model.fit.prepared.encoder);
     let [first_targets, other_targets] = [encoder, others].map(|it| it.target_names());

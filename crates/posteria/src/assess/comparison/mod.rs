@@ -5,7 +5,7 @@ mod of_fits;
 
 use serde::Serialize;
 
-pub use comparable::{Contestant, NotComparable, check_comparable};
+pub use comparable::{ComparedFit, NotComparable, check_comparable};
 pub use of_fits::{CompareOptions, compare_fits};
 
 use super::{

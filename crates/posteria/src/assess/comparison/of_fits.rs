@@ -1,6 +1,6 @@
 //! Compare fits that are in memory.
 
-use super::{ComparisonAsked, ComparisonReport, Contestant, ModelUtilities, check_comparable};
+use super::{ComparedFit, ComparisonAsked, ComparisonReport, ModelUtilities, check_comparable};
 use crate::assess::{AssessError, ComparisonError, Method, TargetFacts, Utility};
 use crate::fit::Fit;
 
@@ -28,9 +28,9 @@ pub fn compare_fits(
     let (Some((_, first)), true) = (fits.first(), fits.len() > 1) else {
         return Err(ComparisonError::TooFew.into());
     };
-    let contestants: Vec<Contestant<'_>> =
-        fits.iter().map(|(name, fit)| Contestant { name, fit, observed: &fit.observed }).collect();
-    check_comparable(&contestants)?;
+    let compared: Vec<ComparedFit<'_>> =
+        fits.iter().map(|(name, fit)| ComparedFit { name, fit, observed: &fit.observed }).collect();
+    check_comparable(&compared)?;
     let usual = Utility::usual(&TargetFacts::of(&first.prepared.data));
     let utilities = if utilities.is_empty() { &usual[..] } else { utilities };
     let groups = options.groups.as_ref().or(first.prepared.data.groups.as_ref());

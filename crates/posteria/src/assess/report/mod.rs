@@ -130,7 +130,7 @@ pub struct PointwiseRow {
 
 /// What was asked of an assessment.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AssessmentAsked<'a> {
     /// How rows were predicted.
     pub method: &'a Method,
     /// How future rows are drawn, from all rows that the fit is judged by.
@@ -149,7 +149,7 @@ impl<R: Refit> Assessor<'_, R> {
     /// As [`Assessor::assess`].
     pub fn report(
         &self,
-        asked: &Asked<'_>,
+        asked: &AssessmentAsked<'_>,
         (assessed, expected): (&Assessed, &[ExpectedUtility]),
     ) -> Result<AssessmentReport, R::Error> {
         let subgroups = match asked.groups {
@@ -184,7 +184,7 @@ impl<R: Refit> Assessor<'_, R> {
     }
 }
 
-impl Asked<'_> {
+impl AssessmentAsked<'_> {
     /// The number of utilities that come first without having been asked for.
     fn unasked(&self) -> usize {
         usize::from(!self.density)
@@ -194,7 +194,7 @@ impl Asked<'_> {
 impl AssessmentReport {
     /// The sums over `rows` rows and what is known about each of them.
     fn new(
-        asked: &Asked<'_>,
+        asked: &AssessmentAsked<'_>,
         (assessed, expected): (&Assessed, &[ExpectedUtility]),
         information: Option<&Information>,
         rows: usize,

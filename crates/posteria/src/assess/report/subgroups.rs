@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Asked;
+use super::AssessmentAsked;
 use crate::assess::{AssessError, Assessed, PointwiseUtilities, bayesian_bootstrap};
 use crate::data::Table;
 
@@ -66,7 +66,7 @@ impl RowGroups {
     /// some in it.
     pub(super) fn expected(
         &self,
-        asked: &Asked<'_>,
+        asked: &AssessmentAsked<'_>,
         assessed: &Assessed,
     ) -> Result<Vec<Subgroup>, AssessError> {
         let bootstrap = asked.bootstrap.of_sample(assessed.sample.as_ref());

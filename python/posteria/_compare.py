@@ -2,8 +2,6 @@
 
 import json
 
-import numpy as np
-
 from . import _posteria
 from ._progress import shower
 from ._results import Comparison
@@ -33,8 +31,7 @@ def compare(
     if method == "kfold":
         asked.update(folds=folds, repeats=repeats, block=block)
         if groups is not None:
-            _, labels = np.unique(np.asarray(groups), return_inverse=True)
-            asked["labels"] = labels.tolist()
+            asked["labels"] = next(iter(dict(fits).values()))._labels(groups)
     elif method != "loo":
         raise _posteria.SpecificationError(f"method is {method!r}; use 'loo' or 'kfold'")
     utilities = [utility] if isinstance(utility, str) else list(utility or [])

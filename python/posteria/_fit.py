@@ -43,7 +43,9 @@ def fit(data, target=None, model="linear", *, threads=None, progress=None, **opt
     table, targets = as_table(data, target=target)
     spec = spec_of(model, targets, options)
     working = (threads, shower(progress))
-    fitted = Fit(_posteria.Fit.fit(table, json.dumps(spec), working), threads=threads, progress=progress)
+    native = _posteria.Fit.fit(table, json.dumps(spec), working)
+    fitted = Fit(native, threads=threads, progress=progress)
+    fitted._data = data
     fitted._tell(first=True)
     return fitted
 
@@ -91,6 +93,8 @@ class Fit:
         self._page = None
         self._facts = None
         self._archive = None
+        #: What it was fitted to, for columns that are neither inputs nor targets.
+        self._data = None
 
     # Pickles hold the run folder.
 
@@ -253,14 +257,24 @@ class Fit:
     def kfold(self, folds=10, *, groups=None, repeats=1, block=None, utility=None):
         """The same by fits without each of so many folds, corrected for having fewer rows.
 
-        ``groups``: one value per row of the fit; rows of a group are left out together. ``block``: folds
-        of successive rows, so many rows on either side left out too.
+        ``groups``: a column of the table, or one value per row; rows of a group are left out together.
+        ``block``: folds of successive rows, so many rows on either side left out too.
         """
         method = {"method": "kfold", "folds": folds, "repeats": repeats, "block": block}
         if groups is not None:
-            _, labels = np.unique(np.asarray(groups), return_inverse=True)
-            method["labels"] = labels.tolist()
+            method["labels"] = self._labels(groups)
         return self._assess(method, utility)
+
+    def _labels(self, groups):
+        """A number for every row, the same for rows of a group."""
+        if isinstance(groups, str):
+            if self._data is None:
+                raise _posteria.DataError(
+                    f"a fit that was loaded does not have the column {groups}; give its values"
+                )
+            return as_table(self._data)[0].labels(groups)
+        _, labels = np.unique(np.asarray(groups), return_inverse=True)
+        return labels.tolist()
 
     def _assess(self, method, utility):
         utilities = [utility] if isinstance(utility, str) else list(utility or [])

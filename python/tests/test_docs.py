@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["docs/guide/python.md", "python/README.md"]
+PAGES = ["docs/guide/python.md", "python/README.md", "README.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 for needed in ("arviz", "pandas", "sklearn"):
@@ -15,13 +15,16 @@ for needed in ("arviz", "pandas", "sklearn"):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+def test_the_blocks_of_a_page_run(page, waves, tmp_path, monkeypatch):
     """In order, in one namespace, in an empty folder; lines of errors are those of the page."""
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert len(blocks) == text.count("```python"), "a block does not end"
     assert blocks
     monkeypatch.chdir(tmp_path)
+    if page == "README.md":
+        # The table that its commands have made before.
+        waves.to_csv("waves.csv", index=False)
     names = {"__name__": "__main__"}
     with warnings.catch_warnings():
         warnings.simplefilter("default")

@@ -103,6 +103,10 @@ def test_folds_keep_groups_together(line, waves):
     assert len(found.pointwise) == len(waves)
     plain = line.kfold(4, utility="mae")
     assert plain.utilities[0].mean != found.utilities[1].mean
+    table = waves.assign(batch=groups)
+    options = {"draws": 200, "inputs": ["a", "b", "c"], "progress": False}
+    named = pt.fit(table, "y", pt.Linear(), **options).kfold(4, groups="batch", utility="mae")
+    assert named.utilities[0].mean == found.utilities[1].mean
     with pytest.raises(pt.PosteriaError, match="60 rows"):
         line.kfold(4, groups=[1, 2, 3])
 

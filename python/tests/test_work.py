@@ -24,9 +24,9 @@ def test_ctrl_c_keeps_what_was_drawn(waves):
     timer.start()
     cut = pt.fit(waves, "y", MODEL, draws=1_000_000, **few)
     assert cut.facts.stopped == "interrupted" and cut.facts.draws > 0
-    more = cut.facts.draws + 100
-    cut.resume(draws=more)
-    whole = pt.fit(waves, "y", MODEL, draws=more, **few)
+    # Some chains were further than others: to the furthest, and a little more.
+    cut.resume(draws=cut.facts.draws + 100)
+    whole = pt.fit(waves, "y", MODEL, draws=cut.facts.draws, **few)
     np.testing.assert_array_equal(cut._native.values(), whole._native.values())
 
 

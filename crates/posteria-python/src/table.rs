@@ -45,6 +45,12 @@ impl Table {
         self.table.names().to_vec()
     }
 
+    /// For every row a number that is the same where the cells of a column are.
+    fn labels(&self, column: &str) -> PyResult<Vec<usize>> {
+        let rows: Vec<usize> = (0..self.table.rows()).collect();
+        self.table.labels(column, &rows).map_err(error::of::<DataError>)
+    }
+
     /// Number of rows.
     #[getter]
     fn rows(&self) -> usize {

@@ -43,7 +43,7 @@ def fit(data, target=None, model="linear", *, threads=None, progress=None, **opt
     table, targets = as_table(data, target=target)
     spec = spec_of(model, targets, options)
     working = (threads, shower(progress))
-    native = _posteria.Fit.fit(table, json.dumps(spec), working)
+    native = _posteria.Fit.of_table(table, json.dumps(spec), working)
     fitted = Fit(native, threads=threads, progress=progress)
     fitted._data = data
     fitted._tell(first=True)

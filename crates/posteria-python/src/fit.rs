@@ -92,7 +92,7 @@ impl Fit {
 impl Fit {
     /// Fits the model of a specification to a table.
     #[staticmethod]
-    fn fit(py: Python<'_>, table: &Table, spec: &str, working: Working<'_>) -> PyResult<Self> {
+    fn of_table(py: Python<'_>, table: &Table, spec: &str, working: Working<'_>) -> PyResult<Self> {
         let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
         spec.check().map_err(error::of::<SpecificationError>)?;
         if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
@@ -203,7 +203,6 @@ impl Fit {
     }
 
     /// The data of the fit: group, name, dimensions as JSON, values.
-    #[expect(clippy::type_complexity, reason = "a list of tuples, as Python has it")]
     fn data<'py>(
         &self,
         py: Python<'py>,

@@ -228,7 +228,7 @@ fn fits_are_compared_as_runs_are() {
     let asked = CompareOptions::default();
     let found = compare_fits(&fits, &loo, &[], &asked).expect("a comparison");
     same_values(&found, &place.call("compare one two --json").json(), "usual");
-    let asked = CompareOptions { difference: Some(0.01) };
+    let asked = CompareOptions { difference: Some(0.01), ..CompareOptions::default() };
     let (folds, by) = (Method::k_fold(3, 1), [Utility::Mae]);
     let found = compare_fits(&fits, &folds, &by, &asked).expect("a comparison");
     let line = "compare one two --json --folds 3 --utility mae --difference 0.01";

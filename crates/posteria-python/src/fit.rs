@@ -98,8 +98,10 @@ impl Fit {
         if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
             return Err(error::of::<SpecificationError>("say which column is the target"));
         }
+        let table = table.take()?;
         let fitted = run(py, asked(working, true), |workers| {
-            let prepared = Prepared::new(spec, &table.table, None);
+            let prepared = Prepared::new(spec, &table, None);
+            drop(table);
             let prepared = prepared.map_err(|error| error::of_prepare(&error))?;
             prepared.fit(workers).map_err(error::of_fit)
         })?;
@@ -258,9 +260,10 @@ impl Fit {
             let words = format!("the quantile {bad} is not a probability between 0 and 1");
             return Err(error::of::<SpecificationError>(words));
         }
+        let table = table.get()?;
         let found = self.work(py, working, |fit| {
             let options = PredictOptions { quantiles: &quantiles, decide: None };
-            fit.predict_with(&table.table, &options).map_err(error::of_assess)
+            fit.predict_with(&table, &options).map_err(error::of_assess)
         })?;
         predicted(py, &found, quantiles.len())
     }
@@ -275,10 +278,10 @@ impl Fit {
         working: Working<'py>,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let functions = what == "functions";
+        let table = table.get()?;
         let (values, shape) = self.work(py, working, |fit| {
             let encoder = &fit.prepared.encoder;
-            let new =
-                encoder.encode(&table.table, Missing::Error).map_err(error::of::<DataError>)?;
+            let new = encoder.encode(&table, Missing::Error).map_err(error::of::<DataError>)?;
             let predictive = fit.predictive().map_err(error::of::<PosteriaError>)?;
             let predictive = predictive.ok_or_else(|| error::of_assess(AssessError::NoTargets))?;
             let per_chain = per_chain.unwrap_or(usize::MAX).clamp(1, fit.draws.draws);

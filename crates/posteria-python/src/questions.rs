@@ -152,6 +152,7 @@ pub(crate) fn select(
     let number = |key: &str| how[key].as_u64().map(|it| it as usize);
     let time = how["time"].as_str().map(str::parse::<TimeBudget>).transpose();
     let time = time.map_err(error::of::<SpecificationError>)?;
+    let table = table.get()?;
     run(py, asked(working, false), |workers| {
         let options = FitOptions {
             chains: number("chains").and_then(NonZero::new),
@@ -171,7 +172,7 @@ pub(crate) fn select(
         });
         let utility = utility.transpose().map_err(error::of::<SpecificationError>)?;
         let asked = SelectOptions { utility, folds: number("folds"), ..SelectOptions::default() };
-        let found = select_inputs(&table.table, target, spec, (&options, &asked));
+        let found = select_inputs(&table, target, spec, (&options, &asked));
         let found = found.map_err(error::of_selection)?;
         let report = found.report().map_err(error::of_selection)?;
         chains::report(&report, None, &found.search.summary().cautions)

@@ -1,6 +1,7 @@
 //! Columns of a Python table.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::PyReadonlyArray1;
 use posteria::data::{self, Column};
@@ -11,7 +12,27 @@ use crate::error::{self, DataError};
 /// A table of named columns.
 #[pyclass(frozen, module = "posteria._posteria")]
 pub(crate) struct Table {
-    pub(crate) table: data::Table,
+    /// Gone when a fit has encoded it: a large table is not held twice while chains run.
+    table: Mutex<Option<Arc<data::Table>>>,
+}
+
+impl Table {
+    fn new(table: data::Table) -> Self {
+        Table { table: Mutex::new(Some(Arc::new(table))) }
+    }
+
+    /// The table itself.
+    pub(crate) fn get(&self) -> PyResult<Arc<data::Table>> {
+        let held = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        held.clone().ok_or_else(|| error::of::<DataError>("the table was given to a fit"))
+    }
+
+    /// The table, which nobody has any more after this.
+    pub(crate) fn take(&self) -> PyResult<Arc<data::Table>> {
+        let table = self.get()?;
+        *self.table.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(table)
+    }
 }
 
 #[pymethods]
@@ -29,32 +50,33 @@ impl Table {
         };
         let columns = columns.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
         let table = data::Table::new(source, columns).map_err(error::of::<DataError>)?;
-        Ok(Table { table })
+        Ok(Table::new(table))
     }
 
     /// Of a text file.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let table = py.detach(|| data::Table::read(path)).map_err(error::of::<DataError>)?;
-        Ok(Table { table })
+        Ok(Table::new(table))
     }
 
     /// Names of the columns.
     #[getter]
-    fn names(&self) -> Vec<String> {
-        self.table.names().to_vec()
+    fn names(&self) -> PyResult<Vec<String>> {
+        Ok(self.get()?.names().to_vec())
     }
 
     /// For every row a number that is the same where the cells of a column are.
     fn labels(&self, column: &str) -> PyResult<Vec<usize>> {
-        let rows: Vec<usize> = (0..self.table.rows()).collect();
-        self.table.labels(column, &rows).map_err(error::of::<DataError>)
+        let table = self.get()?;
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        table.labels(column, &rows).map_err(error::of::<DataError>)
     }
 
     /// Number of rows.
     #[getter]
-    fn rows(&self) -> usize {
-        self.table.rows()
+    fn rows(&self) -> PyResult<usize> {
+        Ok(self.get()?.rows())
     }
 }
 

@@ -27,6 +27,13 @@ __all__ = [
 ]
 
 
+def _keep(estimator, given):
+    """Keep the parameters of a constructor as they were given, which is all that it may do."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
+
+
 class _Estimator(BaseEstimator):
     """What all estimators have: how much is sampled, and by whom."""
 
@@ -192,15 +199,7 @@ class BayesianLinearRegressor(_Regressor):
         random_state=None,
         n_jobs=None,
     ):
-        self.residual = residual
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.ess = ess
-        self.time = time
-        self.model_options = model_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _keep(self, locals())
 
 
 @_documented("")
@@ -221,14 +220,7 @@ class BayesianLinearClassifier(_Classifier):
         random_state=None,
         n_jobs=None,
     ):
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.ess = ess
-        self.time = time
-        self.model_options = model_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _keep(self, locals())
 
 
 @_documented(_HIDDEN + _RESIDUAL)
@@ -251,16 +243,7 @@ class BayesianMLPRegressor(_Regressor):
         random_state=None,
         n_jobs=None,
     ):
-        self.hidden = hidden
-        self.residual = residual
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.ess = ess
-        self.time = time
-        self.model_options = model_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _keep(self, locals())
 
 
 @_documented(_HIDDEN)
@@ -282,15 +265,7 @@ class BayesianMLPClassifier(_Classifier):
         random_state=None,
         n_jobs=None,
     ):
-        self.hidden = hidden
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.ess = ess
-        self.time = time
-        self.model_options = model_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _keep(self, locals())
 
 
 @_documented(_COVARIANCE + _RESIDUAL)
@@ -313,16 +288,7 @@ class GaussianProcessRegressor(_Regressor):
         random_state=None,
         n_jobs=None,
     ):
-        self.covariance = covariance
-        self.residual = residual
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.ess = ess
-        self.time = time
-        self.model_options = model_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _keep(self, locals())
 
 
 @_documented(_COVARIANCE)
@@ -344,15 +310,7 @@ class GaussianProcessClassifier(_Classifier):
         random_state=None,
         n_jobs=None,
     ):
-        self.covariance = covariance
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.ess = ess
-        self.time = time
-        self.model_options = model_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _keep(self, locals())
 
 
 class InputSelector(SelectorMixin, TransformerMixin, BaseEstimator):
@@ -388,13 +346,7 @@ class InputSelector(SelectorMixin, TransformerMixin, BaseEstimator):
         random_state=None,
         n_jobs=None,
     ):
-        self.model = model
-        self.task = task
-        self.draws = draws
-        self.chains = chains
-        self.warmup = warmup
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _keep(self, locals())
 
     def fit(self, X, y):
         """Find the inputs that matter for ``y``."""

@@ -191,7 +191,7 @@ def select(
     **options: Unpack[_SelectOptions],
 ) -> Result: ...
 def compare(
-    fits: Mapping[str, Fit],
+    fits: Mapping[str, Fit] | Sequence[Fit],
     utility: str | Sequence[str] | None = None,
     *,
     method: Literal["loo", "kfold"] = "loo",
@@ -199,6 +199,8 @@ def compare(
     groups: ArrayLike | None = None,
     repeats: int = 1,
     block: int | None = None,
+    matching: bool = True,
+    refit: int | None = None,
     difference: float | None = None,
     threads: int | None = None,
     progress: bool | None = None,
@@ -236,10 +238,22 @@ class Fit:
     def resume(
         self, draws: int | None = None, *, ess: float | None = None, time: str | None = None
     ) -> Fit: ...
-    def predict(self, new: _Table, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Any: ...
+    def predict(
+        self,
+        new: _Table,
+        quantiles: float | Sequence[float] = (0.05, 0.5, 0.95),
+        *,
+        missing: Literal["error", "drop"] = "error",
+    ) -> Any: ...
     def samples(self, new: _Table, draws: int | None = None) -> NDArray[Any]: ...
     def functions(self, new: _Table, draws: int | None = None) -> _Floats: ...
-    def loo(self, utility: str | Sequence[str] | None = None) -> Result: ...
+    def loo(
+        self,
+        utility: str | Sequence[str] | None = None,
+        *,
+        matching: bool = True,
+        refit: int | None = None,
+    ) -> Result: ...
     def kfold(
         self,
         folds: int = 10,
@@ -250,7 +264,7 @@ class Fit:
         utility: str | Sequence[str] | None = None,
     ) -> Result: ...
     def evidence(self, methods: str | Sequence[str] = ("path",)) -> Result: ...
-    def save(self, path: _Path) -> None: ...
+    def save(self, path: _Path, *, force: bool = False) -> None: ...
     def report(self, path: _Path = "report.html") -> Path: ...
     def to_arviz(self) -> Any: ...
 

@@ -14,6 +14,10 @@ class Chains:
     def __init__(self, native):
         self._native = native
 
+    def __repr__(self) -> str:
+        chains, draws, components = self.values().shape
+        return f"<posteria.Chains: {chains} chains of {draws} draws, {components} components>"
+
     def _summary(self):
         return Result.of_json(self._native.summary())
 
@@ -91,7 +95,7 @@ def sample(
             return float(density(x))
 
     found = Chains(_posteria.sample(called, how, shower(progress)))
-    warn_of_draws(found._summary().warnings)
+    warn_of_draws(found._summary().warnings, see="summary()")
     return found
 
 

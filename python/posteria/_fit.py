@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import warnings
 import zipfile
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from ._models import KEYS, METHOD, as_model
 from ._progress import shower
 from ._results import Assessment, Evidence, Result, frame
 from ._table import as_table
-from ._warnings import ConvergenceWarning, warn, warn_of_draws
+from ._warnings import ConvergenceWarning, tell, warn, warn_of_draws, words
 
 #: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`.
 DATA = ("inputs", "group", "standardize", "missing", "max_levels")
@@ -105,7 +104,7 @@ class Fit:
         if self._archive is None:
             with tempfile.TemporaryDirectory() as folder:
                 run = Path(folder) / "run"
-                self._native.save(run)
+                self._native.save(run, False)
                 self._archive = _archive_of(run)
         return self._archive
 
@@ -132,18 +131,14 @@ class Fit:
     def _working(self):
         return self._threads, shower(self._progress)
 
-    def _tell(self, first=False, stacklevel=4):
+    def _tell(self, first=False):
         """Warn of what was found in the data and in the chains."""
         if first:
-            warn(self.facts.warnings, stacklevel=stacklevel)
+            warn(self.facts.warnings)
         if self.facts.stopped == "interrupted":
-            warnings.warn(
-                f"the work was stopped after {self.facts.draws} draws of every chain; go on with "
-                "fit.resume()",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
-            )
-        warn_of_draws(self._summary().warnings, stacklevel=stacklevel)
+            drawn = f"after {self.facts.draws} draws of every chain" if self.facts.draws else "while it warmed up"
+            tell(f"the work was stopped {drawn}; go on with fit.resume()", ConvergenceWarning)
+        warn_of_draws(self._summary().warnings)
 
     # The posterior
 
@@ -162,8 +157,8 @@ class Fit:
 
     def diagnose(self):
         """Whether the chains can be trusted: predictions first, then every variable."""
-        attained = json.loads(self._native.attained())
-        found = Result(predictions=attained and Result(attained))
+        attained = json.loads(self._native.attained(), object_hook=Result)
+        found = Result(predictions=attained)
         found["stopped"] = self.facts.stopped
         found["warnings"] = self._summary().warnings
         found["variables"] = self.summary()
@@ -197,14 +192,18 @@ class Fit:
 
     # Predictions
 
-    def predict(self, new, quantiles=(0.05, 0.5, 0.95)):
+    def predict(self, new, quantiles=(0.05, 0.5, 0.95), *, missing="error"):
         """Predict every row of ``new``: a frame with mean, sd and quantiles, or classes and their
-        probabilities; with the log density of the target where ``new`` has it.
+        probabilities; with the log density of the target where ``new`` has it. ``missing="drop"`` leaves
+        out rows with empty cells.
 
         ``.samples()`` of the frame draws new targets at the same rows.
         """
-        table, _ = as_table(new)
-        found = self._native.predict(table, [float(p) for p in quantiles], self._working())
+        if missing not in ("error", "drop"):
+            raise _posteria.SpecificationError(f"missing is {missing!r}; use 'error' or 'drop'")
+        table = self._table(new)
+        quantiles = [float(p) for p in np.atleast_1d(quantiles)]
+        found = self._native.predict(table, quantiles, missing == "drop", self._working())
         about = Result.of_json(found["json"])
         columns = {}
         several = len(about.targets) > 1
@@ -220,15 +219,20 @@ class Fit:
                 columns[f"prob[{label}]"] = found["prob"][:, place]
         if "log_density" in found:
             columns["log_density"] = found["log_density"]
-        warn(about.warnings, stacklevel=3)
+        warn(about.warnings)
         figures = ("mean_log_density", "rmse", "mae", "accuracy")
         figures = Result((key, about[key]) for key in figures if about[key] is not None)
-        return _predictions(columns, getattr(new, "index", None), self, table, figures)
+        places = np.asarray(about.numbers, dtype=int) - 1
+        return _predictions(columns, _index(new, table, places), (self, table), figures)
 
     def samples(self, new, draws=None):
         """New targets at the rows of ``new``: an array of draw, row (and target, if there are
-        several); classes as their labels. Of all draws, or of about so many."""
-        return self._samples(as_table(new)[0], draws)
+        several); classes as their labels. Of all draws, or of so many."""
+        return self._samples(self._table(new), draws)
+
+    def _table(self, new):
+        """New rows; columns of an array are the inputs in their order."""
+        return as_table(new, names=self.facts.inputs)[0]
 
     def _samples(self, table, draws=None):
         found = self._draw("targets", table, draws)
@@ -240,19 +244,27 @@ class Fit:
     def functions(self, new, draws=None):
         """The functions behind the targets at the rows of ``new``, without noise: an array of draw,
         row (and function); log odds for two classes."""
-        found = self._draw("functions", as_table(new)[0], draws)
+        found = self._draw("functions", self._table(new), draws)
         return found[..., 0] if found.shape[-1] == 1 else found
 
     def _draw(self, what, table, draws):
+        if draws is not None and int(draws) < 1:
+            raise _posteria.SpecificationError(f"draws is {draws}; ask for at least one")
         per_chain = None if draws is None else -(-int(draws) // self.facts.chains)
-        return self._native.draw(what, table, per_chain, self._working())
+        found = self._native.draw(what, table, per_chain, self._working())
+        if draws is None or len(found) <= int(draws):
+            return found
+        # Evenly, so that no chain is left out.
+        return found[np.arange(int(draws)) * len(found) // int(draws)]
 
     # How good it is
 
-    def loo(self, utility=None):
+    def loo(self, utility=None, *, matching=True, refit=None):
         """How good predictions of new rows will be, by leaving out every row in turn: Pareto-smoothed
-        importance sampling, repaired by moment matching and new fits where weights fail."""
-        return self._assess({"method": "loo"}, utility)
+        importance sampling. Rows whose weights fail are repaired by ``matching`` moments, and those that
+        still fail by new fits, at most ``refit`` of them; both can take longer than the fit."""
+        method = {"method": "loo", "matching": bool(matching), "refit": refit}
+        return self._assess(method, utility)
 
     def kfold(self, folds=10, *, groups=None, repeats=1, block=None, utility=None):
         """The same by fits without each of so many folds, corrected for having fewer rows.
@@ -289,44 +301,70 @@ class Fit:
             if rows and key in rows[0]:
                 columns[key] = _numbers([row[key] for row in rows])
         found["pointwise"] = frame(columns)
-        warn(found.warnings, stacklevel=4)
+        warn(found.warnings)
         return found
 
     def evidence(self, methods=("path",)):
         """The log evidence log p(D | model), by each of these methods."""
         methods = [methods] if isinstance(methods, str) else list(methods)
         found = Evidence.of_json(_posteria.evidence(self._native, methods, self._working()))
-        warn(found.warnings, stacklevel=3)
+        warn(found.warnings)
         return found
 
     # Elsewhere
 
-    def save(self, path):
-        """Keep the fit in the new folder ``path``: a run that every ``posteria`` command reads."""
-        self._native.save(Path(path))
+    def save(self, path, *, force=False):
+        """Keep the fit in the new folder ``path``: a run that every ``posteria`` command reads; with
+        ``force`` in place of a run that is there."""
+        self._native.save(Path(path), bool(force))
         self._path = Path(path)
 
     def report(self, path="report.html"):
         """Write a self-contained page about the fit."""
+        path = Path(path).absolute()
         with tempfile.TemporaryDirectory() as folder:
             run = self._path
             if run is None or not run.exists():
-                run = Path(folder) / "fit"
+                # The page calls a run by the name of its folder.
+                run = Path(folder) / self._title()
                 with zipfile.ZipFile(io.BytesIO(self._archived())) as files:
                     files.extractall(run)
-            _command("report", os.fspath(run), "--out", os.fspath(path), "--quiet")
-        return Path(path)
+            run = run.absolute()
+            _command("report", run.name, "--out", os.fspath(path), "--quiet", cwd=run.parent)
+        return path
+
+    def _title(self):
+        of = "-".join(self.facts.targets)
+        name = f"{self.facts.kind}-of-{of}" if of else self.facts.kind
+        return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
 
     def _repr_html_(self) -> str:
         if self._page is None:
             with tempfile.TemporaryDirectory() as folder:
                 try:
-                    page = self.report(Path(folder) / "fit.html").read_text(encoding="utf-8")
-                except _posteria.PosteriaError:
-                    page = f"<pre>{html.escape(repr(self))}</pre>"
-            self._page = page
-        frame_of = html.escape(self._page, quote=True)
-        return f'<iframe srcdoc="{frame_of}" style="width:100%;height:42rem;border:0"></iframe>'
+                    self._page = self.report(Path(folder) / "fit.html").read_text(encoding="utf-8")
+                except (_posteria.PosteriaError, OSError):
+                    self._page = ""
+        # Where frames are not shown, as in notebooks that are not trusted, this is.
+        short = f"<pre>{html.escape(self._verdict())}</pre>"
+        if not self._page:
+            return short
+        page = html.escape(self._page, quote=True)
+        return f'{short}<iframe srcdoc="{page}" style="width:100%;height:42rem;border:0"></iframe>'
+
+    def _verdict(self):
+        """What it is and whether it can be trusted, in a few lines."""
+        lines = [repr(self)]
+        attained = json.loads(self._native.attained())
+        if attained:
+            lines.append(
+                f"predictions: R-hat {attained['r_hat']:.3f}, "
+                f"{min(attained['ess_bulk'], attained['ess_tail']):.0f} effective draws"
+            )
+        found = self._summary().warnings
+        doubts = [it for it in found if it["doubt"] and it["of_predictions"]]
+        lines += [f"careful: {words(it)}" for it in doubts]
+        return "\n".join(lines)
 
     def to_arviz(self):
         """All groups for ArviZ: an ``InferenceData`` (0.x) or a ``DataTree`` (1.x)."""
@@ -355,12 +393,12 @@ def _restored(archive, threads, progress):
     return fitted
 
 
-def _command(*arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "posteria", *arguments], capture_output=True, text=True, check=False
-    )
+def _command(*arguments, cwd):
+    command = [sys.executable, "-m", "posteria", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
     if done.returncode != 0:
-        raise _posteria.PosteriaError(done.stderr.strip() or f"exit code {done.returncode}")
+        told = done.stderr.strip().removeprefix("error: ")
+        raise _posteria.PosteriaError(told or f"exit code {done.returncode}")
     return done.stdout
 
 
@@ -373,26 +411,25 @@ def _numbers(values):
     return np.array(values, dtype=object)
 
 
-def _predictions(columns, index, fitted, table, figures):
+def _index(new, table, places):
+    """The labels of the rows that are predicted, where ``new`` has labels."""
+    index = getattr(new, "index", None)
+    if index is None or callable(index) or len(index) != table.rows:
+        return None if len(places) == table.rows else places
+    return index[places]
+
+
+def _predictions(columns, index, source, figures):
     """Predictions as a frame that can draw samples, where there is pandas."""
     try:
-        import pandas as pd
+        import pandas  # noqa: F401
     except ImportError:
         found = Result(columns)
         found["figures"] = figures
         return found
+    from ._frames import Predictions
 
-    class Predictions(pd.DataFrame):
-        """Predictions of rows; ``figures`` tell how good they are where the targets are known."""
-
-        _metadata = ["figures"]
-
-        def samples(self, draws=None):
-            """New targets at the same rows: an array of draw and row."""
-            return fitted._samples(table, draws)
-
-    if index is not None and (callable(index) or len(index) != table.rows):
-        index = None
     found = Predictions(columns, index=index)
     found.figures = figures
+    object.__setattr__(found, "_source", source)
     return found

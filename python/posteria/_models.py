@@ -34,7 +34,11 @@ def _signature(names) -> Signature:
 class _Keys:
     """Named values, all of them keys of a specification."""
 
-    def __init__(self, **keys):
+    def __init__(self, *values, **keys):
+        if values:
+            raise _posteria.SpecificationError(
+                f"name the keys of {type(self).__name__}, such as {self._allowed()[0]}=…"
+            )
         unknown = [key for key in keys if key not in self._allowed()]
         if unknown:
             allowed = ", ".join(self._allowed())
@@ -87,8 +91,8 @@ class Model(_Keys):
 
     kind: str = ""
 
-    def __init__(self, **keys):
-        super().__init__(**keys)
+    def __init__(self, *values, **keys):
+        super().__init__(*values, **keys)
         _posteria.check_spec(json.dumps(self.spec()))
 
     @classmethod
@@ -164,8 +168,8 @@ def as_model(model) -> Model:
         return model
     if isinstance(model, type) and issubclass(model, Model):
         return model()
-    if model in MODELS:
-        return MODELS[model]()
+    if isinstance(model, str) and model.lower() in MODELS:
+        return MODELS[model.lower()]()
     raise _posteria.SpecificationError(
         f"there is no model {model!r}; use posteria.Linear(), MLP(), GP(), Mixture() or PCA()"
     )

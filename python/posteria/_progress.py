@@ -1,6 +1,10 @@
 """Show how far long work is."""
 
 import sys
+import time
+
+#: Seconds that work takes before anybody wants to see a bar.
+PATIENCE = 1.0
 
 
 def shower(progress):
@@ -14,11 +18,12 @@ def shower(progress):
 
 
 class _Bar:
-    """A bar per piece of work."""
+    """A bar per piece of work that takes longer than a moment."""
 
     def __init__(self):
         self.bar = None
         self.what = None
+        self.began = time.monotonic()
 
     def __call__(self, what, done, total, ess, goal):
         if what is None:
@@ -26,11 +31,11 @@ class _Bar:
             return
         if what != self.what:
             self._close()
-            # Loaded late: most work is over before anybody could see a bar.
-            from tqdm.auto import tqdm
-
             self.what = what
-            self.bar = tqdm(total=total, desc=what, leave=False, dynamic_ncols=True)
+        if self.bar is None:
+            if time.monotonic() - self.began < PATIENCE:
+                return
+            self.bar = _tqdm()(total=total, initial=done, desc=what, leave=False)
         self.bar.total = total
         if ess is not None:
             self.bar.set_postfix_str(f"{ess:.0f} of {goal:.0f} effective draws", refresh=False)
@@ -40,3 +45,17 @@ class _Bar:
         if self.bar is not None:
             self.bar.close()
         self.bar = self.what = None
+
+
+def _tqdm():
+    """The bar of notebooks where its widgets are installed, else that of terminals."""
+    import tqdm
+
+    if "ipykernel" in sys.modules:
+        try:
+            import ipywidgets  # noqa: F401
+            import tqdm.notebook
+        except ImportError:
+            return tqdm.tqdm
+        return tqdm.notebook.tqdm
+    return tqdm.tqdm

@@ -28,7 +28,10 @@ class Result(dict):
 def _lines(result, indent=""):
     width = max((len(str(key)) for key in result), default=0)
     for key, value in result.items():
-        if isinstance(value, dict) and value:
+        if hasattr(value, "to_string"):
+            yield f"{indent}{key}:"
+            yield value.to_string(max_rows=10, max_cols=8)
+        elif isinstance(value, dict) and value:
             yield f"{indent}{key}:"
             yield from _lines(value, indent + "  ")
         elif isinstance(value, list) and value and isinstance(value[0], dict):
@@ -66,10 +69,12 @@ class Assessment(Result):
         ]
         if "pareto_k" in self:
             k = self.pareto_k
-            lines.append(f"Pareto k: {k.good} good, {k.ok} ok, {k.bad} bad, largest {_short(k.max)}")
+            largest = "infinite" if k.max is None else _short(k.max)
+            lines.append(f"Pareto k: {k.good} good, {k.ok} ok, {k.bad} bad, largest {largest}")
         for key, how in (("matched", "moment-matched draws"), ("refitted", "fits of their own")):
             if self[key]:
-                lines.append(f"{len(self[key])} rows left out by {how}")
+                count = len(self[key])
+                lines.append(f"{count} row{'s' if count > 1 else ''} left out by {how}")
         return "\n".join(lines)
 
 

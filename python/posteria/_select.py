@@ -8,7 +8,7 @@ from ._models import as_model
 from ._progress import shower
 from ._results import Selection
 from ._table import as_table
-from ._warnings import warn
+from ._warnings import warn_of_draws
 
 
 def select(
@@ -44,5 +44,5 @@ def select(
     working = (threads, shower(progress))
     found = _posteria.select(table, targets[0], json.dumps(spec), json.dumps(how), working)
     found = Selection.of_json(found)
-    warn(found.warnings)
+    warn_of_draws(found.warnings, see="the probabilities with care")
     return found

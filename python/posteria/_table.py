@@ -11,20 +11,25 @@ from ._posteria import DataError, Table
 TARGET = "y"
 
 
-def as_table(data, *, target=None):
+def as_table(data, *, target=None, names=None):
     """``data`` as a table of the library, and the names of its targets.
 
     ``data`` is a path, a pandas or polars frame, an Arrow table, a dictionary of columns, or an array,
-    whose columns are called x1, x2, …; ``target`` is a name, names, or values.
+    whose columns are called x1, x2, …, or by these ``names`` if there are as many; ``target`` is a name,
+    names, or values.
     """
     if isinstance(data, (str, os.PathLike)):
-        if target is not None and not _is_names(target):
+        if target is not None and not _is_names(target, None):
             raise DataError(f"{data}: give the name of the target column, not its values")
         path = Path(data)
         if path.suffix == ".parquet":
             return _of_columns(_arrow_columns(_read_parquet(path)), str(path), target)
         return Table.read(path), _names(target)
-    return _of_columns(columns_of(data), type(data).__name__, target)
+    columns = columns_of(data)
+    unnamed = [name for name, _ in columns] == [f"x{i + 1}" for i in range(len(columns))]
+    if unnamed and names is not None and len(names) == len(columns):
+        columns = [(name, values) for name, (_, values) in zip(names, columns)]
+    return _of_columns(columns, type(data).__name__, target)
 
 
 def columns_of(data):
@@ -35,7 +40,8 @@ def columns_of(data):
     if module == "pandas" and hasattr(data, "columns"):
         return [(str(name), _column(name, data.iloc[:, i])) for i, name in enumerate(data.columns)]
     if module == "pandas" and hasattr(data, "to_frame"):
-        return columns_of(data.to_frame())
+        # One row, by the names of its columns.
+        return columns_of(data.to_frame().T.infer_objects())
     if module == "polars" and hasattr(data, "get_columns"):
         return [(series.name, _column(series.name, series)) for series in data.get_columns()]
     if module == "polars" and hasattr(data, "collect"):
@@ -50,7 +56,7 @@ def columns_of(data):
 
 
 def _of_columns(columns, source, target):
-    if target is None or _is_names(target):
+    if target is None or _is_names(target, [name for name, _ in columns]):
         return Table.from_columns(source, columns), _names(target)
     new = _target_columns(target)
     taken = {name for name, _ in columns}
@@ -73,19 +79,21 @@ def _target_columns(values):
     return [(f"{TARGET}{i + 1}", column) for i, (_, column) in enumerate(columns)]
 
 
-def _is_names(target) -> bool:
-    if isinstance(target, str):
+def _is_names(target, columns) -> bool:
+    """Whether ``target`` is a name or names of columns, and not the values themselves."""
+    if np.ndim(target) == 0:
         return True
-    if isinstance(target, (list, tuple)):
-        # A list of names, unless it is so long that it must be the classes themselves.
-        return len(target) > 0 and len(target) < 20 and all(isinstance(it, str) for it in target)
-    return False
+    if not isinstance(target, (list, tuple)):
+        return False
+    if columns is not None:
+        return all(str(name) in columns for name in target)
+    return all(isinstance(name, str) for name in target)
 
 
 def _names(target):
     if target is None:
         return []
-    return [target] if isinstance(target, str) else list(target)
+    return [str(target)] if np.ndim(target) == 0 else [str(name) for name in target]
 
 
 def _array_columns(data):
@@ -124,6 +132,8 @@ def _column(name, values):
 
 
 def _array_column(name, array):
+    if array.ndim == 0:
+        array = array[None]
     if array.ndim != 1:
         raise DataError(f"column {name}: a column has one dimension, and this {array.ndim}")
     kind = array.dtype.kind

@@ -43,10 +43,13 @@ class _Estimator(BaseEstimator):
 
     def _fit(self, X, y):
         keys = {key: getattr(self, key) for key in self._keys}
-        model = self._model(**keys, **(self.model_options or {}))
+        model = self._model(**{**keys, **(self.model_options or {})})
+        target = "y"
+        while target in self._names():
+            target += "_"
         self.fit_ = _fit.fit(
-            X,
-            y,
+            {**self._columns(X), target: y},
+            target,
             model,
             chains=self.chains,
             warmup=self.warmup,
@@ -59,9 +62,16 @@ class _Estimator(BaseEstimator):
         )
         return self
 
+    def _names(self):
+        usual = [f"x{i + 1}" for i in range(self.n_features_in_)]
+        return list(getattr(self, "feature_names_in_", usual))
+
+    def _columns(self, X):
+        return {name: X[:, i] for i, name in enumerate(self._names())}
+
     def _new(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=np.float64)
+        return self._columns(validate_data(self, X, reset=False, dtype=np.float64))
 
     def sample_y(self, X, n_samples=1, random_state=0):
         """Draw targets from the posterior predictive distribution: an array of row and sample."""
@@ -367,6 +377,7 @@ class InputSelector(SelectorMixin, TransformerMixin, BaseEstimator):
             threads=_threads(self.n_jobs),
             progress=False,
         )
+        # By number: what inputs are called need not be names.
         names = [f"x{i + 1}" for i in range(X.shape[1])]
         self._support = np.isin(names, self.selection_.chosen)
         return self

@@ -12,13 +12,14 @@ def normal(x):
 
 @pytest.mark.parametrize("kernel", ["nuts", "hmc", "slice", "metropolis"])
 def test_a_normal_density_is_sampled_by_every_kernel(kernel):
+    few = {"warmup": 400, "draws": 400}
     density = normal if kernel in ("nuts", "hmc") else lambda x: normal(x)[0]
-    found = pt.sample(density, [0.0, 0.0], kernel=kernel, names=["a", "b"], draws=1000)
+    found = pt.sample(density, [0.0, 0.0], kernel=kernel, names=["a", "b"], **few)
     summary = found.summary().loc[["a", "b"]]
     # Five standard errors: a false-alarm rate of 5e-6 for all eight.
     assert (np.abs(summary["mean"] - 3.0) < 5 * summary["mcse_mean"]).all()
     assert (np.abs(summary["sd"] - 1.0) < 5 * summary["mcse_sd"]).all()
-    again = pt.sample(density, [0.0, 0.0], kernel=kernel, names=["a", "b"], draws=1000, threads=1)
+    again = pt.sample(density, [0.0, 0.0], kernel=kernel, names=["a", "b"], threads=1, **few)
     np.testing.assert_array_equal(found.values(), again.values())
 
 

@@ -69,6 +69,38 @@ def test_a_fit_goes_on_and_survives_a_folder_and_a_pickle(waves, tmp_path):
     np.testing.assert_array_equal(again.predict(waves)["mean"], whole.predict(waves)["mean"])
     with pytest.raises(pt.PosteriaError):
         part.save(tmp_path / "run")
+    part.save(tmp_path / "run", force=True)
+    assert pt.load(tmp_path / "run").facts.draws == 100
+
+
+def test_rows_are_predicted_whatever_they_come_as(line, waves):
+    """By position, as one row, without those that lack something."""
+    mean = line.predict(waves)["mean"].to_numpy()
+    array = waves[["a", "b", "c"]].to_numpy()
+    np.testing.assert_array_equal(line.predict(array)["mean"], mean)
+    one = {"a": array[0, 0], "b": array[0, 1], "c": array[0, 2]}
+    assert line.predict(one)["mean"].iloc[0] == mean[0]
+    assert line.predict(waves.iloc[0])["mean"].iloc[0] == mean[0]
+    holes = waves.assign(a=waves.a.where(waves.index % 2 == 0))
+    with pytest.raises(pt.DataError, match='missing="drop"'):
+        line.predict(holes)
+    dropped = line.predict(holes, missing="drop")
+    np.testing.assert_array_equal(dropped["mean"], mean[::2])
+    assert list(dropped.index) == list(waves.index[::2])
+    found = line.predict(waves, 0.5)
+    assert "q50" in found and "q05" not in found
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again["mean"], mean)
+    with pytest.raises(pt.PosteriaError, match="fit.samples"):
+        again.samples()
+    assert line.samples(waves, 5).shape == (5, 60)
+
+
+def test_models_without_targets_have_no_predictions_to_judge(waves):
+    fit = pt.fit(waves[["a", "b"]], model=pt.Mixture(components=2), progress=False)
+    for asked in (fit.loo, lambda: fit.samples(waves)):
+        with pytest.raises(pt.PosteriaError, match="no targets"):
+            asked()
 
 
 def test_classes_are_predicted_with_their_names(classes):
@@ -143,7 +175,9 @@ def test_summaries_are_frames(line):
     assert {"mean", "sd", "r_hat", "ess_bulk"} <= set(summary.columns)
     assert "residual_scale" in summary.index
     found = line.diagnose()
-    assert found.predictions.r_hat < 1.05 and len(found.variables) == len(summary)
+    assert found.predictions.fitted.r_hat <= found.predictions.r_hat < 1.05
+    assert len(found.variables) == len(summary) and "mean" in repr(found)
+    assert list(summary.columns)[:2] == ["mean", "sd"]
     assert "linear model of y" in repr(line)
 
 
@@ -153,6 +187,10 @@ def test_doubts_are_warnings_with_a_cure(waves):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit = pt.fit(waves, "y", "linear", progress=False)
+        from sklearn.datasets import load_diabetes
+
+        diabetes = load_diabetes(as_frame=True).frame.sample(120, random_state=0)
+        pt.fit(diabetes, "target", progress=False)
     far = pd.DataFrame({"a": [50.0], "b": [0.0], "c": [0.0]})
     with pytest.warns(pt.PosteriaWarning, match="range"):
         fit.predict(far)
@@ -162,4 +200,5 @@ def test_the_report_is_a_page(process, tmp_path):
     page = process.report(tmp_path / "page.html").read_text()
     assert page.startswith("<!doctype html>") or page.lower().startswith("<!doctype html>")
     shown = process._repr_html_()
-    assert shown.startswith("<iframe srcdoc=") and "Gaussian process" in shown
+    assert shown.startswith("<pre>") and "<iframe srcdoc=" in shown and "Gaussian process" in shown
+    assert "gp-of-y" in page

@@ -81,6 +81,15 @@ def test_odd_values_are_understood(waves):
         fitted(np.zeros((3, 3, 3)), target=[1, 2, 3])
 
 
+def test_targets_are_names_or_values(waves):
+    numbered = waves.set_axis(range(4), axis=1)
+    assert fitted(numbered, 3).facts.targets == ["3"]
+    assert fitted(numbered, [3]).facts.targets == ["3"]
+    few = waves.head(6)[["a", "b"]]
+    classes = pt.fit(few, ["u", "v", "u", "v", "u", "v"], pt.Linear(), **FEW)
+    assert classes.facts.labels == ["u", "v"]
+
+
 def test_new_rows_must_have_the_inputs(line, waves):
     with pytest.raises(pt.DataError, match="c"):
         line.predict(waves.drop(columns="c"))
@@ -100,5 +109,9 @@ def test_wrong_options_are_refused_by_name(waves):
         pt.Linear(hidden=3)
     with pytest.raises(pt.SpecificationError, match="familly"):
         pt.Prior(familly="normal")
+    with pytest.raises(pt.SpecificationError, match="name the keys"):
+        pt.MLP(10)
+    with pytest.raises(pt.SpecificationError, match="a whole number, in `sampling.draws`"):
+        fitted(waves, draws=30.5)
     with pytest.raises(pt.SpecificationError):
         pt.fit(waves, "y", model="forest")

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use posteria::caution::{Caution, Question};
+use posteria::caution::Caution;
 use posteria::draws::Draws;
 use posteria::fit::judged_summary;
 use posteria::model::spec::InferenceChoice;
@@ -12,16 +12,6 @@ use crate::approximation;
 use crate::commands::Context;
 use crate::text;
 use crate::warning::Warning;
-
-/// Whether a caution is about what predictions rest on, not about single parameters or relevances.
-fn concerns_predictions(caution: &Caution) -> bool {
-    match caution {
-        Caution::NotConverged { about, .. } | Caution::FewEffectiveDraws { about, .. } => {
-            !matches!(about, Question::Inputs | Question::Parameters)
-        }
-        _ => true,
-    }
-}
 
 /// Warns in one line, if there is reason to doubt the draws of the run at `path`, that whatever is
 /// made of them is no better. `found` is what its approximation found, if it has one.
@@ -38,7 +28,7 @@ pub fn repeat(
         true => Warning::from(caution).uncured(),
         false => Warning::from(caution),
     };
-    let of_predictions = summary.cautions.iter().filter(|it| concerns_predictions(it));
+    let of_predictions = summary.cautions.iter().filter(|it| it.concerns_predictions());
     let mut doubts: Vec<Warning> = of_predictions.map(warning).collect();
     doubts
         .extend(approximation::warnings(found).iter().map(|it| Warning::new("approximation", it)));

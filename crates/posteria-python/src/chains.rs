@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use posteria::assess::PointwiseRow;
 use posteria::caution::Caution;
-use posteria::diagnose::Summary;
+use posteria::diagnose::{Summary, VariableSummary};
 use posteria::draws::{Draws, Layout, Statistics};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -59,8 +59,12 @@ pub(crate) fn layout(layout: &Layout) -> Value {
 }
 
 /// A summary, with the keys of `posteria summary --json`.
-pub(crate) fn summary(summary: &Summary) -> Value {
-    json!({ "variables": summary.variables, "warnings": warnings(&summary.cautions) })
+pub(crate) fn summary(summary: &Summary) -> PyResult<String> {
+    #[derive(Serialize)]
+    struct Variables<'s> {
+        variables: &'s [VariableSummary],
+    }
+    report(&Variables { variables: &summary.variables }, None, &summary.cautions)
 }
 
 /// A report as JSON, its keys in their order, with figures of rows and what to be careful about.
@@ -87,7 +91,11 @@ pub(crate) fn warnings<'c>(cautions: impl IntoIterator<Item = &'c Caution>) -> V
         let (message, cure) = caution.message_and_cure();
         let (code, doubt) = (caution.code(), caution.is_doubt());
         let (message, cure) = (in_python(&message), cure.as_deref().map(in_python));
-        json!({ "code": code, "message": message, "cure": cure, "doubt": doubt })
+        let of_predictions = caution.concerns_predictions();
+        json!({
+            "code": code, "message": message, "cure": cure, "doubt": doubt,
+            "of_predictions": of_predictions,
+        })
     };
     cautions.into_iter().map(warning).collect()
 }

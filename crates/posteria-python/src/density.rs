@@ -36,9 +36,9 @@ pub(crate) struct Chains {
 #[pymethods]
 impl Chains {
     /// Mean, spread and convergence of every variable, as JSON.
-    fn summary(&self, py: Python<'_>) -> String {
+    fn summary(&self, py: Python<'_>) -> PyResult<String> {
         let summary = py.detach(|| summarize(&self.draws, &SummaryOptions::default()));
-        chains::summary(&summary).to_string()
+        chains::summary(&summary)
     }
 
     /// What a draw holds, as JSON.

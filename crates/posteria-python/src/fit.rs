@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use posteria::assess::{AssessError, PredictOptions, Predictions, RowPrediction};
-use posteria::data::Missing;
+use posteria::caution::Caution;
+use posteria::data::{Encoder, Missing};
 use posteria::fit::{self, Prepared, ResumeOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
 use posteria_store::{Labels, MOST_PREDICTIVE_BYTES, RunFolder, StaticArray, TrainingArrays};
@@ -15,7 +16,7 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use crate::chains;
-use crate::error::{self, DataError, PosteriaError, SpecificationError};
+use crate::error::{self, DataError, PosteriaError, SamplingError, SpecificationError};
 use crate::table::Table;
 use crate::work::{Asked, run};
 
@@ -80,6 +81,7 @@ impl Fit {
     ) -> PyResult<T> {
         run(py, asked(working, false), |workers| {
             let mut fit = self.lock();
+            has_draws(&fit)?;
             fit.workers = workers.clone();
             let done = work(&fit);
             fit.workers = Workers::of(workers.threads);
@@ -115,9 +117,16 @@ impl Fit {
         Ok(Fit::of(loaded))
     }
 
-    /// Keeps the fit in a new folder.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.look(py, |fit| RunFolder::save(fit, &path)).map_err(error::of_folder)
+    /// Keeps the fit in a new folder; with `force` in place of a run that is there, never of anything
+    /// else.
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        self.look(py, |fit| {
+            if force {
+                RunFolder::remove(&path)?;
+            }
+            RunFolder::save(fit, &path)
+        })
+        .map_err(error::of_folder)
     }
 
     /// Lets the chains go on.
@@ -149,6 +158,7 @@ impl Fit {
                 "task": encoder.task(),
                 "targets": encoder.target_names(),
                 "labels": encoder.labels(),
+                "inputs": input_columns(encoder),
                 "rows": fit.rows(),
                 "chains": fit.draws.chains,
                 "draws": fit.draws.draws,
@@ -168,7 +178,8 @@ impl Fit {
     /// JSON; null where there are no chains.
     fn attained(&self, py: Python<'_>) -> String {
         self.look(py, |fit| {
-            let found = fit.attained().map(|attained| {
+            let drawn = (fit.draws.draws > 0).then_some(fit);
+            let found = drawn.and_then(fit::Fit::attained).map(|attained| {
                 let mut all = json!(attained.worst());
                 if let (Some(all), Value::Object(each)) = (all.as_object_mut(), json!(attained)) {
                     all.extend(each);
@@ -180,8 +191,8 @@ impl Fit {
     }
 
     /// Mean, spread and convergence of every variable, as JSON.
-    fn summary(&self, py: Python<'_>) -> String {
-        self.look(py, |fit| chains::summary(&fit.summary()).to_string())
+    fn summary(&self, py: Python<'_>) -> PyResult<String> {
+        self.look(py, |fit| chains::summary(&fit.summary()))
     }
 
     /// What a draw holds, as JSON.
@@ -254,15 +265,17 @@ impl Fit {
         py: Python<'py>,
         table: &Table,
         quantiles: Vec<f64>,
+        drop: bool,
         working: Working<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let missing = if drop { Missing::Drop } else { Missing::Error };
         if let Some(bad) = quantiles.iter().find(|p| !(**p > 0.0 && **p < 1.0)) {
             let words = format!("the quantile {bad} is not a probability between 0 and 1");
             return Err(error::of::<SpecificationError>(words));
         }
         let table = table.get()?;
         let found = self.work(py, working, |fit| {
-            let options = PredictOptions { quantiles: &quantiles, decide: None };
+            let options = PredictOptions { quantiles: &quantiles, decide: None, missing };
             fit.predict_with(&table, &options).map_err(error::of_assess)
         })?;
         predicted(py, &found, quantiles.len())
@@ -284,6 +297,9 @@ impl Fit {
             let new = encoder.encode(&table, Missing::Error).map_err(error::of::<DataError>)?;
             let predictive = fit.predictive().map_err(error::of::<PosteriaError>)?;
             let predictive = predictive.ok_or_else(|| error::of_assess(AssessError::NoTargets))?;
+            if predictive.family.targets() == 0 {
+                return Err(error::of_assess(AssessError::NoTargets));
+            }
             let per_chain = per_chain.unwrap_or(usize::MAX).clamp(1, fit.draws.draws);
             let (values, width) = match functions {
                 true => (
@@ -299,6 +315,26 @@ impl Fit {
         })?;
         PyArray1::from_vec(py, values).reshape(shape)
     }
+}
+
+/// Columns of the table that the inputs come from, in order.
+fn input_columns(encoder: &Encoder) -> Vec<String> {
+    let mut columns: Vec<String> = encoder.input_columns().into_iter().map(|it| it.name).collect();
+    columns.dedup();
+    columns
+}
+
+/// Refuses a fit that was stopped before it had drawn anything.
+pub(crate) fn has_draws(fit: &fit::Fit) -> PyResult<()> {
+    match fit.draws.draws {
+        0 => Err(error::of::<SamplingError>("there are no draws yet; go on with fit.resume()")),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a caution is worth a warning whenever rows are predicted: some rows at the edge are not.
+fn is_telling(caution: &Caution) -> bool {
+    !matches!(caution, Caution::Extrapolation(found) if !found.exceeds_chance())
 }
 
 /// Predictions as arrays: row, target (and quantile, or class).
@@ -339,7 +375,7 @@ fn predicted<'py>(
         "rmse": found.figures.map(|it| it.rmse),
         "mae": found.figures.map(|it| it.mae),
         "accuracy": found.accuracy,
-        "warnings": chains::warnings(&found.cautions),
+        "warnings": chains::warnings(found.cautions.iter().filter(|it| is_telling(it))),
     });
     result.set_item("json", figures.to_string())?;
     Ok(result)

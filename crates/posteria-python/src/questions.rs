@@ -2,7 +2,10 @@
 
 use std::num::NonZero;
 
-use posteria::assess::{Better, CompareOptions, Method, TargetFacts, Utility, compare_fits};
+use posteria::assess::{
+    Better, CompareOptions, Method, Repair, Smoothing, Subsample, TargetFacts, Utility,
+    compare_fits,
+};
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::evidence::{self as log_evidence, EvidenceOptions};
 use posteria::fit::{self as fitted, FitOptions, Workers};
@@ -13,7 +16,7 @@ use serde_json::Value;
 
 use crate::chains;
 use crate::error::{self, SpecificationError};
-use crate::fit::{Fit, Working, asked};
+use crate::fit::{Fit, Working, asked, has_draws};
 use crate::table::Table;
 use crate::work::run;
 
@@ -87,6 +90,7 @@ pub(crate) fn compare(
     }
     run(py, asked(working, false), |workers| {
         let mut held: Vec<_> = named.iter().map(|(_, fit)| fit.lock()).collect();
+        held.iter().try_for_each(|fit| has_draws(fit))?;
         held.iter_mut().for_each(|fit| fit.workers = workers.clone());
         let fits: Vec<(&str, &fitted::Fit)> =
             named.iter().zip(&held).map(|((name, _), fit)| (*name, &**fit)).collect();
@@ -115,7 +119,13 @@ fn utilities_of(names: &[String], targets: &TargetFacts) -> PyResult<Vec<Utility
 /// The method that JSON asks for, and groups of rows that come together.
 fn method_of(asked: &Value, seed: u64) -> PyResult<(Method, Option<Vec<usize>>)> {
     if asked["method"] == "loo" {
-        return Ok((Method::leave_one_out(), None));
+        let usual = Repair::default();
+        let repair = Repair {
+            matching: asked["matching"].as_bool().unwrap_or(usual.matching),
+            refits: asked["refit"].as_u64().map_or(usual.refits, |it| it as usize),
+        };
+        let (smoothing, subsample) = (Smoothing::Pareto, Subsample::default());
+        return Ok((Method::LeaveOneOut { smoothing, repair, subsample }, None));
     }
     let number = |key: &str| asked[key].as_u64().map(|it| it as usize);
     let scheme = FoldScheme::new(number("folds").unwrap_or(10), seed);

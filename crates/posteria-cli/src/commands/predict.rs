@@ -52,7 +52,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;
     let decided = decide.as_ref().map(|it| (&it.costs, it.rule));
-    let asked = PredictOptions { quantiles, decide: decided };
+    let asked = PredictOptions { quantiles, decide: decided, ..PredictOptions::default() };
     let drawn = foreign::draws_of(&run, context)?;
     if drawn.draws > 0 {
         let inference = spec.sampling.inference();

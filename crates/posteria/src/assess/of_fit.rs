@@ -7,7 +7,7 @@ use super::{
     Utility, UtilityFunction, bayesian_bootstrap,
 };
 use crate::caution::Caution;
-use crate::data::{Missing, Table};
+use crate::data::Table;
 use crate::fit::{Fit, Prepared};
 
 /// How good predictions of new rows will be.
@@ -44,7 +44,7 @@ impl Fit {
         options: &PredictOptions<'_>,
     ) -> Result<Predictions, AssessError> {
         let Prepared { encoder, data, .. } = &self.prepared;
-        let new = encoder.encode(table, Missing::Error)?;
+        let new = encoder.encode(table, options.missing)?;
         let predictive = self.predictive()?.ok_or(AssessError::NoTargets)?;
         let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));
         let rows = predictive.map_rows(&new.inputs, |row, predictive| {
@@ -121,6 +121,9 @@ impl Fit {
         utilities: &[Utility],
         future: &Bootstrap,
     ) -> Result<Assessed, AssessError> {
+        if self.prepared.spec.model.kind.is_unsupervised() {
+            return Err(AssessError::NoTargets);
+        }
         let (seed, groups) = (future.seed, future.groups.as_deref());
         if let Some(found) = groups.map(<[usize]>::len).filter(|found| *found != self.rows()) {
             return Err(AssessError::Groups { found, expected: self.rows() });

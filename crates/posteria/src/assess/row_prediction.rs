@@ -1,6 +1,7 @@
 //! The figures of predictions: of every row, and over all rows where targets are known.
 
 use super::decision::{Costs, Decision, Rule};
+use crate::data::Missing;
 use crate::predict::Predictive;
 
 /// The prediction for one row.
@@ -29,12 +30,14 @@ pub struct PredictOptions<'a> {
     pub quantiles: &'a [f64],
     /// By which costs and which rule an action is chosen.
     pub decide: Option<(&'a Costs, Rule)>,
+    /// What happens to rows of a table that lack inputs.
+    pub missing: Missing,
 }
 
 impl Default for PredictOptions<'_> {
     /// The median and a 90 % interval, and no action.
     fn default() -> Self {
-        PredictOptions { quantiles: &[0.05, 0.5, 0.95], decide: None }
+        PredictOptions { quantiles: &[0.05, 0.5, 0.95], decide: None, missing: Missing::Error }
     }
 }
 

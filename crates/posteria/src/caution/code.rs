@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::Caution;
+use super::{Caution, Question};
 
 impl Serialize for Caution {
     /// Its code, what is wrong, what to do about it where that is known, and whether it is a doubt.
@@ -21,6 +21,16 @@ impl Serialize for Caution {
 }
 
 impl Caution {
+    /// Whether it is about what predictions rest on, and not about single parameters or relevances.
+    pub fn concerns_predictions(&self) -> bool {
+        match self {
+            Caution::NotConverged { about, .. } | Caution::FewEffectiveDraws { about, .. } => {
+                !matches!(about, Question::Inputs | Question::Parameters)
+            }
+            _ => true,
+        }
+    }
+
     /// A name that does not change with the words, for programs.
     pub fn code(&self) -> &'static str {
         match self {

@@ -49,6 +49,13 @@ pub struct Extrapolation {
 /// How many columns are named.
 const NAMED: usize = 5;
 
+impl Extrapolation {
+    /// Whether there are more such rows than chance has among rows like those of the fit.
+    pub fn exceeds_chance(&self) -> bool {
+        self.far > 0 || self.outside as f64 > self.by_chance
+    }
+}
+
 impl fmt::Display for Extrapolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Extrapolation { rows, outside, columns, by_chance, far } = self;

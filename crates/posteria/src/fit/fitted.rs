@@ -54,6 +54,9 @@ impl Fit {
     /// Mean, spread and convergence of every variable, and the reasons to doubt them, by how the
     /// draws were found: draws of an approximation and members of a committee do not converge.
     pub fn summary(&self) -> Summary {
+        if self.draws.draws == 0 {
+            return Summary { variables: Vec::new(), cautions: Vec::new() };
+        }
         judged_summary(&self.draws, self.prepared.spec.sampling.inference())
     }
 

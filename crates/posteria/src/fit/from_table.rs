@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::time::Instant;
 
-use super::{Cancelled, Fit, FitError, InMemory, Prepared, Stopped, Until, Workers};
+use super::{Cancelled, ChainMemory, Fit, FitError, InMemory, Prepared, Stopped, Until, Workers};
 use crate::data::Table;
 use crate::model::spec::{SamplingSpec, Spec, TimeBudget};
 use crate::sample::Plan;
@@ -71,11 +71,12 @@ pub fn fit_table(
 
 impl Prepared {
     /// Samples what was prepared until there is a reason to stop, and keeps it in memory. Work that
-    /// was cancelled leaves what all chains had drawn by then ([`Stopped::Interrupted`]).
+    /// was cancelled leaves what all chains had drawn by then ([`Stopped::Interrupted`]): nothing yet if
+    /// they were warming up, but they can go on from there.
     ///
     /// # Errors
     /// [`FitError`] if an approximation cannot be found, chains cannot start, or the work was
-    /// cancelled before there was a draw.
+    /// cancelled before every chain had begun.
     pub fn fit(self, workers: &Workers) -> Result<Fit, FitError> {
         let until = Until::new(&self.spec.sampling, Instant::now());
         let plan = Plan { draws: until.next(0), ..self.plan.clone() };
@@ -89,9 +90,9 @@ impl Prepared {
             let found = found.filter(|_| self.spec.sampling.inference().is_approximation());
             (sampled, found.map(|found| (found.findings, found.cautions)))
         };
-        let memories = kept.memories().into_iter().flatten().collect();
+        let memories: Vec<ChainMemory> = kept.memories().into_iter().flatten().collect();
         let (draws, ahead) = kept.into_parts();
-        if sampled.stopped == Stopped::Interrupted && draws.draws == 0 {
+        if sampled.stopped == Stopped::Interrupted && memories.len() < draws.chains {
             return Err(Cancelled.into());
         }
         let warmup = sampled.plan.warmup_iterations();

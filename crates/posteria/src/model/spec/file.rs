@@ -47,7 +47,7 @@ impl Spec {
             // The place in a text that nobody has written says nothing.
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            SpecError::Keys { message: message.trim_end_matches('\n').replace('\n', ", in ") }
+            SpecError::Keys { message: plainly(message) }
         };
         let mut value: serde_json::Value =
             serde_json::from_str(text).map_err(|error| keys(&error))?;
@@ -96,6 +96,22 @@ impl Spec {
     pub fn to_toml(&self) -> Result<String, SpecError> {
         toml::to_string(self).map_err(|error| SpecError::Write { message: error.to_string() })
     }
+}
+
+/// What is wrong with keys, without words of the program's own.
+fn plainly(message: &str) -> String {
+    let mut text = message.trim_end_matches('\n').replace('\n', ", ");
+    for (own, plain) in [
+        ("expected usize", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("unknown variant", "unknown value"),
+        ("expected internally tagged enum", "expected the keys of"),
+        ("expected struct", "expected the keys of"),
+    ] {
+        text = text.replace(own, plain);
+    }
+    text
 }
 
 /// Takes out what is said to be absent.

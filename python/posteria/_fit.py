@@ -1,13 +1,6 @@
 """Fit a model to a table, and ask what follows."""
 
-import html
-import io
 import json
-import os
-import subprocess
-import sys
-import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -98,14 +91,15 @@ class Fit:
     # Pickles hold the run folder.
 
     def __reduce__(self):
-        return _restored, (self._archived(), self._threads, self._progress)
+        from . import _folders
+
+        return _folders.restored, (self._archived(), self._threads, self._progress)
 
     def _archived(self):
         if self._archive is None:
-            with tempfile.TemporaryDirectory() as folder:
-                run = Path(folder) / "run"
-                self._native.save(run, False)
-                self._archive = _archive_of(run)
+            from . import _folders
+
+            self._archive = _folders.archive(self._native)
         return self._archive
 
     # What it is
@@ -321,30 +315,19 @@ class Fit:
 
     def report(self, path="report.html"):
         """Write a self-contained page about the fit."""
+        from . import _folders
+
         path = Path(path).absolute()
-        with tempfile.TemporaryDirectory() as folder:
-            run = self._path
-            if run is None or not run.exists():
-                # The page calls a run by the name of its folder.
-                run = Path(folder) / self._title()
-                with zipfile.ZipFile(io.BytesIO(self._archived())) as files:
-                    files.extractall(run)
-            run = run.absolute()
-            _command("report", run.name, "--out", os.fspath(path), "--quiet", cwd=run.parent)
+        _folders.report(self, path)
         return path
 
-    def _title(self):
-        of = "-".join(self.facts.targets)
-        name = f"{self.facts.kind}-of-{of}" if of else self.facts.kind
-        return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
-
     def _repr_html_(self) -> str:
+        import html
+
         if self._page is None:
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    self._page = self.report(Path(folder) / "fit.html").read_text(encoding="utf-8")
-                except (_posteria.PosteriaError, OSError):
-                    self._page = ""
+            from . import _folders
+
+            self._page = _folders.page(self)
         # Where frames are not shown, as in notebooks that are not trusted, this is.
         short = f"<pre>{html.escape(self._verdict())}</pre>"
         if not self._page:
@@ -371,35 +354,6 @@ class Fit:
         from ._arviz import to_arviz
 
         return to_arviz(self)
-
-
-def _archive_of(run):
-    """All files of a run folder, in one piece."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for file in sorted(run.rglob("*")):
-            if file.is_file():
-                archive.write(file, file.relative_to(run))
-    return buffer.getvalue()
-
-
-def _restored(archive, threads, progress):
-    """The fit of a pickle."""
-    with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(io.BytesIO(archive)) as files:
-            files.extractall(folder)
-        fitted = Fit(_posteria.Fit.load(Path(folder)), threads=threads, progress=progress)
-    fitted._archive = archive
-    return fitted
-
-
-def _command(*arguments, cwd):
-    command = [sys.executable, "-m", "posteria", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-    if done.returncode != 0:
-        told = done.stderr.strip().removeprefix("error: ")
-        raise _posteria.PosteriaError(told or f"exit code {done.returncode}")
-    return done.stdout
 
 
 def _numbers(values):

@@ -133,17 +133,21 @@ impl Disk {
 
     /// The file's content, if it has at most `most` bytes.
     pub(crate) fn read(&self, name: &str, most: u64) -> Result<Vec<u8>, StoreError> {
-        let length = self.length(name)?;
+        // Refuses what is not a plain file.
+        self.length(name)?;
+        let path = self.path(name);
+        let file = File::open(&path).map_err(failure("read", &path))?;
+        // Of the file that is open: a writer may put another in its place at any moment.
+        let length = file.metadata().map_err(failure("read", &path))?.len();
         if length > most {
             let what = format!("it has {length} bytes where at most {most} make sense");
             return Err(self.damaged(name, what));
         }
-        let path = self.path(name);
         let read = || {
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(length as usize)?;
             // A file that grows meanwhile is not followed.
-            File::open(&path)?.take(length).read_to_end(&mut bytes)?;
+            file.take(length).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         read().map_err(failure("read", &path))

@@ -35,7 +35,7 @@ class _Bar:
         if self.bar is None:
             if time.monotonic() - self.began < PATIENCE:
                 return
-            self.bar = _tqdm()(total=total, initial=done, desc=what, leave=False)
+            self.bar = _bar(total, done, what)
         self.bar.total = total
         if ess is not None:
             self.bar.set_postfix_str(f"{ess:.0f} of {goal:.0f} effective draws", refresh=False)
@@ -47,15 +47,36 @@ class _Bar:
         self.bar = self.what = None
 
 
-def _tqdm():
-    """The bar of notebooks where its widgets are installed, else that of terminals."""
-    import tqdm
+def _bar(total, done, what):
+    from tqdm import tqdm
 
     if "ipykernel" in sys.modules:
-        try:
-            import ipywidgets  # noqa: F401
-            import tqdm.notebook
-        except ImportError:
-            return tqdm.tqdm
-        return tqdm.notebook.tqdm
-    return tqdm.tqdm
+        return _NotebookBar(total, what)
+    return tqdm(total=total, initial=done, desc=what, leave=False)
+
+
+class _NotebookBar:
+    """A line below the cell that is written anew, and gone in the end: no widgets are needed."""
+
+    def __init__(self, total, what):
+        from IPython.display import HTML, display
+
+        self.total, self.n, self.what, self.postfix = total, 0, what, ""
+        self.began, self.html = time.monotonic(), HTML
+        self.handle = display(HTML(""), display_id=True)
+
+    def set_postfix_str(self, text, refresh):
+        self.postfix = text
+
+    def update(self, more):
+        from tqdm import tqdm
+
+        self.n += more
+        elapsed = time.monotonic() - self.began
+        line = tqdm.format_meter(
+            self.n, self.total, elapsed, prefix=self.what, postfix=self.postfix, ncols=100
+        )
+        self.handle.update(self.html(f"<pre>{line}</pre>"))
+
+    def close(self):
+        self.handle.update(self.html(""))

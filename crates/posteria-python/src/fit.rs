@@ -1,6 +1,7 @@
 //! A fit as Python sees it.
 
 use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -41,6 +42,9 @@ pub(crate) struct Fit {
     fit: Mutex<fit::Fit>,
 }
 
+/// An array of data: group, name, dimensions as JSON, values.
+type DataArray<'py> = (&'static str, String, String, Bound<'py, PyArray1<f64>>);
+
 /// What every long work is told: threads, and who is shown how far it is.
 pub(crate) type Working<'py> = (Option<NonZero<usize>>, Option<Bound<'py, PyAny>>);
 
@@ -58,8 +62,13 @@ impl Fit {
     }
 
     /// Looks at the fit without the interpreter's lock: whoever holds the fit may be waiting for it.
-    fn look<T: Send>(&self, py: Python<'_>, what: impl FnOnce(&fit::Fit) -> T + Send) -> T {
-        py.detach(|| what(&self.lock()))
+    fn look<T: Send>(
+        &self,
+        py: Python<'_>,
+        what: impl FnOnce(&fit::Fit) -> PyResult<T> + Send,
+    ) -> PyResult<T> {
+        let looked = || catch_unwind(AssertUnwindSafe(|| what(&self.lock())));
+        py.detach(looked).unwrap_or_else(|panic| Err(error::of_panic(&*panic)))
     }
 
     /// The fit itself, waited for without the interpreter's lock.
@@ -122,11 +131,10 @@ impl Fit {
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         self.look(py, |fit| {
             if force {
-                RunFolder::remove(&path)?;
+                RunFolder::remove(&path).map_err(|error| error::of_folder(error.into()))?;
             }
-            RunFolder::save(fit, &path)
+            RunFolder::save(fit, &path).map_err(error::of_folder)
         })
-        .map_err(error::of_folder)
     }
 
     /// Lets the chains go on.
@@ -176,7 +184,7 @@ impl Fit {
 
     /// How well chains have mixed where predictions depend on them: the worst, and each for itself, as
     /// JSON; null where there are no chains.
-    fn attained(&self, py: Python<'_>) -> String {
+    fn attained(&self, py: Python<'_>) -> PyResult<String> {
         self.look(py, |fit| {
             let drawn = (fit.draws.draws > 0).then_some(fit);
             let found = drawn.and_then(fit::Fit::attained).map(|attained| {
@@ -186,7 +194,7 @@ impl Fit {
                 }
                 all
             });
-            json!(found).to_string()
+            Ok(json!(found).to_string())
         })
     }
 
@@ -196,8 +204,8 @@ impl Fit {
     }
 
     /// What a draw holds, as JSON.
-    fn layout(&self, py: Python<'_>) -> String {
-        self.look(py, |fit| chains::layout(&fit.draws.layout).to_string())
+    fn layout(&self, py: Python<'_>) -> PyResult<String> {
+        self.look(py, |fit| Ok(chains::layout(&fit.draws.layout).to_string()))
     }
 
     /// All draws: chain, draw, component.
@@ -216,12 +224,9 @@ impl Fit {
     }
 
     /// The data of the fit: group, name, dimensions as JSON, values.
-    fn data<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> Vec<(&'static str, String, String, Bound<'py, PyArray1<f64>>)> {
-        let arrays =
-            self.look(py, |fit| TrainingArrays::new(&fit.prepared.data, &fit.prepared.encoder));
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Vec<DataArray<'py>>> {
+        let arrays = self
+            .look(py, |fit| Ok(TrainingArrays::new(&fit.prepared.data, &fit.prepared.encoder)))?;
         let entry = |group: &'static str, array: StaticArray| {
             let axes = array.axes.iter().map(|axis| {
                 let labels = match &axis.labels {
@@ -235,7 +240,7 @@ impl Fit {
         };
         let observed = arrays.observed.into_iter().map(|it| entry("observed_data", it));
         let constant = arrays.constant.into_iter().map(|it| entry("constant_data", it));
-        observed.chain(constant).collect()
+        Ok(observed.chain(constant).collect())
     }
 
     /// What the targets might have been: numbers of the draws of a chain, values by chain and draw, and

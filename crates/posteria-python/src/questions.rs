@@ -89,7 +89,12 @@ pub(crate) fn compare(
         }
     }
     run(py, asked(working, false), |workers| {
-        let mut held: Vec<_> = named.iter().map(|(_, fit)| fit.lock()).collect();
+        // All in one order, so that two comparisons do not wait for each other.
+        let mut order: Vec<usize> = (0..named.len()).collect();
+        order.sort_by_key(|index| std::ptr::from_ref(named[*index].1).addr());
+        let mut held: Vec<_> = named.iter().map(|_| None).collect();
+        order.into_iter().for_each(|index| held[index] = Some(named[index].1.lock()));
+        let mut held: Vec<_> = held.into_iter().flatten().collect();
         held.iter().try_for_each(|fit| has_draws(fit))?;
         held.iter_mut().for_each(|fit| fit.workers = workers.clone());
         let fits: Vec<(&str, &fitted::Fit)> =

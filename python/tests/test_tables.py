@@ -60,7 +60,7 @@ def test_types_of_columns_mean_what_they_say(waves):
         (lambda t: t.assign(a=t.a.where(t.a < 0.9, np.inf)), "inf"),
         (lambda t: t.assign(a=[{}] * 60), "row 1: dict"),
         (lambda t: t.assign(a=t.a.astype(complex)), "complex"),
-        (lambda t: t.head(0), ""),
+        (lambda t: t.head(0), "."),
         (lambda t: t.rename(columns={"a": "b"}), "b"),
         (lambda t: t.assign(a=[f"id{i}" for i in range(60)]), "a"),
         (lambda t: t.assign(a=pd.date_range("2020-01-01", periods=60)), "date"),

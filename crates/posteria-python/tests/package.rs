@@ -58,7 +58,7 @@ fn the_package_is_installed_and_keeps_its_promises() {
     let install =
         ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--config-settings"];
     run(&python, &[&install[..], &[dev, ".[test]"]].concat()).expect("an installed package");
-    run(&python, &["-m", "pytest", "-q", "-x", "python/tests"]).expect("tests that pass");
+    run(&python, &["-m", "pytest", "-q", "-n", "2", "python/tests"]).expect("tests that pass");
     // Where the newest ArviZ is of its second kind, the first one is still in use.
     let old = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "arviz<1"];
     run(&python, &old).expect("an older ArviZ");

@@ -13,8 +13,14 @@ def shower(progress):
     ``progress`` is ``True``, ``False``, or ``None`` for a bar where somebody can see it.
     """
     if progress is None:
-        progress = sys.stderr.isatty() or "ipykernel" in sys.modules
+        progress = sys.stderr.isatty() or _in_notebook()
     return _Bar() if progress else None
+
+
+def _in_notebook():
+    """Whether a kernel runs this, and somebody may look at what it displays."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class _Bar:
@@ -50,7 +56,7 @@ class _Bar:
 def _bar(total, done, what):
     from tqdm import tqdm
 
-    if "ipykernel" in sys.modules:
+    if _in_notebook():
         return _NotebookBar(total, what)
     return tqdm(total=total, initial=done, desc=what, leave=False)
 

@@ -3,12 +3,13 @@
 import numpy as np
 
 from . import _posteria
+from ._drawn import Drawn
 from ._progress import shower
 from ._results import Result, frame
 from ._warnings import warn, warn_of_draws
 
 
-class Chains:
+class Chains(Drawn):
     """Draws of a log density of one's own."""
 
     def __init__(self, native):
@@ -17,25 +18,6 @@ class Chains:
     def __repr__(self) -> str:
         chains, draws, components = self.values().shape
         return f"<posteria.Chains: {chains} chains of {draws} draws, {components} components>"
-
-    def _summary(self):
-        return Result.of_json(self._native.summary())
-
-    def summary(self):
-        """Mean, spread and convergence of every component, as a frame."""
-        from ._fit import Fit
-
-        return Fit.summary(self)
-
-    def layout(self):
-        """What a draw holds."""
-        return Result.of_json(self._native.layout())
-
-    def draws(self):
-        """All draws by the name of the component: arrays of chain and draw."""
-        from ._fit import Fit
-
-        return Fit.draws(self)
 
     def values(self):
         """All draws: an array of chain, draw and component."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _posteria
+from ._drawn import Drawn, numbers, variables_frame
 from ._models import KEYS, METHOD, as_model
 from ._progress import shower
 from ._results import Assessment, Evidence, Result, frame
@@ -74,7 +75,7 @@ def load(path, *, threads=None, progress=None):
     return fitted
 
 
-class Fit:
+class Fit(Drawn):
     """A model with its data and the draws of its posterior; see :func:`fit` and :func:`load`."""
 
     def __init__(self, native, *, threads=None, progress=None):
@@ -136,41 +137,14 @@ class Fit:
 
     # The posterior
 
-    def _summary(self):
-        return Result.of_json(self._native.summary())
-
-    def summary(self):
-        """Mean, spread and convergence of every variable, as a frame."""
-        variables = self._summary().variables
-        columns = {}
-        for key in dict.fromkeys(key for variable in variables for key in variable):
-            if key != "name":
-                values = [variable.get(key) for variable in variables]
-                columns[key] = _numbers(values)
-        return frame(columns, index=[variable.name for variable in variables])
-
     def diagnose(self):
         """Whether the chains can be trusted: predictions first, then every variable."""
         attained = json.loads(self._native.attained(), object_hook=Result)
         found = Result(predictions=attained)
+        summary = self._summary()
         found["stopped"] = self.facts.stopped
-        found["warnings"] = self._summary().warnings
-        found["variables"] = self.summary()
-        return found
-
-    def layout(self):
-        """What a draw holds: names, dimensions and labels of all variables."""
-        return Result.of_json(self._native.layout())
-
-    def draws(self):
-        """All draws by the name of the variable: arrays of chain, draw and its own dimensions."""
-        values = self._native.values()
-        chains, count, _ = values.shape
-        found = {}
-        for variable in self.layout().variables:
-            shape = [len(dimension.labels) for dimension in variable.dimensions]
-            part = values[..., variable.offset : variable.offset + variable.length]
-            found[variable.name] = part.reshape(chains, count, *shape)
+        found["warnings"] = summary.warnings
+        found["variables"] = variables_frame(summary.variables)
         return found
 
     def resume(self, draws=None, *, ess=None, time=None):
@@ -290,10 +264,10 @@ class Fit:
         found = Assessment.of_json(text)
         rows = found.pop("pointwise")
         names = [it.name for it in found.utilities]
-        columns = {name: _numbers([row["values"][i] for row in rows]) for i, name in enumerate(names)}
+        columns = {name: numbers([row["values"][i] for row in rows]) for i, name in enumerate(names)}
         for key in ("pareto_k", "m_eff"):
             if rows and key in rows[0]:
-                columns[key] = _numbers([row[key] for row in rows])
+                columns[key] = numbers([row[key] for row in rows])
         found["pointwise"] = frame(columns)
         warn(found.warnings)
         return found
@@ -354,15 +328,6 @@ class Fit:
         from ._arviz import to_arviz
 
         return to_arviz(self)
-
-
-def _numbers(values):
-    """A column of numbers, in which what does not exist is NaN, or of anything else."""
-    if all(value is None or isinstance(value, (int, float)) for value in values):
-        if all(isinstance(value, bool) for value in values):
-            return np.array(values)
-        return np.array([np.nan if value is None else value for value in values], dtype=float)
-    return np.array(values, dtype=object)
 
 
 def _index(new, table, places):

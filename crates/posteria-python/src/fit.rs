@@ -21,13 +21,17 @@ use crate::error::{self, DataError, PosteriaError, SamplingError, SpecificationE
 use crate::table::Table;
 use crate::work::{Asked, run};
 
-/// Checks a specification, given as JSON with the keys of a specification file; returns it complete but
-/// for what depends on data.
+/// Checks a specification, given as JSON with the keys of a specification file, as far as it does not
+/// depend on data.
 #[pyfunction]
-pub(crate) fn check_spec(spec: &str) -> PyResult<String> {
+pub(crate) fn check_spec(spec: &str) -> PyResult<()> {
+    checked(spec).map(drop)
+}
+
+fn checked(spec: &str) -> PyResult<Spec> {
     let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
     spec.check().map_err(error::of::<SpecificationError>)?;
-    serde_json::to_string(&spec).map_err(error::of::<SpecificationError>)
+    Ok(spec)
 }
 
 /// The sections of a specification and the keys of each.
@@ -104,8 +108,7 @@ impl Fit {
     /// Fits the model of a specification to a table.
     #[staticmethod]
     fn of_table(py: Python<'_>, table: &Table, spec: &str, working: Working<'_>) -> PyResult<Self> {
-        let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
-        spec.check().map_err(error::of::<SpecificationError>)?;
+        let spec = checked(spec)?;
         if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
             return Err(error::of::<SpecificationError>("say which column is the target"));
         }

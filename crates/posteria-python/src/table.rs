@@ -38,7 +38,8 @@ impl Table {
 #[pymethods]
 impl Table {
     /// Of columns by name: one-dimensional arrays of 64-bit floats, in which NaN is a missing cell, lists
-    /// of texts, in which None is, or pairs of labels and codes of categories, in which -1 is. `source` is what errors call the table.
+    /// of texts, in which None is, or pairs of labels and codes of categories, in which -1 is. `source`
+    /// is what errors call the table.
     #[staticmethod]
     fn from_columns(source: &str, columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let read = |(name, values): (String, Bound<'_, PyAny>)| {

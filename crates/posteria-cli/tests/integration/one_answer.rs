@@ -206,17 +206,22 @@ fn the_library_and_the_command_line_have_one_answer() {
     }
 }
 
+/// As many sweeps as these commands ask for.
+fn short() -> FitOptions {
+    FitOptions {
+        chains: NonZero::new(2),
+        warmup: Some(60),
+        draws: NonZero::new(60),
+        ..FitOptions::default()
+    }
+}
+
 /// A comparison of fits in memory is that of their runs.
 #[test]
 fn fits_are_compared_as_runs_are() {
     let place = place();
     let train = Table::read(place.path("train.csv")).expect("a table");
-    let short = FitOptions {
-        chains: NonZero::new(2),
-        warmup: Some(60),
-        draws: NonZero::new(60),
-        ..FitOptions::default()
-    };
+    let short = short();
     let fitted = [("one", vec!["x"]), ("two", vec!["x", "z"])].map(|(name, inputs)| {
         let line = format!(
             "fit train.csv --inputs {} --target y --model linear --chains 2 --warmup 60 --draws 60",
@@ -245,12 +250,7 @@ fn fits_are_compared_as_runs_are() {
 fn evidences_and_selections_are_those_of_runs() {
     let place = place();
     let train = Table::read(place.path("train.csv")).expect("a table");
-    let short = FitOptions {
-        chains: NonZero::new(2),
-        warmup: Some(60),
-        draws: NonZero::new(60),
-        ..FitOptions::default()
-    };
+    let short = short();
     let model = Linear::default().inputs(["x", "z"]);
     let fit = posteria::fit(&train, "y", model.clone(), &short).expect("a fit");
     let common =

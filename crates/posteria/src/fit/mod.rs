@@ -2,6 +2,7 @@
 
 mod agreement;
 mod approximation;
+mod averaged;
 mod chain;
 mod committee;
 mod conditioned;
@@ -31,6 +32,7 @@ pub use agreement::{Agreement, Cause, draws_needed};
 pub use approximation::{
     ApproximationError, ApproximationFindings, FittedApproximation, ModeFindings,
 };
+pub use averaged::{AveragedModel, average_rows};
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
 pub use conditioned::{Conditioned, usual_kernel};

@@ -1,5 +1,7 @@
 //! Predict by draws, shared among threads.
 
+use std::ops::Range;
+
 use posteria_linalg::Matrix;
 
 use super::{ApproximationError, Cancelled, Conditioned, Workers};
@@ -138,10 +140,7 @@ impl<'a> PosteriorPredictive<'a> {
         each: impl Fn(usize, &Predictive<'_>) -> T + Sync,
     ) -> Result<Vec<T>, PredictError> {
         self.for_rows("quantiles", PredictedRows::New(inputs), |row, table, index| {
-            match &self.log_weights {
-                Some(logs) => each(row, &table.weighted(index, logs)),
-                None => each(row, &table.predictive(index)),
-            }
+            each(row, &self.of_row(table, index))
         })
     }
 
@@ -176,38 +175,62 @@ impl<'a> PosteriorPredictive<'a> {
             let table = PredictiveTable::known(self.family, parameters);
             return self.each_row(what, (0, count), &table, &job);
         }
-        let total = self.total();
-        let at_once = PredictiveTable::rows_at_once(self.family, total);
+        let at_once = PredictiveTable::rows_at_once(self.family, self.total());
         let mut results = Vec::with_capacity(count);
         for first in (0..count).step_by(at_once) {
             let block = first..count.min(first + at_once);
-            let inputs = match source {
-                PredictedRows::New(inputs) => Some(inputs.rows_in(block.clone())),
-                _ => None,
-            };
-            let parts = self.workers.run("predictions", total.div_ceil(DRAWS), |part| {
-                let draws = part * DRAWS..total.min((part + 1) * DRAWS);
-                let predictor = &mut *self.predictor();
-                match (source, &inputs) {
-                    (PredictedRows::LeaveOneOut(all, rows), _) => {
-                        let rows = (all, &rows[block.clone()]);
-                        PredictiveTable::leave_one_out_of(predictor, (self.draws, draws), rows)
-                    }
-                    (PredictedRows::Training(all), _) => {
-                        let rows = (all, block.clone());
-                        PredictiveTable::at_training_rows(predictor, (self.draws, draws), rows)
-                    }
-                    (PredictedRows::New(_), inputs) => {
-                        let inputs = inputs.as_ref().expect("the rows of this block");
-                        PredictiveTable::new(predictor, self.draws, draws, inputs)
-                    }
-                }
-            })?;
-            let table = PredictiveTable::join(&parts);
-            drop(parts);
+            let table = self.by_draws(source, block.clone())?;
             results.extend(self.each_row(what, (first, block.len()), &table, &job)?);
         }
         Ok(results)
+    }
+
+    /// The distributions of these new rows.
+    pub(super) fn table(&self, inputs: &Matrix) -> Result<PredictiveTable, PredictError> {
+        match &self.linearised {
+            Some(it) => Ok(PredictiveTable::known(self.family, it.parameters(inputs))),
+            None => self.by_draws(PredictedRows::New(inputs), 0..inputs.rows()),
+        }
+    }
+
+    /// The distribution of a row of a table of these draws.
+    pub(super) fn of_row<'t>(&'t self, table: &'t PredictiveTable, index: usize) -> Predictive<'t> {
+        match &self.log_weights {
+            Some(logs) => table.weighted(index, logs),
+            None => table.predictive(index),
+        }
+    }
+
+    /// The distributions of a block of rows by all draws.
+    fn by_draws(
+        &self,
+        source: PredictedRows<'_>,
+        block: Range<usize>,
+    ) -> Result<PredictiveTable, PredictError> {
+        let total = self.total();
+        let inputs = match source {
+            PredictedRows::New(inputs) => Some(inputs.rows_in(block.clone())),
+            _ => None,
+        };
+        let parts = self.workers.run("predictions", total.div_ceil(DRAWS), |part| {
+            let draws = part * DRAWS..total.min((part + 1) * DRAWS);
+            let predictor = &mut *self.predictor();
+            match (source, &inputs) {
+                (PredictedRows::LeaveOneOut(all, rows), _) => {
+                    let rows = (all, &rows[block.clone()]);
+                    PredictiveTable::leave_one_out_of(predictor, (self.draws, draws), rows)
+                }
+                (PredictedRows::Training(all), _) => {
+                    let rows = (all, block.clone());
+                    PredictiveTable::at_training_rows(predictor, (self.draws, draws), rows)
+                }
+                (PredictedRows::New(_), inputs) => {
+                    let inputs = inputs.as_ref().expect("the rows of this block");
+                    PredictiveTable::new(predictor, self.draws, draws, inputs)
+                }
+            }
+        })?;
+        Ok(PredictiveTable::join(&parts))
     }
 
     /// What `job` says of each of the `count` rows of a table, the first of which has the number

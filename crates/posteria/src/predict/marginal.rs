@@ -1,11 +1,11 @@
-//! Moments, distribution function and quantiles of one output of a predictive distribution.
+//! Moments, distribution function and quantiles of one output of a mixture over draws.
 
+use super::Family;
+use super::draw_mixture::{DrawMixture, normal_density};
 use super::family::Component;
 use super::normal_plus_laplace::NormalPlusLaplace;
 use super::normal_plus_student_t::NormalPlusStudentT;
-use super::predictive::normal_density;
 use super::quantile::solve;
-use super::{Family, Predictive};
 use crate::density::StudentT;
 use crate::density::special::{normal_cdf, normal_quantile};
 
@@ -13,15 +13,10 @@ use crate::density::special::{normal_cdf, normal_quantile};
 const STRIDE: usize = 16;
 const FEW: usize = 16;
 
-impl Predictive<'_> {
+impl DrawMixture<'_> {
     /// The mean of an output, Σ_s w_s E(y given draw s); `None` if it does not exist, as for a
     /// Student t with at most one degree of freedom.
-    ///
-    /// # Panics
-    /// If there is no such output.
-    #[track_caller]
-    pub fn mean(&self, output: usize) -> Option<f64> {
-        self.check(output);
+    pub(super) fn mean(&self, output: usize) -> Option<f64> {
         let mut mean = 0.0;
         for (weight, parameters) in self.components() {
             let component = self.family.component(parameters, output);
@@ -37,11 +32,7 @@ impl Predictive<'_> {
     /// The standard deviation of an output: its variance is the mean of the variances plus the
     /// variance of the means over draws. `None` if it is infinite, as for a Student t with at
     /// most two degrees of freedom in any draw.
-    ///
-    /// # Panics
-    /// If there is no such output.
-    #[track_caller]
-    pub fn sd(&self, output: usize) -> Option<f64> {
+    pub(super) fn sd(&self, output: usize) -> Option<f64> {
         let mean = self.mean(output)?;
         // Squares are taken relative to the largest term, so that none over- or underflows.
         let mut largest: f64 = 0.0;
@@ -73,46 +64,8 @@ impl Predictive<'_> {
         Some(largest * sum.sqrt())
     }
 
-    /// P(output ≤ y), accurate in the left tail.
-    ///
-    /// # Panics
-    /// If there is no such output.
-    #[track_caller]
-    pub fn cdf(&self, output: usize, y: f64) -> f64 {
-        self.check(output);
-        self.tail(output, 1.0, y).0
-    }
-
-    /// P(output > y), accurate in the right tail.
-    ///
-    /// # Panics
-    /// If there is no such output.
-    #[track_caller]
-    pub fn probability_above(&self, output: usize, y: f64) -> f64 {
-        self.check(output);
-        self.tail(output, -1.0, -y).0
-    }
-
-    /// The y with P(output ≤ y) = `probability`, to some 1e-12 of the local scale in both tails;
-    /// ∓∞ at 0 and 1, NaN beyond.
-    ///
-    /// # Panics
-    /// If there is no such output.
-    #[track_caller]
-    pub fn quantile(&self, output: usize, probability: f64) -> f64 {
-        self.check(output);
-        match probability {
-            p if !(0.0..=1.0).contains(&p) => f64::NAN,
-            p if p <= 0.0 => f64::NEG_INFINITY,
-            p if p >= 1.0 => f64::INFINITY,
-            // 1 - p is exact here.
-            p if p > 0.5 => -self.lower_quantile(output, -1.0, 1.0 - p),
-            p => self.lower_quantile(output, 1.0, p),
-        }
-    }
-
     /// The quantile for a probability of at most ½ of `sign` times the output.
-    fn lower_quantile(&self, output: usize, sign: f64, probability: f64) -> f64 {
+    pub(super) fn lower_quantile(&self, output: usize, sign: f64, probability: f64) -> f64 {
         let mut dofs = (f64::INFINITY, 0.0_f64);
         if let Family::StudentT { .. } | Family::NormalPlusStudentT { .. } = self.family {
             for (_, parameters) in self.components() {
@@ -157,7 +110,7 @@ impl Predictive<'_> {
     }
 
     /// P(`sign` × output ≤ x) and its density.
-    fn tail(&self, output: usize, sign: f64, x: f64) -> (f64, f64) {
+    pub(super) fn tail(&self, output: usize, sign: f64, x: f64) -> (f64, f64) {
         let mut standard = Standard::new(self.family);
         let (mut below, mut density) = (0.0, 0.0);
         for (weight, parameters) in self.components() {

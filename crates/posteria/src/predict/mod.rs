@@ -2,10 +2,13 @@
 //!
 //! A [`Predictor`] says what the target of a row follows given one draw: a [`Family`] and its
 //! parameters. Over all draws that is a mixture, the [`Predictive`] of the row, which has a
-//! density, moments, quantiles and class probabilities whatever the model was. A
+//! density, moments, quantiles and class probabilities whatever the model was, and so has the average
+//! over several models. A
 //! [`PredictiveTable`] holds the mixtures of many rows, and [`input_effects`] measures what
 //! each input does to the predictions.
 
+mod average;
+mod draw_mixture;
 mod effects;
 mod family;
 mod marginal;
@@ -19,6 +22,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use average::ModelShare;
 pub use effects::{EffectOptions, Estimate, InputEffect, input_effects};
 pub use family::Family;
 pub(crate) use mixture::LogSum;

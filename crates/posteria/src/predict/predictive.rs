@@ -1,23 +1,22 @@
-//! The predictive distribution of one row: a weighted mixture over draws.
+//! The predictive distribution of one row.
 
-use super::Family;
-use super::family::Component;
-use super::mixture::LogSum;
-use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, logistic};
-use crate::density::{Laplace, StudentT};
+use super::average::Average;
+use super::draw_mixture::DrawMixture;
+use super::{Family, ModelShare};
 use crate::random::Stream;
 
-/// The predictive distribution of the target of one row,
+/// The predictive distribution of the target of one row: of one model a mixture over its draws,
 ///
 /// p(y) = Σ_s w_s p(y given draw s),
 ///
 /// with weights that are equal (posterior prediction) or given (importance weights of
-/// leave-one-out). Several outputs stay joint: the density of a row is the mean over draws of
+/// leave-one-out), and of several models their average, p(y) = Σ_k w_k p(y given model k).
+/// Several outputs stay joint: the density of a row is the mean over draws of
 /// a product over outputs, not a product of means [Vehtari 2001].
 ///
 /// Numbers that do not exist (the standard deviation of a t with two degrees of freedom) are
-/// `None`; parameters or weights that are not numbers give NaN. Draws of weight zero are never
-/// looked at.
+/// `None`; parameters or weights that are not numbers give NaN. Draws and models of weight zero
+/// are never looked at.
 ///
 /// ```
 /// use posteria::predict::{Family, Predictive};
@@ -30,12 +29,23 @@ use crate::random::Stream;
 /// assert!((predictive.quantile(0, 0.5) - 2.0).abs() < 1e-9);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Predictive<'a> {
-    pub(super) family: Family,
-    parameters: &'a [f64],
-    log_weights: Option<&'a [f64]>,
-    /// Logarithm of the sum of the weights.
-    log_total: f64,
+pub struct Predictive<'a>(Over<'a>);
+
+/// What is averaged.
+#[derive(Clone, Copy, Debug)]
+enum Over<'a> {
+    Draws(DrawMixture<'a>),
+    Models(Average<'a>),
+}
+
+/// The same method of either.
+macro_rules! either {
+    ($self:ident, $it:ident => $call:expr) => {
+        match &$self.0 {
+            Over::Draws($it) => $call,
+            Over::Models($it) => $call,
+        }
+    };
 }
 
 impl<'a> Predictive<'a> {
@@ -45,11 +55,7 @@ impl<'a> Predictive<'a> {
     /// If there is no draw, or a part of one.
     #[track_caller]
     pub fn new(family: Family, parameters: &'a [f64]) -> Self {
-        let width = family.width();
-        assert!(width > 0 && !parameters.is_empty(), "a mixture has draws with parameters");
-        assert_eq!(parameters.len() % width, 0, "{width} parameters per draw");
-        let log_total = ((parameters.len() / width) as f64).ln();
-        Predictive { family, parameters, log_weights: None, log_total }
+        Predictive(Over::Draws(DrawMixture::new(family, parameters)))
     }
 
     /// The mixture with weights proportional to exp(`log_weights`), which may have any common
@@ -59,20 +65,36 @@ impl<'a> Predictive<'a> {
     /// If there is no draw, or not one weight per draw.
     #[track_caller]
     pub fn weighted(family: Family, parameters: &'a [f64], log_weights: &'a [f64]) -> Self {
-        let equal = Predictive::new(family, parameters);
-        assert_eq!(equal.draws(), log_weights.len(), "one weight per draw");
-        let log_total = log_sum_exp(log_weights);
-        Predictive { log_weights: Some(log_weights), log_total, ..equal }
+        Predictive(Over::Draws(DrawMixture::weighted(family, parameters, log_weights)))
     }
 
-    /// What the target follows given one draw.
+    /// The average over models with these shares, which sum to 1 [Hoeting et al. 1999]:
+    /// distributions of the same target, of whatever families.
+    ///
+    /// ```
+    /// use posteria::predict::{Family, ModelShare, Predictive};
+    ///
+    /// let normal = Predictive::new(Family::Normal { outputs: 1 }, &[0.0, 1.0]);
+    /// let laplace = Predictive::new(Family::Laplace { outputs: 1 }, &[4.0, 1.0]);
+    /// let models = [(0.75, normal), (0.25, laplace)]
+    ///     .map(|(share, predictive)| ModelShare { share, predictive });
+    /// let average = Predictive::average(&models);
+    /// assert!((average.mean(0).unwrap() - 1.0).abs() < 1e-12);
+    /// let median = average.quantile(0, 0.5);
+    /// assert!((average.cdf(0, median) - 0.5).abs() < 1e-11);
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no model with a share, models have different numbers of outputs or classes, or one
+    /// has no target.
+    #[track_caller]
+    pub fn average(models: &'a [ModelShare<'a>]) -> Self {
+        Predictive(Over::Models(Average::new(models)))
+    }
+
+    /// What the target follows given one draw; of several models, given one of the first.
     pub fn family(&self) -> Family {
-        self.family
-    }
-
-    /// Number of draws.
-    pub fn draws(&self) -> usize {
-        self.parameters.len() / self.family.width()
+        either!(self, it => it.family())
     }
 
     /// The joint density of all outputs, or the probability of a class, at `observed`.
@@ -92,20 +114,7 @@ impl<'a> Predictive<'a> {
     /// If `observed` has not one number per output, or not one for classes.
     #[track_caller]
     pub fn log_density(&self, observed: &[f64]) -> f64 {
-        if self.family.is_density() {
-            assert_eq!(observed.len(), 0, "no target");
-            return self.log_mixture(log_sum_exp);
-        }
-        if self.family.classes() > 0 {
-            assert_eq!(observed.len(), 1, "one class");
-            let class = observed[0] as usize;
-            let is_class =
-                class < self.family.classes() && (class as f64 - observed[0]).abs() <= 0.0;
-            return if is_class { self.log_probability(class) } else { f64::NEG_INFINITY };
-        }
-        assert_eq!(observed.len(), self.family.outputs(), "one number per output");
-        let mut workspace = vec![0.0; observed.len()];
-        self.log_mixture(|parameters| self.family.log_density(parameters, observed, &mut workspace))
+        either!(self, it => it.log_density(observed))
     }
 
     /// Logarithm of the density at `y` of one output alone.
@@ -115,9 +124,7 @@ impl<'a> Predictive<'a> {
     #[track_caller]
     pub fn log_density_of(&self, output: usize, y: f64) -> f64 {
         self.check(output);
-        self.log_mixture(|parameters| {
-            self.family.log_density_of(self.family.component(parameters, output), y)
-        })
+        either!(self, it => it.log_density_of(output, y))
     }
 
     /// Logarithm of the probability of a class.
@@ -126,13 +133,7 @@ impl<'a> Predictive<'a> {
     /// If there is no such class.
     #[track_caller]
     pub fn log_probability(&self, class: usize) -> f64 {
-        assert!(class < self.family.classes(), "no class {class}");
-        if self.family.is_density() {
-            // p(k given x) = p(x, k) / p(x), both averaged over draws: a draw under which the
-            // row is likely says more about its component.
-            return self.log_mixture(|parameters| parameters[class]) - self.log_density(&[]);
-        }
-        self.log_mixture(|parameters| self.family.log_probability(parameters, class))
+        either!(self, it => it.log_probability(class))
     }
 
     /// Writes the probability of every class; they sum to 1.
@@ -141,26 +142,7 @@ impl<'a> Predictive<'a> {
     /// If `probabilities` has not one place per class.
     #[track_caller]
     pub fn probabilities(&self, probabilities: &mut [f64]) {
-        let classes = self.family.classes();
-        assert_eq!(probabilities.len(), classes, "one place per class");
-        if self.family.is_density() {
-            let each = probabilities.iter_mut().enumerate();
-            each.for_each(|(class, slot)| *slot = self.log_probability(class).exp());
-            return;
-        }
-        probabilities.fill(0.0);
-        for (weight, parameters) in self.components() {
-            if let Family::Bernoulli = self.family {
-                // Each from its own side: neither is 1 minus a rounded number.
-                probabilities[0] += weight * logistic(-parameters[0]);
-                probabilities[1] += weight * logistic(parameters[0]);
-                continue;
-            }
-            let total = log_sum_exp(parameters);
-            for (slot, value) in probabilities.iter_mut().zip(parameters) {
-                *slot += weight * (value - total).exp();
-            }
-        }
+        either!(self, it => it.probabilities(probabilities));
     }
 
     /// The index of the most probable class, the first of equals.
@@ -169,7 +151,7 @@ impl<'a> Predictive<'a> {
     /// If the target is not a class.
     #[track_caller]
     pub fn most_probable(&self) -> usize {
-        let classes = self.family.classes();
+        let classes = self.family().classes();
         assert!(classes > 0, "real outputs have no classes");
         let mut probabilities = vec![0.0; classes];
         self.probabilities(&mut probabilities);
@@ -185,103 +167,83 @@ impl<'a> Predictive<'a> {
     /// If `target` has another length, or no draw has a positive weight.
     #[track_caller]
     pub fn draw(&self, stream: &mut Stream, target: &mut [f64]) {
-        let parameters = self.draw_component(stream);
-        if self.family.classes() > 0 {
-            assert_eq!(target.len(), 1, "one place for the class");
-            let mut remaining = stream.uniform();
-            let last = self.family.classes() - 1;
-            // What rounding leaves of 1 falls to the last class.
-            let drawn = (0..last).find(|class| {
-                remaining -= self.family.log_probability(parameters, *class).exp();
-                remaining < 0.0
-            });
-            target[0] = drawn.unwrap_or(last) as f64;
-            return;
-        }
-        assert_eq!(target.len(), self.family.outputs(), "one place per output");
-        if let Family::MultivariateNormal { outputs } = self.family {
-            let (means, factor) = parameters.split_at(outputs);
-            stream.fill_normal(target);
-            // From the last row up: y_o = mean_o + Σ_j≤o L_oj z_j overwrites z_o only.
-            for output in (0..outputs).rev() {
-                let row = &factor[output * (output + 1) / 2..][..=output];
-                let spread: f64 = row.iter().zip(&target[..]).map(|(l, z)| l * z).sum();
-                target[output] = means[output] + spread;
-            }
-            return;
-        }
-        for (output, slot) in target.iter_mut().enumerate() {
-            let component = self.family.component(parameters, output);
-            let Component { scale, spread, dof, .. } = component;
-            let mut location = component.location;
-            if component.is_sum() {
-                location += spread * stream.normal();
-            }
-            *slot = match self.family {
-                Family::StudentT { .. } | Family::NormalPlusStudentT { .. }
-                    if dof != f64::INFINITY =>
-                {
-                    StudentT::new(location, scale, dof).map_or(f64::NAN, |t| t.draw(stream))
-                }
-                Family::Laplace { .. } | Family::NormalPlusLaplace { .. } => {
-                    Laplace::new(location, scale).map_or(f64::NAN, |it| it.draw(stream))
-                }
-                _ => location + scale * stream.normal(),
-            };
-        }
+        either!(self, it => it.draw(stream, target));
     }
 
-    /// The parameters of a draw chosen by its weight.
+    /// The mean of an output, Σ_s w_s E(y given draw s); `None` if it does not exist, as for a
+    /// Student t with at most one degree of freedom.
+    ///
+    /// # Panics
+    /// If there is no such output.
     #[track_caller]
-    fn draw_component(&self, stream: &mut Stream) -> &'a [f64] {
-        let width = self.family.width();
-        if self.log_weights.is_none() {
-            return &self.parameters[stream.index(self.draws()) * width..][..width];
-        }
-        let mut remaining = stream.uniform();
-        let mut last = None;
-        for (weight, parameters) in self.components() {
-            last = Some(parameters);
-            remaining -= weight;
-            if remaining < 0.0 {
-                break;
-            }
-        }
-        last.expect("some draw has a positive weight")
+    pub fn mean(&self, output: usize) -> Option<f64> {
+        self.check(output);
+        either!(self, it => it.mean(output))
     }
 
-    /// Weight and parameters of every draw that counts; the weights sum to 1.
-    pub(super) fn components(&self) -> impl Iterator<Item = (f64, &'a [f64])> {
-        let equal = (-self.log_total).exp();
-        let (log_weights, log_total) = (self.log_weights, self.log_total);
-        let each = self.parameters.chunks_exact(self.family.width()).enumerate();
-        each.filter_map(move |(draw, parameters)| {
-            let weight = log_weights.map_or(equal, |logs| (logs[draw] - log_total).exp());
-            // NaN passes, and shows in the result.
-            if weight.abs() <= 0.0 { None } else { Some((weight, parameters)) }
-        })
+    /// The standard deviation of an output: its variance is the mean of the variances plus the
+    /// variance of the means, over draws and over models. `None` if it is infinite, as for a Student
+    /// t with at most two degrees of freedom in any draw.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn sd(&self, output: usize) -> Option<f64> {
+        self.check(output);
+        either!(self, it => it.sd(output))
     }
 
-    /// log Σ_s w_s exp(term of draw s).
-    fn log_mixture(&self, mut term: impl FnMut(&'a [f64]) -> f64) -> f64 {
-        let mut sum = LogSum::EMPTY;
-        for (draw, parameters) in self.parameters.chunks_exact(self.family.width()).enumerate() {
-            match self.log_weights.map_or(0.0, |logs| logs[draw]) {
-                f64::NEG_INFINITY => {}
-                log_weight => sum.add(log_weight + term(parameters)),
-            }
+    /// P(output ≤ y), accurate in the left tail.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn cdf(&self, output: usize, y: f64) -> f64 {
+        self.check(output);
+        self.tail(output, 1.0, y).0
+    }
+
+    /// P(output > y), accurate in the right tail.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn probability_above(&self, output: usize, y: f64) -> f64 {
+        self.check(output);
+        self.tail(output, -1.0, -y).0
+    }
+
+    /// The y with P(output ≤ y) = `probability`, to some 1e-12 of the local scale in both tails;
+    /// ∓∞ at 0 and 1, NaN beyond.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn quantile(&self, output: usize, probability: f64) -> f64 {
+        self.check(output);
+        match probability {
+            p if !(0.0..=1.0).contains(&p) => f64::NAN,
+            p if p <= 0.0 => f64::NEG_INFINITY,
+            p if p >= 1.0 => f64::INFINITY,
+            // 1 - p is exact here.
+            p if p > 0.5 => -self.lower_quantile(output, -1.0, 1.0 - p),
+            p => self.lower_quantile(output, 1.0, p),
         }
-        sum.value() - self.log_total
+    }
+
+    /// The quantile for a probability of at most ½ of `sign` times the output.
+    pub(super) fn lower_quantile(&self, output: usize, sign: f64, probability: f64) -> f64 {
+        either!(self, it => it.lower_quantile(output, sign, probability))
+    }
+
+    /// P(`sign` × output ≤ x) and its density.
+    pub(super) fn tail(&self, output: usize, sign: f64, x: f64) -> (f64, f64) {
+        either!(self, it => it.tail(output, sign, x))
     }
 
     #[track_caller]
-    pub(super) fn check(&self, output: usize) {
-        let outputs = self.family.outputs();
+    fn check(&self, output: usize) {
+        let outputs = self.family().outputs();
         assert!(output < outputs, "no output {output}: there are {outputs}");
     }
-}
-
-/// Density of the standard normal distribution.
-pub(super) fn normal_density(z: f64) -> f64 {
-    (-0.5 * z * z - LOG_SQRT_2PI).exp()
 }

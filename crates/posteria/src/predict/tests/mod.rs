@@ -1,5 +1,6 @@
 //! Check predictive distributions against references, exact answers and themselves.
 
+mod averages;
 mod densities;
 mod effects;
 mod quantiles;

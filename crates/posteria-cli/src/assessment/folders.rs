@@ -177,17 +177,18 @@ impl Refit for FoldFolders<'_> {
 
 /// A name of a division into so many folds that no other division of the same rows has.
 pub fn division_name(scheme: &FoldScheme, count: usize) -> String {
-    let FoldScheme { by, column, gap, seed, repetition, .. } = scheme;
+    let FoldScheme { by, column, gap, space, buffer, seed, repetition, .. } = scheme;
     let mut name = match by {
         Some(FoldBy::Random) | None => format!("random-{count}-seed-{seed}"),
         Some(FoldBy::Stratified) => format!("stratified-{count}-seed-{seed}"),
         Some(FoldBy::Group) => format!("group-{count}-seed-{seed}"),
         Some(FoldBy::Block) => format!("block-{count}"),
+        Some(FoldBy::Space) => format!("space-{count}-buffer-{buffer}"),
         Some(FoldBy::Column) => "column".into(),
         Some(FoldBy::Row) => "row".into(),
     };
-    if let Some(column) = column {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    for column in column.iter().chain(space) {
         name = format!("{name}-{}", column.chars().map(plain).collect::<String>());
     }
     if *gap > 0 {

@@ -59,6 +59,34 @@ pub struct Dataset {
     pub task: Task,
 }
 
+impl Targets {
+    /// Those of these rows.
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Targets::Real { names, values } => {
+                Targets::Real { names: names.clone(), values: pick(values, rows) }
+            }
+            Targets::Classes { name, labels, codes } => Targets::Classes {
+                name: name.clone(),
+                labels: labels.clone(),
+                codes: pick_codes(codes, rows),
+            },
+        }
+    }
+}
+
+pub(super) fn pick(matrix: &Matrix, rows: &[usize]) -> Matrix {
+    Matrix::from_fn(rows.len(), matrix.columns(), |row, column| matrix[(rows[row], column)])
+}
+
+fn pick_codes(codes: &[usize], rows: &[usize]) -> Vec<usize> {
+    rows.iter().map(|row| codes[*row]).collect()
+}
+
 impl Dataset {
     /// The data that a table holds when its columns play these roles, and what to be careful
     /// about. [`Encoder::fit`] gives the same with the means to encode new tables alike.
@@ -84,24 +112,10 @@ impl Dataset {
     /// If a row does not exist.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
-        let pick = |matrix: &Matrix| {
-            Matrix::from_fn(rows.len(), matrix.columns(), |row, column| matrix[(rows[row], column)])
-        };
-        let pick_codes = |codes: &Vec<usize>| rows.iter().map(|row| codes[*row]).collect();
-        let targets = match &self.targets {
-            Targets::Real { names, values } => {
-                Targets::Real { names: names.clone(), values: pick(values) }
-            }
-            Targets::Classes { name, labels, codes } => Targets::Classes {
-                name: name.clone(),
-                labels: labels.clone(),
-                codes: pick_codes(codes),
-            },
-        };
         Dataset {
-            inputs: pick(&self.inputs),
-            targets,
-            groups: self.groups.as_ref().map(pick_codes),
+            inputs: pick(&self.inputs, rows),
+            targets: self.targets.select(rows),
+            groups: self.groups.as_ref().map(|codes| pick_codes(codes, rows)),
             ..self.clone()
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use posteria_linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
+use super::dataset::pick;
 use super::learner::Learner;
 use super::rows::CompleteRows;
 use super::{Cell, DataError, Dataset, Missing, Roles, Standardization, Table};
@@ -79,6 +80,22 @@ pub struct EncodedRows {
     pub rows: Vec<usize>,
     /// What to be careful about.
     pub cautions: Vec<Caution>,
+}
+
+impl EncodedRows {
+    /// The rows at these places.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[must_use]
+    pub fn select(&self, places: &[usize]) -> Self {
+        EncodedRows {
+            inputs: pick(&self.inputs, places),
+            targets: self.targets.as_ref().map(|targets| targets.select(places)),
+            rows: places.iter().map(|place| self.rows[*place]).collect(),
+            cautions: self.cautions.clone(),
+        }
+    }
 }
 
 /// The inputs that one column of the table became.

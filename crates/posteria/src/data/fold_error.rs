@@ -42,6 +42,25 @@ pub enum FoldError {
         /// The fold, from 1.
         fold: usize,
     },
+    /// The distance that is kept from held-out rows swallows all others.
+    #[error(
+        "all of the {rows} rows are nearer to fold {fold} than the buffer, which leaves none to train \
+         on; use a smaller buffer or more folds"
+    )]
+    BufferTooWide {
+        /// Rows there are.
+        rows: usize,
+        /// The fold, from 1.
+        fold: usize,
+    },
+    /// A space needs inputs.
+    #[error("{name} is no input that is a number; a space is of inputs: {}", inputs.join(", "))]
+    NoInput {
+        /// What was given.
+        name: String,
+        /// The inputs.
+        inputs: Vec<String>,
+    },
     /// Nothing says what belongs together.
     #[error("there is no column that says which rows are of the same {what}; name one")]
     NoLabels {

@@ -17,6 +17,8 @@ pub enum FoldBy {
     Group,
     /// In the order of the rows, with a gap around every fold (h-block).
     Block,
+    /// By regions in the space of some inputs, with a distance kept around every fold.
+    Space,
     /// As a column says.
     Column,
     /// Every row a fold of its own.
@@ -25,7 +27,7 @@ pub enum FoldBy {
 
 /// How rows are divided into folds. The same scheme and data give the same folds, so models
 /// that are compared share them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoldScheme {
     /// Number of folds; of a column or of rows, as many as they are.
@@ -39,6 +41,13 @@ pub struct FoldScheme {
     /// Rows left out of training on each side of a held-out row.
     #[serde(default)]
     pub gap: usize,
+    /// The inputs whose space is divided into regions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub space: Vec<String>,
+    /// Rows nearer than this to a held-out row are left out of training: Euclidean distance in the
+    /// space, in the units of its inputs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub buffer: f64,
     /// Seed of the division.
     #[serde(default = "one")]
     pub seed: u64,
@@ -48,7 +57,7 @@ pub struct FoldScheme {
 }
 
 /// One fold of a scheme: `[data.fold]` of a specification.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoldSpec {
     /// Which fold is held out, from 1.
@@ -64,17 +73,31 @@ fn one() -> u64 {
     1
 }
 
+fn is_zero(distance: &f64) -> bool {
+    distance.abs() <= 0.0
+}
+
 impl FoldScheme {
     /// `count` folds by what is usual for the data.
     pub fn new(count: usize, seed: u64) -> Self {
-        FoldScheme { count, by: None, column: None, gap: 0, seed, repetition: 0 }
+        FoldScheme {
+            count,
+            by: None,
+            column: None,
+            gap: 0,
+            space: Vec::new(),
+            buffer: 0.0,
+            seed,
+            repetition: 0,
+        }
     }
 
-    /// The scheme with `by` filled in: with a gap, blocks; groups stay together if a column or
+    /// The scheme with `by` filled in: of a space, regions; with a gap, blocks; groups stay together if a column or
     /// the data say which; classes have their shares; else at random.
     #[must_use]
     pub fn resolved(&self, data: &Dataset) -> Self {
         let usual = match (&data.groups, &data.targets) {
+            _ if !self.space.is_empty() => FoldBy::Space,
             _ if self.gap > 0 => FoldBy::Block,
             _ if self.column.is_some() => FoldBy::Group,
             (Some(_), _) => FoldBy::Group,
@@ -110,11 +133,32 @@ impl FoldScheme {
                 Folds::grouped(groups, self.count, &mut stream)
             }
             (FoldBy::Block, _) => Folds::blocks(rows, self.count, self.gap),
+            (FoldBy::Space, _) => Folds::regions(&self.points(data)?, self.count, self.buffer),
             (FoldBy::Column, _) => {
                 Folds::given(labels.ok_or(FoldError::NoLabels { what: "folds" })?)
             }
             (FoldBy::Row, _) => Folds::leave_one_block_out(rows, self.gap),
         }
+    }
+}
+
+impl FoldScheme {
+    /// Where every row is in the space that is divided, in the user's units.
+    fn points(&self, data: &Dataset) -> Result<Vec<Vec<f64>>, FoldError> {
+        let input = |name: &String| {
+            let known = data.input_names.iter().position(|input| input == name);
+            known.ok_or_else(|| FoldError::NoInput {
+                name: name.clone(),
+                inputs: data.input_names.clone(),
+            })
+        };
+        let columns = self.space.iter().map(input).collect::<Result<Vec<usize>, _>>()?;
+        let of_row = |row: usize| {
+            let user =
+                |column: &usize| data.input_scaling[*column].invert(data.inputs[(row, *column)]);
+            columns.iter().map(user).collect()
+        };
+        Ok((0..data.rows()).map(of_row).collect())
     }
 }
 
@@ -187,6 +231,25 @@ mod tests {
         }
         let again = FoldScheme { repetition: 1, ..scheme.clone() };
         assert_ne!(again.divide(&data, None).unwrap(), folds);
+    }
+
+    #[test]
+    fn regions_are_in_the_units_of_the_inputs() {
+        let data = data(false);
+        let space = vec!["x".to_string()];
+        let scheme = FoldScheme { space, buffer: 1.5, ..FoldScheme::new(3, 1) }.resolved(&data);
+        assert_eq!(scheme.by, Some(FoldBy::Space));
+        let folds = scheme.divide(&data, None).unwrap();
+        assert_eq!(folds.held_out(1), [4, 5, 6, 7]);
+        // 3 and 8 are at distance 1.
+        assert_eq!(folds.training(1), [0, 1, 2, 9, 10, 11]);
+        let unknown = FoldScheme { space: vec!["z".into()], ..scheme.clone() };
+        assert!(unknown.divide(&data, None).unwrap_err().to_string().contains("z"));
+        let wide = FoldScheme { buffer: 100.0, ..scheme.clone() };
+        let error = wide.divide(&data, None).unwrap_err();
+        assert_eq!(error, FoldError::BufferTooWide { rows: 12, fold: 1 });
+        let text = toml::to_string(&scheme).unwrap();
+        assert_eq!(toml::from_str::<FoldScheme>(&text).unwrap(), scheme);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Divide rows into folds, each held out once while the others train.
 
+use std::ops::Range;
+
 use super::FoldError;
 use crate::random::Stream;
 
@@ -11,6 +13,8 @@ pub struct Folds {
     rows: usize,
     /// Rows left out of training on each side of every held-out row.
     gap: usize,
+    /// Other rows left out of training in each fold, in order; none for any if empty.
+    near: Vec<Vec<usize>>,
 }
 
 impl Folds {
@@ -96,6 +100,41 @@ impl Folds {
         Ok(blocks)
     }
 
+    /// Folds that are regions of a space in which every row is a point: the space is halved where it
+    /// is widest, again and again, so that sizes differ by at most one. Rows nearer than `buffer` to
+    /// any held-out row are left out of training, so that dependence on neighbours does not flatter
+    /// predictions: blocks around a point in place of an interval of time.
+    ///
+    /// # Errors
+    /// [`FoldError`] unless 2 ≤ `folds` ≤ number of rows and every fold keeps a row to train on.
+    ///
+    /// # Panics
+    /// If points have different numbers of coordinates.
+    pub fn regions(points: &[Vec<f64>], folds: usize, buffer: f64) -> Result<Self, FoldError> {
+        let rows = points.len();
+        check(rows, folds)?;
+        let mut fold_of = vec![0; rows];
+        halve(points, (0..rows).collect(), 0..folds, &mut fold_of);
+        let mut regions = Folds::assigned(&fold_of, folds);
+        if buffer > 0.0 {
+            let is_near = |a: usize, b: usize| {
+                let squares = points[a].iter().zip(&points[b]).map(|(a, b)| (a - b).powi(2));
+                squares.sum::<f64>().sqrt() < buffer
+            };
+            let near = |held_out: &Vec<usize>| -> Vec<usize> {
+                let own = fold_of[held_out[0]];
+                let others = (0..rows).filter(|row| fold_of[*row] != own);
+                others.filter(|row| held_out.iter().any(|held| is_near(*row, *held))).collect()
+            };
+            regions.near = regions.held_out.iter().map(near).collect();
+        }
+        let is_empty = |fold: &usize| regions.training(*fold).is_empty();
+        match (0..folds).find(is_empty) {
+            Some(fold) => Err(FoldError::BufferTooWide { rows, fold: fold + 1 }),
+            None => Ok(regions),
+        }
+    }
+
     /// Every row a fold of its own.
     ///
     /// # Errors
@@ -129,7 +168,7 @@ impl Folds {
         for (row, fold) in fold_of.iter().enumerate() {
             held_out[*fold].push(row);
         }
-        Folds { held_out, rows: fold_of.len(), gap: 0 }
+        Folds { held_out, rows: fold_of.len(), gap: 0, near: Vec::new() }
     }
 
     /// Number of folds.
@@ -161,6 +200,7 @@ impl Folds {
             let end = row.saturating_add(self.gap).min(self.rows - 1);
             trains[row.saturating_sub(self.gap)..=end].fill(false);
         }
+        self.near.get(fold).into_iter().flatten().for_each(|row| trains[*row] = false);
         (0..self.rows).filter(|row| trains[*row]).collect()
     }
 }
@@ -173,6 +213,32 @@ fn check(rows: usize, folds: usize) -> Result<(), FoldError> {
     }
 }
 
+/// Gives these rows to these folds: halves, as nearly as the number of folds allows, along the
+/// coordinate in which they are spread most.
+fn halve(points: &[Vec<f64>], mut rows: Vec<usize>, folds: Range<usize>, fold_of: &mut [usize]) {
+    if folds.len() == 1 {
+        rows.iter().for_each(|row| fold_of[*row] = folds.start);
+        return;
+    }
+    let width = |coordinate: usize| {
+        let values = rows.iter().map(|row| points[*row][coordinate]);
+        let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| {
+            (least.min(x), most.max(x))
+        });
+        most - least
+    };
+    let coordinates = points.first().map_or(0, Vec::len);
+    let widest = (0..coordinates).max_by(|a, b| width(*a).total_cmp(&width(*b)));
+    if let Some(widest) = widest {
+        // Stable: rows of the same place stay in their order.
+        rows.sort_by(|a, b| points[*a][widest].total_cmp(&points[*b][widest]));
+    }
+    let middle = folds.start + folds.len() / 2;
+    let upper = rows.split_off(rows.len() * (folds.len() / 2) / folds.len());
+    halve(points, rows, folds.start..middle, fold_of);
+    halve(points, upper, middle..folds.end, fold_of);
+}
+
 /// The same labels as 0, 1, … without holes, in order.
 fn dense(labels: &[usize]) -> Vec<usize> {
     let mut levels = labels.to_vec();
@@ -182,165 +248,4 @@ fn dense(labels: &[usize]) -> Vec<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::random::{Purpose, Seed};
-
-    fn stream(seed: u64) -> Stream {
-        Seed(seed).stream(Purpose::Folds, [0, 0])
-    }
-
-    /// Every row held out once, and never trained on where it is held out.
-    fn check_division(folds: &Folds, rows: usize) -> Result<(), TestCaseError> {
-        let mut seen = vec![0; rows];
-        for fold in 0..folds.count() {
-            let training = folds.training(fold);
-            prop_assert!(!training.is_empty() && !folds.held_out(fold).is_empty());
-            for &row in folds.held_out(fold) {
-                seen[row] += 1;
-                prop_assert!(training.binary_search(&row).is_err());
-            }
-            if folds.gap == 0 {
-                prop_assert_eq!(training.len() + folds.held_out(fold).len(), rows);
-            }
-        }
-        prop_assert!(seen.iter().all(|count| *count == 1));
-        Ok(())
-    }
-
-    fn spread(sizes: impl Iterator<Item = usize> + Clone) -> usize {
-        sizes.clone().max().unwrap_or(0) - sizes.min().unwrap_or(0)
-    }
-
-    fn sizes(folds: &Folds) -> impl Iterator<Item = usize> + Clone {
-        (0..folds.count()).map(|fold| folds.held_out(fold).len())
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig {
-            failure_persistence: None,
-            ..ProptestConfig::default()
-        })]
-
-        #[test]
-        fn random_and_stratified_folds_are_balanced(
-            classes in prop::collection::vec(0usize..5, 2..60),
-            folds in 2usize..12,
-            seed: u64,
-        ) {
-            prop_assume!(folds <= classes.len());
-            let random = Folds::random(classes.len(), folds, &mut stream(seed)).unwrap();
-            let stratified = Folds::stratified(&classes, folds, &mut stream(seed)).unwrap();
-            for division in [&random, &stratified] {
-                check_division(division, classes.len())?;
-                prop_assert_eq!(division.count(), folds);
-                prop_assert!(spread(sizes(division)) <= 1);
-            }
-            for class in 0..5 {
-                let of_class = (0..folds).map(|fold| {
-                    let held_out = stratified.held_out(fold);
-                    held_out.iter().filter(|row| classes[**row] == class).count()
-                });
-                prop_assert!(spread(of_class) <= 1);
-            }
-        }
-
-        #[test]
-        fn groups_are_never_split(
-            groups in prop::collection::vec(0usize..15, 2..60),
-            folds in 2usize..6,
-            seed: u64,
-        ) {
-            let count = dense(&groups).iter().max().unwrap() + 1;
-            let result = Folds::grouped(&groups, folds, &mut stream(seed));
-            if folds > count {
-                let expected = if folds > groups.len() {
-                    FoldError::MoreThanRows { folds, rows: groups.len() }
-                } else {
-                    FoldError::MoreThanGroups { folds, groups: count }
-                };
-                prop_assert_eq!(result, Err(expected));
-                return Ok(());
-            }
-            let division = result.unwrap();
-            check_division(&division, groups.len())?;
-            let mut largest = 0;
-            for group in 0..15 {
-                let inside = |fold: &usize| {
-                    division.held_out(*fold).iter().any(|row| groups[*row] == group)
-                };
-                prop_assert!((0..folds).filter(inside).count() <= 1);
-                largest = largest.max(groups.iter().filter(|g| **g == group).count());
-            }
-            prop_assert!(spread(sizes(&division)) <= largest);
-        }
-
-        #[test]
-        fn blocks_keep_their_distance(rows in 2usize..60, folds in 2usize..60, gap in 0usize..30) {
-            match Folds::blocks(rows, folds, gap) {
-                Ok(division) => {
-                    check_division(&division, rows)?;
-                    prop_assert!(spread(sizes(&division)) <= 1);
-                    for fold in 0..folds {
-                        let held_out = division.held_out(fold);
-                        prop_assert_eq!(held_out[held_out.len() - 1] - held_out[0] + 1, held_out.len());
-                        let far = |row: &usize| held_out.iter().all(|h| row.abs_diff(*h) > gap);
-                        let expected: Vec<usize> = (0..rows).filter(far).collect();
-                        prop_assert_eq!(division.training(fold), expected);
-                    }
-                }
-                Err(FoldError::MoreThanRows { .. }) => prop_assert!(folds > rows),
-                // Some row must be within the gap of everything.
-                Err(error) => prop_assert!(2 * gap + rows.div_ceil(folds) >= rows, "{error}"),
-            }
-        }
-
-        #[test]
-        fn given_folds_hold_out_rows_of_one_label(labels in prop::collection::vec(0usize..9, 2..40)) {
-            match Folds::given(&labels) {
-                Ok(division) => {
-                    check_division(&division, labels.len())?;
-                    for fold in 0..division.count() {
-                        let held_out = division.held_out(fold);
-                        let label = labels[held_out[0]];
-                        prop_assert!(held_out.iter().all(|row| labels[*row] == label));
-                    }
-                }
-                Err(error) => {
-                    prop_assert_eq!(error, FoldError::TooFew { folds: 1 });
-                    prop_assert!(labels.iter().all(|label| *label == labels[0]));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn impossible_divisions_are_refused() {
-        let random = |rows, folds| Folds::random(rows, folds, &mut stream(1)).unwrap_err();
-        assert_eq!(random(5, 1), FoldError::TooFew { folds: 1 });
-        assert_eq!(
-            random(5, 6).to_string(),
-            "5 row(s) cannot be divided into 6 folds; use at most 5"
-        );
-        assert_eq!(random(0, 2), FoldError::MoreThanRows { folds: 2, rows: 0 });
-        assert_eq!(Folds::leave_one_out(1).unwrap_err(), FoldError::TooFew { folds: 1 });
-        assert_eq!(
-            Folds::leave_one_block_out(5, 2).unwrap_err(),
-            FoldError::GapTooWide { gap: 2, rows: 5, fold: 3 }
-        );
-        assert_eq!(Folds::leave_one_block_out(6, 2).unwrap().training(2), [5]);
-        assert_eq!(
-            Folds::blocks(5, 2, usize::MAX).unwrap_err(),
-            FoldError::GapTooWide { gap: usize::MAX, rows: 5, fold: 1 }
-        );
-    }
-
-    #[test]
-    fn the_stream_decides_the_division() {
-        let draw = |seed| Folds::random(30, 5, &mut stream(seed)).unwrap();
-        assert_eq!(draw(1), draw(1));
-        assert_ne!(draw(1), draw(2));
-    }
-}
+mod tests;

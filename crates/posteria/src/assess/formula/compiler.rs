@@ -1,5 +1,8 @@
 //! Emit the instructions of a formula, and count what they need.
 
+use std::mem;
+
+use super::aggregate::Aggregation;
 use super::error::{FormulaError, FormulaFault};
 use super::program::{Fact, MOST_FACTS, One, Op, Program, STACK, Two};
 use super::scope::Scope;
@@ -41,17 +44,80 @@ pub(super) struct Compiler<'a> {
     depth: usize,
     /// Numbers on the stack after the last instruction.
     height: usize,
+    /// Functions of all rows inside each other here.
+    within: usize,
+    aggregations: Vec<Aggregation>,
 }
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(text: &'a str, tokens: Vec<Token>, scope: &'a Scope) -> Self {
         let (ops, facts) = (Vec::new(), Vec::new());
-        Compiler { text, tokens, next: 0, scope, ops, facts, depth: 0, height: 0 }
+        let aggregations = Vec::new();
+        Compiler {
+            text,
+            tokens,
+            next: 0,
+            scope,
+            ops,
+            facts,
+            depth: 0,
+            height: 0,
+            within: 0,
+            aggregations,
+        }
     }
 
-    pub(super) fn finish(self) -> Program {
+    pub(super) fn finish(self) -> (Program, Vec<Aggregation>) {
         let label_numbers = self.scope.label_numbers();
-        Program { ops: self.ops, facts: self.facts, label_numbers }
+        (Program { ops: self.ops, facts: self.facts, label_numbers }, self.aggregations)
+    }
+
+    /// Whether a quantity of a row can stand here.
+    pub(super) fn is_row(&self) -> bool {
+        self.within > 0 || !self.scope.has_aggregates()
+    }
+
+    /// The argument of a function of all rows, as a program of its own.
+    pub(super) fn of_rows(
+        &mut self,
+        compile: impl FnOnce(&mut Self) -> Result<Operand, FormulaError>,
+    ) -> Result<Program, FormulaError> {
+        let outer = (mem::take(&mut self.ops), mem::take(&mut self.facts), self.height);
+        self.height = 0;
+        self.within += 1;
+        let value = compile(self)?;
+        self.number(value)?;
+        self.within -= 1;
+        let (ops, facts, height) = outer;
+        self.height = height;
+        let label_numbers = self.scope.label_numbers();
+        let (ops, facts) = (mem::replace(&mut self.ops, ops), mem::replace(&mut self.facts, facts));
+        Ok(Program { ops, facts, label_numbers })
+    }
+
+    /// The value of a function of all rows.
+    pub(super) fn aggregation(
+        &mut self,
+        at: usize,
+        aggregation: Aggregation,
+    ) -> Result<Operand, FormulaError> {
+        self.aggregations.push(aggregation);
+        self.load(at, Fact::Aggregate(self.aggregations.len() - 1), Kind::Number)
+    }
+
+    /// Whether the arguments that follow, of an open parenthesis, are one.
+    pub(super) fn is_one_argument(&self) -> bool {
+        let mut depth = 0_usize;
+        for Token { piece, .. } in &self.tokens[self.next..] {
+            match piece {
+                Piece::Sign("(") => depth += 1,
+                Piece::Sign(")") if depth == 0 => return true,
+                Piece::Sign(")") => depth -= 1,
+                Piece::Sign(",") if depth == 0 => return false,
+                _ => {}
+            }
+        }
+        true
     }
 
     pub(super) fn error(&self, at: usize, fault: FormulaFault) -> FormulaError {

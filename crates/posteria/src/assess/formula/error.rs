@@ -96,6 +96,11 @@ pub enum FormulaFault {
         /// The targets.
         targets: Vec<String>,
     },
+    /// A quantity of a row where all rows are meant.
+    OfRow {
+        /// Its name.
+        name: String,
+    },
     /// A probability that is not between 0 and 1.
     Probability {
         /// The number.
@@ -176,6 +181,9 @@ impl fmt::Display for FormulaFault {
                 "there is no target {given}; give its number from 1 or its name, of {}",
                 listed(targets)
             ),
+            FormulaFault::OfRow { name } => {
+                write!(f, "`{name}` is of a row; say what of all rows, as in mean({name})")
+            }
             FormulaFault::Probability { value } => {
                 write!(f, "{value} is no probability between 0 and 1")
             }

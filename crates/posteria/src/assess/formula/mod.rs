@@ -9,17 +9,21 @@
 //!                of several targets: y(2) or y("name"), mean(2), q(0.9, 2), …
 //! classes        y (or class)  most_probable  log_density  prob(blue)  prob("light blue")  prob(y)
 //!                compared as y == "blue"; labels that are numbers are numbers where one is needed
+//! of all rows    mean sum sd min max median skewness autocorrelation of a formula of y, and
+//!                quantile(y, 0.9); of a [`Statistic`] only, as in max(y) - quantile(abs(y - mean(y)), 0.5)
 //! ```
 //!
 //! Comparisons are 1 or 0, and any number but 0 counts as true. `^` binds tighter than a
 //! sign (-2^2 is -4) and to the right. What is undefined (the sd of a t with two degrees of freedom)
 //! is NaN and stays NaN through comparisons and conditions too, so that it shows in the result.
 
+mod aggregate;
 mod compiler;
 mod error;
 mod parser;
 mod program;
 mod scope;
+mod statistic;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -27,7 +31,9 @@ mod token;
 pub use error::{FormulaError, FormulaFault};
 pub(crate) use program::{Fact, Facts};
 pub use scope::Scope;
+pub use statistic::Statistic;
 
+use self::aggregate::Aggregation;
 use self::compiler::Compiler;
 use self::program::Program;
 
@@ -47,13 +53,7 @@ impl Formula {
     /// # Errors
     /// What is wrong, and where.
     pub fn parse(text: &str, scope: &Scope) -> Result<Self, FormulaError> {
-        if text.len() > LONGEST {
-            let fault = FormulaFault::TooLong { bytes: text.len(), most: LONGEST };
-            return Err(FormulaError { formula: String::new(), at: 0, fault });
-        }
-        let mut compiler = Compiler::new(text, token::tokens(text)?, scope);
-        compiler.formula()?;
-        Ok(Formula { text: text.to_string(), program: compiler.finish() })
+        Ok(Formula { text: text.to_string(), program: compile(text, scope)?.0 })
     }
 
     /// The formula as it was written.
@@ -65,4 +65,14 @@ impl Formula {
     pub(crate) fn evaluate(&self, facts: &dyn Facts) -> f64 {
         self.program.run(facts)
     }
+}
+
+fn compile(text: &str, scope: &Scope) -> Result<(Program, Vec<Aggregation>), FormulaError> {
+    if text.len() > LONGEST {
+        let fault = FormulaFault::TooLong { bytes: text.len(), most: LONGEST };
+        return Err(FormulaError { formula: String::new(), at: 0, fault });
+    }
+    let mut compiler = Compiler::new(text, token::tokens(text)?, scope);
+    compiler.formula()?;
+    Ok(compiler.finish())
 }

@@ -1,10 +1,11 @@
 //! Compile a formula: from the loosest operator to the tightest.
 
+use super::aggregate::{AGGREGATES, Aggregate, Aggregation};
 use super::compiler::{Compiler, Kind, Operand};
 use super::error::{FormulaError, FormulaFault};
 use super::program::{One, Op, Two};
 use super::scope::{Meaning, QUANTITIES};
-use super::token::Piece;
+use super::token::{Piece, Token};
 use crate::data::nearest;
 
 /// Functions of numbers.
@@ -184,7 +185,11 @@ impl Compiler<'_> {
 
     fn named(&mut self, at: usize, name: &str) -> Parsed {
         let called = self.peek().piece == Piece::Sign("(");
-        match self.scope.meaning(name) {
+        let meaning = self.scope.meaning(name);
+        if meaning.is_some() && !self.is_row() {
+            return Err(self.error(at, FormulaFault::OfRow { name: name.into() }));
+        }
+        match meaning {
             Some(Meaning::OfTarget(fact)) => {
                 let target = match called {
                     true => {
@@ -218,6 +223,7 @@ impl Compiler<'_> {
             "q" | "cdf" => self.scope.has_quantiles(),
             "prob" => self.scope.has_probabilities(),
             "and" | "or" | "not" => false,
+            name if self.aggregate(name).is_some() => true,
             _ => ONE.iter().any(|(one, _)| *one == name) || OTHERS.contains(&name),
         }
     }
@@ -241,9 +247,45 @@ impl Compiler<'_> {
         FormulaFault::UnknownName { name: name.into(), suggestion: nearest(name, &names), known }
     }
 
+    /// The function of all rows of this name, where there are any.
+    fn aggregate(&self, name: &str) -> Option<Aggregate> {
+        let found = AGGREGATES.iter().find(|(known, _)| *known == name);
+        found.filter(|_| self.scope.has_aggregates()).map(|(_, aggregate)| *aggregate)
+    }
+
+    /// A function of all rows whose parenthesis is open.
+    fn of_all_rows(&mut self, at: usize, name: &str, how: Aggregate) -> Parsed {
+        let takes = |takes| FormulaFault::Arguments { name: name.to_string(), takes };
+        let of = self.of_rows(Self::disjunction)?;
+        let how = match how {
+            Aggregate::Quantile(_) => {
+                let takes = takes("a quantity of a row and a probability: quantile(y, 0.9)");
+                self.comma(at, &takes)?;
+                let Token { piece, at: place } = self.peek().clone();
+                let Piece::Number(p) = piece else { return Err(self.error(at, takes)) };
+                if !(p > 0.0 && p < 1.0) {
+                    return Err(self.error(place, FormulaFault::Probability { value: p }));
+                }
+                self.advance();
+                self.end_of(at, takes)?;
+                Aggregate::Quantile(p)
+            }
+            how => {
+                self.end_of(at, takes("one quantity of a row"))?;
+                how
+            }
+        };
+        self.aggregation(at, Aggregation { how, of })
+    }
+
     /// A function whose parenthesis is open.
     fn call(&mut self, at: usize, name: &str) -> Parsed {
         let takes = |takes| FormulaFault::Arguments { name: name.to_string(), takes };
+        if let Some(how) = self.aggregate(name)
+            && (!OTHERS.contains(&name) || self.is_one_argument())
+        {
+            return self.of_all_rows(at, name, how);
+        }
         if let Some((_, one)) = ONE.iter().find(|(known, _)| *known == name) {
             let of = self.disjunction()?;
             self.end_of(at, takes("one number"))?;

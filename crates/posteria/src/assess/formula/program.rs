@@ -24,6 +24,8 @@ pub(crate) enum Fact {
     MostProbable,
     /// The action: a number, or the index of a symbol.
     Action,
+    /// A function of all rows.
+    Aggregate(usize),
 }
 
 /// Where a formula finds its quantities.

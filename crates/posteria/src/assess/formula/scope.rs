@@ -1,6 +1,7 @@
 //! What names a formula may use.
 
 use super::super::TargetFacts;
+use super::aggregate::AGGREGATES;
 use super::program::Fact;
 
 /// Which quantities a formula is about.
@@ -9,6 +10,8 @@ pub struct Scope {
     targets: TargetFacts,
     /// Whether there is a predictive distribution beside the target itself.
     predictive: bool,
+    /// Whether it is about all rows at once.
+    all_rows: bool,
     actions: Vec<String>,
     /// Labels of the classes, then actions that are none of them.
     symbols: Vec<String>,
@@ -30,7 +33,23 @@ impl Scope {
     /// `q(p)`, `cdf(x)` of numbers, `y`, `most_probable`, `prob(c)`, `log_density` of classes.
     pub fn prediction(targets: &TargetFacts) -> Self {
         let symbols = targets.labels().to_vec();
-        Scope { targets: targets.clone(), predictive: true, actions: Vec::new(), symbols }
+        Scope {
+            targets: targets.clone(),
+            predictive: true,
+            all_rows: false,
+            actions: Vec::new(),
+            symbols,
+        }
+    }
+
+    /// The targets of all rows: `y` inside functions of all rows, as in `mean(y)`.
+    pub(super) fn statistic(targets: &TargetFacts) -> Self {
+        Scope { predictive: false, all_rows: true, ..Scope::prediction(targets) }
+    }
+
+    /// Whether there are functions of all rows.
+    pub(super) fn has_aggregates(&self) -> bool {
+        self.all_rows
     }
 
     /// The target `y` and an action `a` (or `action`), out of a list.
@@ -39,7 +58,13 @@ impl Scope {
         let numeric = all_numbers(actions) && symbols.is_empty();
         let new = actions.iter().filter(|action| !numeric && !targets.labels().contains(action));
         symbols.extend(new.cloned());
-        Scope { targets: targets.clone(), predictive: false, actions: actions.to_vec(), symbols }
+        Scope {
+            targets: targets.clone(),
+            predictive: false,
+            all_rows: false,
+            actions: actions.to_vec(),
+            symbols,
+        }
     }
 
     /// The value that [`Fact::Action`] has for every action: itself if it is a number among
@@ -108,8 +133,9 @@ impl Scope {
         let calls = [("q(p)", self.has_quantiles()), ("cdf(x)", self.has_quantiles())];
         let prob = [("prob(class)", self.has_probabilities())];
         let names = QUANTITIES.iter().filter(|name| self.meaning(name).is_some());
+        let aggregates = AGGREGATES.iter().filter(|_| self.all_rows).map(|(name, _)| name);
         let calls = calls.iter().chain(&prob).filter(|(_, there)| *there).map(|(name, _)| name);
-        names.chain(calls).map(|name| name.to_string()).collect()
+        names.chain(calls).chain(aggregates).map(|name| name.to_string()).collect()
     }
 }
 

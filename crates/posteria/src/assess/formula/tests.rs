@@ -22,6 +22,7 @@ impl Facts for Row {
             Fact::LogDensity => -1.5,
             Fact::MostProbable => 2.0,
             Fact::Action => self.action,
+            Fact::Aggregate(_) => f64::NAN,
         }
     }
     fn quantile(&self, target: usize, probability: f64) -> f64 {
@@ -259,4 +260,47 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn statistics_are_of_all_rows() {
+    let data = [3.0, 1.0, 2.0, 10.0];
+    let of = |text: &str| Statistic::parse(text, &real(&["y"])).expect(text).of(&data);
+    for (text, expected) in [
+        ("mean(y)", 4.0),
+        ("sum(y^2)", 114.0),
+        ("min(y) + max(y)", 11.0),
+        // Of two numbers, not of rows.
+        ("min(mean(y), 1)", 1.0),
+        ("median(y)", 2.5),
+        ("quantile(y, 0.25)", 1.75),
+        ("mean(y > 2 and y < 10)", 0.25),
+        ("mean(abs(y - mean(y)))", 3.0),
+        ("sd(y)", (50.0_f64 / 3.0).sqrt()),
+        // Third moment (-1 - 27 - 8 + 216) / 4 over (50 / 4)^1.5.
+        ("skewness(y)", 45.0 / 12.5_f64.powf(1.5)),
+        // (-1)(-3) + (-3)(-2) + (-2)(6) over 50.
+        ("autocorrelation(y)", -3.0 / 50.0),
+        ("if(max(y) > 9, 1, 2)", 1.0),
+    ] {
+        same(of(text), expected);
+    }
+    let pairs = Statistic::parse("max(y(1) - y(\"b\"))", &real(&["a", "b"])).expect("a statistic");
+    same(pairs.of(&[3.0, 1.0, 2.0, 10.0]), 2.0);
+    let share = Statistic::parse("mean(y == \"red\")", &classes(&["blue", "red"]));
+    same(share.expect("a share").of(&[0.0, 1.0, 1.0, 0.0, 1.0]), 0.6);
+    for (text, part) in [
+        ("y", "is of a row"),
+        ("mean(y) + y", "is of a row"),
+        ("quantile(y, 2)", "no probability"),
+        ("quantile(y)", "takes a quantity of a row and a probability"),
+        ("mean(y, 2)", "takes one quantity of a row"),
+        ("avg(y)", "unknown name"),
+        ("mean(sd)", "takes arguments"),
+    ] {
+        let error = Statistic::parse(text, &real(&["y"])).expect_err(text).to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+    // Functions of all rows are not for utilities.
+    assert!(Formula::parse("sum(y)", &Scope::prediction(&real(&["y"]))).is_err());
 }

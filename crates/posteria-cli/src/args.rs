@@ -1,6 +1,7 @@
 //! Parse what was typed.
 
 mod assess;
+mod check;
 mod evidence;
 mod fit;
 mod predict;
@@ -9,12 +10,13 @@ mod report;
 mod select;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
+pub use check::Check;
 pub use evidence::{Evidence, EvidenceMethod, Sensitivity};
 pub use fit::{
     Fit, Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
 };
-pub use predict::{By, ChainWeights, Choosing, DecisionRule, Predict};
-pub use read::{BatchBy, Diagnose, Export, ExportFormat, Resume, Summary, Verify};
+pub use predict::{By, ChainWeights, Choosing, DecisionRule, ModelWeights, Predict};
+pub use read::{Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
 pub use select::{Choice, Select};
 
@@ -33,6 +35,7 @@ Examples:
   posteria diagnose runs/houses
   posteria predict runs/houses new.csv --out predictions.csv
   posteria assess runs/houses                         how good will predictions be?
+  posteria check runs/houses                          does the model describe the data?
   posteria compare runs/houses runs/network           which model predicts better?
   posteria report runs/houses --out houses.html
   posteria evidence runs/houses runs/network --method bridge
@@ -102,6 +105,8 @@ pub enum Command {
     Predict(Predict),
     /// Estimate how well new rows will be predicted: leave-one-out, k-fold, held-out rows
     Assess(Box<Assess>),
+    /// Check whether the model reproduces statistics of the data: posterior and leave-one-out
+    Check(Check),
     /// Compare models by their predictions: which is better, and how sure is that?
     Compare(Box<Compare>),
     /// Write one page about runs: verdict, model, convergence, predictions

@@ -1,6 +1,7 @@
 //! Run the command that was typed.
 
 mod assess;
+mod check;
 mod compare;
 mod demo;
 mod describe;
@@ -119,6 +120,7 @@ fn dispatch(command: &Command, context: &Context) -> Result<()> {
         Command::Diagnose(arguments) => summary::diagnose(arguments, context),
         Command::Predict(arguments) => predict::run(arguments, context),
         Command::Assess(arguments) => assess::run(arguments, context),
+        Command::Check(arguments) => check::run(arguments, context),
         Command::Compare(arguments) => compare::run(arguments, context),
         Command::Report(arguments) => report::run(arguments, context),
         Command::Evidence(arguments) => evidence::run(arguments, context),

@@ -51,6 +51,16 @@ fn main() -> ExitCode {
             .map(|_| 0.15 + 0.2 * noise.normal() + 0.5 * noise.uniform().powi(4))
             .collect(),
         effective_sizes: (0..120).map(|_| 4000.0 * noise.uniform()).collect(),
+        mass_of_largest: MassOfLargest {
+            counts: vec![1, 4, 16, 64, 256, 1024, 4096],
+            rows: (0..120)
+                .map(|_| {
+                    let steepness = 0.5 + noise.uniform().powi(4) * 20.0;
+                    let share = |k: i32| 4_f64.powi(k) / 4096.0;
+                    (0..7).map(|k| 1.0 - (1.0 - share(k)).powf(steepness)).collect()
+                })
+                .collect(),
+        },
         draws: 4000,
     };
     let text = "the chains disagree: R-hat is 1.412 for residual_scale; draw longer, or look for \

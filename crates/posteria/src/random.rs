@@ -26,7 +26,7 @@ pub enum Purpose {
     Chain = 1,
     /// Starting values of a chain; indices: chain, fold.
     Start = 2,
-    /// Division of rows into folds; indices: repetition, 0.
+    /// Division of rows into folds; indices: repetition, what for (0: fits, 1: weights of models).
     Folds = 3,
     /// Bayesian bootstrap weights; indices: replicate, what is weighted (0: rows).
     Bootstrap = 4,
@@ -47,6 +47,8 @@ pub enum Purpose {
     Prior = 10,
     /// Random sample of the rows that are left out one at a time; indices: number of rows, 0.
     RowSample = 11,
+    /// New targets of rows that are left out; indices: row, 0.
+    LeftOut = 12,
     /// Estimates of the log evidence; indices: ladder or particle, phase.
     Evidence = 16,
 }

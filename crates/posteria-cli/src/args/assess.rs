@@ -29,6 +29,7 @@ Examples:
   posteria assess runs/houses --utility rmse 'abs-quantile:0.9'
   posteria assess runs/houses --method kfold --folds 10
   posteria assess runs/patients --method kfold --group hospital
+  posteria assess runs/wells --method kfold --spatial east north --buffer 2.5
   posteria assess runs/houses --method holdout --test new-houses.csv
   posteria assess runs/houses --test new-houses.csv --chains stacked
   posteria assess runs/houses --utility 'expr: if(y > q(0.95), 10, sd)' --smaller-is-better
@@ -88,7 +89,8 @@ Examples:
   posteria compare runs/linear runs/network runs/process
   posteria compare runs/linear runs/network --utility rmse
   posteria compare runs/linear runs/network --method kfold --folds 10
-  posteria compare runs/linear runs/network --utility rmse --difference 0.5   better by more than 0.5")]
+  posteria compare runs/linear runs/network --utility rmse --difference 0.5   better by more than 0.5
+  posteria compare runs/linear runs/network --by district    where is which one better?")]
 pub struct Compare {
     /// The runs, at least two
     #[arg(required = true, num_args = 2..)]
@@ -101,6 +103,10 @@ pub struct Compare {
     /// Also give the probability that a model is better by more than D
     #[arg(long, value_name = "D", value_parser = positive)]
     pub difference: Option<f64>,
+
+    /// Also compare by subgroups: rows with the same value in this column
+    #[arg(long, value_name = "COL")]
+    pub by: Option<String>,
 }
 
 /// How rows are predicted, and what that is worth.
@@ -175,9 +181,24 @@ pub struct How {
     #[arg(long, value_name = "H", help_heading = FOLDS, conflicts_with = "group")]
     pub block: Option<usize>,
 
+    /// Folds that are regions in the space of these inputs (spatial blocks)
+    ///
+    /// Rows that are near each other, in place or otherwise, are held out together. The space is
+    /// halved where it is widest until there are enough regions of as many rows.
+    #[arg(long, value_name = "COL", num_args = 1.., help_heading = FOLDS,
+        conflicts_with_all = ["group", "block"])]
+    pub spatial: Vec<String>,
+
+    /// With --spatial: leave rows nearer than D to a held-out row out of training
+    ///
+    /// Euclidean distance in the units of the inputs; with as many folds as there are rows, blocks
+    /// around every single point.
+    #[arg(long, value_name = "D", value_parser = positive, help_heading = FOLDS, requires = "spatial")]
+    pub buffer: Option<f64>,
+
     /// Column with the fold of every row
     #[arg(long, value_name = "COL", help_heading = FOLDS,
-        conflicts_with_all = ["group", "block", "folds"])]
+        conflicts_with_all = ["group", "block", "folds", "spatial"])]
     pub fold_column: Option<String>,
 
     /// Repeat with R random divisions into folds [default: 1]
@@ -224,6 +245,7 @@ impl How {
             ("--folds", self.folds.is_some()),
             ("--group", self.group.is_some()),
             ("--block", self.block.is_some()),
+            ("--spatial", !self.spatial.is_empty()),
             ("--fold-column", self.fold_column.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)

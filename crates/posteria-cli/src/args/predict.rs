@@ -15,6 +15,8 @@ Examples:
   posteria predict runs/houses new.csv --draws 400        fewer draws: faster
   posteria predict runs/houses new.csv --effects          which inputs move the prediction
   posteria predict runs/houses new.csv --chains stacked   chains that do not mix, weighed
+  posteria predict runs/linear runs/network new.csv       average over models
+  posteria predict runs/linear runs/network new.csv --weights evidence
   posteria predict runs/patients new.csv --cost costs.csv which action costs least
   posteria predict runs/demand new.csv --cost 'if(y > a, 3*(y - a), a - y)' --actions 10,20,30
   posteria predict runs/houses new.csv --draws-out f.csv && posteria diagnose f.csv
@@ -31,15 +33,25 @@ Examples:
 /// Columns of NEW are matched by name, in any order; extra columns are ignored. A table without names is
 /// matched by position with the table of the fit, with or without its target. A warning counts
 /// the rows outside the range of the inputs of the fit, and those far from all of its rows.
+///
+/// Of several runs the predictive distributions are averaged, p(y) = Σ weight × p(y by the run), and
+/// everything is of that average: its intervals include that no model is known to be right.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Predict {
-    /// The run folder
-    pub run: PathBuf,
+    /// The run folder; of several, their predictions are averaged
+    #[arg(value_name = "RUN", required = true, num_args = 1..)]
+    pub runs: Vec<PathBuf>,
 
     /// Table of new rows: CSV, TSV or whitespace-separated text
-    #[arg(value_name = "NEW")]
+    #[arg(value_name = "NEW", required = true)]
     pub new: PathBuf,
+
+    /// How much each of several runs counts in their average [default: stacking]
+    ///
+    /// The runs must be of the same rows and targets; they may have different inputs and models.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub weights: Option<ModelWeights>,
 
     /// Probabilities of the quantiles to give
     ///
@@ -149,6 +161,28 @@ pub enum ChainWeights {
     Equal,
     /// By stacking their leave-one-out predictive densities
     Stacked,
+}
+
+/// How much each of several runs counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelWeights {
+    /// So that the average predicts rows that are left out best, as posteria compare has it
+    Stacking,
+    /// By the probabilities of the models, from the log evidences that posteria evidence kept
+    Evidence,
+    /// All alike
+    Equal,
+}
+
+impl ModelWeights {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelWeights::Stacking => "stacking",
+            ModelWeights::Evidence => "evidence",
+            ModelWeights::Equal => "equal",
+        }
+    }
 }
 
 /// How actions are chosen by what they cost, beside an option `cost`.

@@ -83,6 +83,7 @@ pub struct Diagnose {
 #[command(after_help = "Examples:\n  posteria export runs/houses --format csv --out draws.csv\n  \
     posteria export runs/houses --format stan-csv --out houses\n  \
     posteria export runs/houses --format json --thin 10 --out thinned.json\n  \
+    posteria export runs/houses --format csv --batch 50 --batch-by 'quantile(y, 0.9)' --out q90.csv\n  \
     posteria export runs/houses --format zarr --prior 500 --out checks.zarr")]
 pub struct Export {
     /// The run folder
@@ -112,9 +113,12 @@ pub struct Export {
     #[arg(long, value_name = "N")]
     pub batch: Option<NonZero<usize>>,
 
-    /// What a batch is replaced by
-    #[arg(long, value_enum, requires = "batch", default_value = "mean")]
-    pub batch_by: BatchBy,
+    /// What a batch is replaced by: mean, median, or a formula of its draws y of a component
+    ///
+    /// A formula over functions of all draws of the batch: mean, sum, sd, min, max, median, skewness,
+    /// autocorrelation of a formula of y, and quantile(y, P).
+    #[arg(long, value_name = "FUNCTION", requires = "batch", default_value = "mean")]
+    pub batch_by: String,
 
     /// Also draw N times from the prior: the groups prior and prior_predictive of a Zarr store
     #[arg(long, value_name = "N")]
@@ -132,15 +136,6 @@ pub enum ExportFormat {
     Json,
     /// One CmdStan file per chain
     StanCsv,
-}
-
-/// What a batch of draws is replaced by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BatchBy {
-    /// The mean of each component
-    Mean,
-    /// The median of each component
-    Median,
 }
 
 /// Check every checksum of a run folder.

@@ -132,6 +132,12 @@ fn method(how: &How, context: &Context) -> Result<Method> {
                 (Some(column), ..) => {
                     FoldScheme { by: Some(FoldBy::Group), column: Some(column.clone()), ..scheme }
                 }
+                _ if !how.spatial.is_empty() => FoldScheme {
+                    by: Some(FoldBy::Space),
+                    space: how.spatial.clone(),
+                    buffer: how.buffer.unwrap_or(0.0),
+                    ..scheme
+                },
                 (_, Some(gap), _) => FoldScheme { by: Some(FoldBy::Block), gap, ..scheme },
                 (.., Some(column)) => {
                     FoldScheme { by: Some(FoldBy::Column), column: Some(column.clone()), ..scheme }
@@ -139,7 +145,7 @@ fn method(how: &How, context: &Context) -> Result<Method> {
                 _ => scheme,
             };
             let repeats = how.repeats.map_or(1, |it| u64::from(it.get()));
-            let fixed = how.block.is_some() || how.fold_column.is_some();
+            let fixed = how.block.is_some() || how.fold_column.is_some() || !how.spatial.is_empty();
             if fixed && repeats > 1 {
                 return Err(Failure::bad_input(
                     "these folds are always the same; --repeats is for rows that are divided at random",

@@ -3,8 +3,8 @@
 mod kept;
 
 use posteria::assess::{
-    ComparedFit, ComparisonAsked, ComparisonReport, ModelUtilities, SampledRows, UtilityComparison,
-    check_comparable,
+    ComparedFit, ComparisonAsked, ComparisonReport, ModelUtilities, RowGroups, SampledRows,
+    UtilityComparison, check_comparable,
 };
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::failure::{Classify, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
-use crate::text::{decimals_for, fixed};
+use crate::text::{self, decimals_for, fixed};
 use crate::warning::Warning;
 
 /// Runs `posteria compare`.
@@ -43,6 +43,13 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         .map(|(subject, name)| ComparedFit { name, fit: &subject.fit, observed: subject.judged() })
         .collect();
     check_comparable(&compared).bad_input()?;
+    let groups = match &arguments.by {
+        Some(column) => {
+            let (table, rows) = subjects[0].table()?;
+            Some(RowGroups::new((table, rows), column)?)
+        }
+        None => None,
+    };
     let plans = subjects.iter().map(|subject| Plan::new(&arguments.how, subject, context));
     let plans = plans.collect::<Result<Vec<_>>>()?;
     let mut models = Vec::with_capacity(subjects.len());
@@ -58,6 +65,7 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         bootstrap: &plans[0].bootstrap,
         density: plans[0].shows_first,
         difference: arguments.difference,
+        groups: groups.as_ref(),
     };
     let report = Report(ComparisonReport::new(&asked, &models)?);
     kept::keep(&report, &subjects)?;
@@ -113,16 +121,31 @@ impl Report {
                  sample_dse: standard\nerrors by that choice, besides se and dse over rows\n"
             ));
         }
+        if let Some(found) = self.0.stacked.filter(|found| found.gain_se > 0.0) {
+            let gain = fixed(found.gain, decimals_for(found.gain_se, 2));
+            let error = fixed(found.gain_se, decimals_for(found.gain_se, 2));
+            text.push_str(&format!(
+                "weight: by stacking; the average of all models with such weights predicts better than the \
+                 best\nof them by {gain} (se {error}), rows being judged by weights from the others\n"
+            ));
+        }
         for utility in &self.0.utilities {
             text.push('\n');
-            text.push_str(&render_utility(utility, &self.0.models));
+            text.push_str(&render_utility(utility, &self.0.models, self.0.difference));
+        }
+        for group in self.0.subgroups.iter().flatten() {
+            let rows = text::count(group.rows, "row");
+            text.push_str(&format!("\n{}, {rows}\n", text::printable(&group.name)));
+            for utility in &group.utilities {
+                text.push_str(&render_utility(utility, &self.0.models, self.0.difference));
+            }
         }
         text
     }
 }
 
-fn render_utility(utility: &UtilityComparison, models: &[String]) -> String {
-    let numbers: Vec<String> = (1..=models.len()).map(|number| format!("{number}.")).collect();
+fn render_utility(utility: &UtilityComparison, models: &[String], margin: Option<f64>) -> String {
+    let (numbers, count) = (numbers(models), models.len());
     let mut header = vec!["", "mean", "sd"];
     header.extend(numbers.iter().map(String::as_str));
     let mut table = Table::new(&header);
@@ -133,14 +156,55 @@ fn render_utility(utility: &UtilityComparison, models: &[String]) -> String {
             fixed(expected.mean, decimals),
             fixed(expected.sd, decimals),
         ];
-        cells.extend((0..models.len()).map(|other| match other == index {
-            true => String::new(),
-            false => utility.p_better[index][other].map_or("-".into(), probability),
+        cells.extend(beside(index, count, |other| {
+            utility.p_better[index][other].map_or("-".into(), probability)
         }));
         table.row(cells);
     }
     let title = format!("{} of a row, and P(row better than column)", utility.name);
-    format!("{}{}", heading(&title), table.render())
+    let mut text = format!("{}{}", heading(&title), table.render());
+    if let (Some(better_by), Some(margin)) = (&utility.p_better_by, margin) {
+        let title = format!("P(row better than column by more than {})", margin);
+        text.push_str(&matrix(&title, models, |row, column| {
+            better_by[row][column].map_or("-".into(), probability)
+        }));
+    }
+    if let Some(factors) = &utility.log_pseudo_bayes_factors {
+        text.push_str(&matrix(
+            "log pseudo-Bayes factors, row against column",
+            models,
+            |row, column| fixed(factors[row][column], 1),
+        ));
+    }
+    text
+}
+
+/// A number for every model, as columns are called.
+fn numbers(models: &[String]) -> Vec<String> {
+    (1..=models.len()).map(|number| format!("{number}.")).collect()
+}
+
+/// What `cell` says of a model beside every other.
+fn beside(
+    own: usize,
+    count: usize,
+    cell: impl Fn(usize) -> String,
+) -> impl Iterator<Item = String> {
+    (0..count).map(move |other| if other == own { String::new() } else { cell(other) })
+}
+
+/// What `cell` says of every pair of models.
+fn matrix(title: &str, models: &[String], cell: impl Fn(usize, usize) -> String) -> String {
+    let numbers = numbers(models);
+    let mut table = Table::new(
+        &std::iter::once("").chain(numbers.iter().map(String::as_str)).collect::<Vec<_>>(),
+    );
+    for (index, model) in models.iter().enumerate() {
+        let name = format!("{}. {model}", index + 1);
+        let cells = beside(index, models.len(), |other| cell(index, other));
+        table.row(std::iter::once(name).chain(cells));
+    }
+    format!("{}{}", heading(title), table.render())
 }
 
 /// A probability that replicates decide: never one that none of them, or each, would have been.

@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use posteria::assess::TargetFacts;
+use posteria::assess::formula::Statistic;
 use posteria::draws::{BatchCentre, Draws, WriteError, write_csv, write_json, write_stan_csv};
 use posteria_store::{Axis, Export, Pointwise, Run, TrainingArrays, write_zarr};
 use serde::Serialize;
 
 use super::Context;
-use crate::args::{self, BatchBy, ExportFormat};
+use crate::args::{self, ExportFormat};
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::fitted::fitted;
@@ -101,7 +103,7 @@ fn beside_the_draws(
     (export.observed, export.constant) = (training.observed, training.constant);
     let interrupt = Interrupt::listen().running()?;
     let workers = context.workers(&interrupt);
-    // A mean or median of draws is not a draw: nothing follows from it.
+    // What stands for several draws is not a draw: nothing follows from it.
     if flags.batch.is_none() {
         export.added.extend(posterior_predictive(&prepared, draws, &workers)?);
     }
@@ -121,11 +123,20 @@ fn chosen(draws: Draws, flags: &args::Export) -> Result<Draws> {
         range = (0, None);
     }
     let Some(size) = flags.batch else { return Ok(draws) };
-    let centre = match flags.batch_by {
-        BatchBy::Mean => BatchCentre::Mean,
-        BatchBy::Median => BatchCentre::Median,
+    let batched = match flags.batch_by.as_str() {
+        "mean" => draws.batch(range.0, size.get(), range.1, |batch| BatchCentre::Mean.of(batch)),
+        "median" => {
+            draws.batch(range.0, size.get(), range.1, |batch| BatchCentre::Median.of(batch))
+        }
+        formula => {
+            let draw = TargetFacts::Real { names: vec!["y".into()], deviations: vec![1.0] };
+            let statistic = Statistic::parse(formula, &draw).map_err(|error| {
+                Failure::bad_input(format!("--batch-by: {} of {}", error.message(), error.formula))
+            })?;
+            draws.batch(range.0, size.get(), range.1, |batch| statistic.of(batch))
+        }
     };
-    draws.batch(range.0, size.get(), range.1, centre).bad_input()
+    batched.bad_input()
 }
 
 /// Where the result goes: as said, or beside the user under the run's name, if that is free.

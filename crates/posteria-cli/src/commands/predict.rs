@@ -1,5 +1,6 @@
 //! Predict the targets of new rows.
 
+mod averaged;
 mod effects;
 mod functions;
 mod report;
@@ -37,9 +38,13 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             )));
         }
     }
+    let [path] = &arguments.runs[..] else { return averaged::run(arguments, context) };
+    if arguments.weights.is_some() {
+        return Err(Failure::bad_input("--weights is for the average of several runs; omit it"));
+    }
     let interrupt = Interrupt::listen().running()?;
-    let run = open(&arguments.run)?;
-    let spec = spec_of((&arguments.run, &run))?;
+    let run = open(path)?;
+    let spec = spec_of((path, &run))?;
     let flag = if arguments.effects { "--effects" } else { "--draws-out" };
     if spec.model.kind.is_unsupervised() && (arguments.effects || arguments.draws_out.is_some()) {
         let kind = spec.model.kind.name();
@@ -47,7 +52,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             "{flag} is about the function behind a target, and a {kind} model has none; omit it"
         )));
     }
-    let fitted = fitted((&arguments.run, &run), &spec, arguments.data.as_deref())?;
+    let fitted = fitted((path, &run), &spec, arguments.data.as_deref())?;
     let Prepared { encoder, data: dataset, posterior, .. } = &fitted;
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;
@@ -56,11 +61,10 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let drawn = foreign::draws_of(&run, context)?;
     if drawn.draws > 0 {
         let inference = spec.sampling.inference();
-        verdict::repeat(&arguments.run, &drawn, inference, run.approximation(), context);
+        verdict::repeat(path, &drawn, inference, run.approximation(), context);
     }
     let chains = match arguments.chains {
         Some(args::ChainWeights::Stacked) if drawn.draws > 0 => {
-            let path = &arguments.run;
             let chained = Chained { path, run: &run, spec: &spec, fitted: &fitted, draws: &drawn };
             Some(stacked(&chained, arguments, context, &interrupt)?)
         }
@@ -75,7 +79,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(
             "{} has no draws yet; wait for some, or go on with posteria resume",
-            arguments.run.display()
+            path.display()
         )));
     }
     let mut new = new_rows(encoder, &spec, arguments)?;

@@ -20,6 +20,9 @@ use anyhow::anyhow;
 use posteria_report::{Level, Report};
 use serde::Serialize;
 
+pub use comparison::kept_weights;
+pub use kept::read;
+
 use super::Context;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};

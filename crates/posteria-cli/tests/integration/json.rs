@@ -11,9 +11,10 @@ use crate::posteria::Place;
 const SHORT: &str = "--chains 2 --warmup 60 --draws 60";
 
 /// All schemas of results; the file of what they share is not one of them.
-const SCHEMAS: [&str; 16] = [
+const SCHEMAS: [&str; 17] = [
     "assess",
     "assess-log-lik",
+    "check",
     "compare",
     "demo",
     "demo-list",
@@ -179,6 +180,8 @@ fn results_of_predictions_are_as_their_schemas_say() {
     let predicted = hold(&place, "predict", "predict runs/both data.csv --effects");
     assert_eq!(predicted["rows"].as_array().map(Vec::len), Some(40));
     hold(&place, "predict", "predict runs/both data.csv --chains stacked");
+    let average = hold(&place, "predict", "predict runs/both runs/one data.csv --weights equal");
+    assert_eq!(average["average"]["models"][1]["weight"], 0.5);
     let classes = "fit data.csv --target class --inputs a b --model mlp --hidden 2";
     hold(&place, "fit", &format!("{classes} --inference laplace --out runs/mode"));
     let predicted = hold(&place, "predict", "predict runs/mode data.csv");
@@ -195,7 +198,12 @@ fn results_of_assessments_are_as_their_schemas_say() {
     let table = "chain,draw,r1,r2\n1,1,-1.0,-2.0\n1,2,-1.1,-2.1\n1,3,-0.9,-2.2\n1,4,-1.2,-1.9\n";
     place.write("log_lik.csv", table);
     hold(&place, "assess-log-lik", "assess --log-lik log_lik.csv");
-    let compared = hold(&place, "compare", "compare runs/both runs/one --difference 0.1");
+    let checked = hold(&place, "check", "check runs/both --statistic max(y) mean(y>0)");
+    assert_eq!(checked["statistics"][1]["statistic"], "mean(y>0)");
+    let compare = "compare runs/both runs/one --difference 0.1 --by class";
+    let compared = hold(&place, "compare", compare);
+    assert_eq!(compared["subgroups"].as_array().map(Vec::len), Some(2));
+    assert!(compared["stacked"]["gain"].is_number());
     assert_eq!(compared["models"].as_array().map(Vec::len), Some(2));
 }
 

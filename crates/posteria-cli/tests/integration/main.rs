@@ -34,6 +34,8 @@ mod predict;
 mod decisions;
 // Predictions of Gaussian processes: formulas, residuals, threads.
 mod predict_processes;
+// Averages over runs, checks of statistics, folds in space, functions of batches.
+mod averages;
 // Expected utilities of runs, and comparisons.
 mod assess_runs;
 // What is not kept of large tables, and what a sample of their rows says.

@@ -3,6 +3,7 @@
 //! Whoever holds results fills in the structs; a struct without numbers gives an empty section,
 //! which [`Part::push`](crate::Part::push) leaves out.
 
+mod checks;
 mod comparison;
 mod convergence;
 mod densities;
@@ -16,6 +17,7 @@ mod utilities;
 mod verdict;
 mod weights;
 
+pub use checks::{CheckedStatistic, Checks};
 pub use comparison::{ElpdForest, ElpdOfModel};
 pub use convergence::{
     ChainFacts, ChainOnRows, Convergence, Disagreement, Energy, Pair, Trace, VariableFacts,
@@ -32,7 +34,7 @@ pub use results::{Quantity, Results};
 pub use selection::{InputFacts, ModelFacts, NestedFacts, Selection, SizeFacts, UtilityOfSize};
 pub use utilities::{Comparison, Utilities, Utility};
 pub use verdict::{Doubt, Verdict};
-pub use weights::WeightReliability;
+pub use weights::{MassOfLargest, WeightReliability};
 
 use crate::number::{fixed, short};
 

@@ -10,6 +10,8 @@ use crate::thin::evenly;
 const GREATEST: f64 = 0.7;
 /// Rows that are drawn.
 const ROWS: usize = 5000;
+/// Rows that have a line.
+const LINES: usize = 100;
 
 /// How far the importance weights of rows that are left out can be trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,8 +20,19 @@ pub struct WeightReliability {
     pub pareto_shapes: Vec<f64>,
     /// Effective number of weighted draws of every row.
     pub effective_sizes: Vec<f64>,
+    /// How much few weights carry.
+    pub mass_of_largest: MassOfLargest,
     /// Number of draws that are weighted.
     pub draws: usize,
+}
+
+/// The mass of the largest weights of rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MassOfLargest {
+    /// Numbers of largest weights.
+    pub counts: Vec<usize>,
+    /// Of every row the mass of so many.
+    pub rows: Vec<Vec<f64>>,
 }
 
 impl WeightReliability {
@@ -73,7 +86,59 @@ impl WeightReliability {
             let figure = by_row(title, caption, sizes, vec![Mark::level(self.draws as f64)]);
             section.figure(Figure { name: "loo-effective-draws".into(), ..figure });
         }
+        if !self.mass_of_largest.rows.is_empty() {
+            section.figure(self.mass_of_largest.figure(self.draws));
+        }
         section
+    }
+}
+
+impl MassOfLargest {
+    /// One line per row [Vehtari 2001, fig. 3.3].
+    fn figure(&self, draws: usize) -> Figure {
+        let counts: Vec<f64> = self.counts.iter().map(|count| (*count).min(draws) as f64).collect();
+        let mut rows: Vec<usize> = (0..self.rows.len()).collect();
+        // Those that fewest weights carry are drawn for certain.
+        let half = self.counts.len() / 2;
+        rows.sort_by(|a, b| self.rows[*b][half].total_cmp(&self.rows[*a][half]));
+        let worst = rows.first().map_or(f64::NAN, |row| self.rows[*row][0]);
+        let shown = rows.iter().take(LINES);
+        let line = |row: &usize| {
+            Mark::line(&counts, &self.rows[*row]).ink(Ink::Series(0)).size(0.8).opacity(0.4)
+        };
+        let even: Vec<f64> = counts.iter().map(|count| count / draws as f64).collect();
+        let mut marks: Vec<Mark> = shown.map(line).collect();
+        marks.push(Mark::line(&counts, &even).ink(Ink::Muted).dash(1).called("equal weights"));
+        let median = |place: usize| {
+            let mut own: Vec<f64> = self.rows.iter().map(|row| row[place]).collect();
+            own.sort_unstable_by(f64::total_cmp);
+            own[own.len() / 2]
+        };
+        let medians: Vec<f64> = (0..counts.len()).map(median).collect();
+        let greatest: Vec<f64> = (0..counts.len())
+            .map(|place| self.rows.iter().map(|row| row[place]).fold(f64::NAN, f64::max))
+            .collect();
+        Figure {
+            name: "loo-weight-mass".into(),
+            title: format!(
+                "Mass of the largest weights: one draw carries at most {} of a row",
+                fixed(worst.max(greatest[0]), 2)
+            ),
+            caption: format!(
+                "The share of the total weight that the k largest importance weights of a left-out row \
+                 have, a line per row{}. Lines that rise at once are carried by few draws.",
+                if self.rows.len() > LINES { ", the steepest of them" } else { "" }
+            ),
+            x: Axis::log("largest weights"),
+            y: Axis::new("mass").within(0.0, 1.0),
+            marks,
+            table: Table::new()
+                .numbers("largest weights", &counts)
+                .numbers("median row", &medians)
+                .numbers("steepest row", &greatest),
+            height: 320.0,
+            ..Figure::default()
+        }
     }
 }
 

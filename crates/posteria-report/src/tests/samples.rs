@@ -222,8 +222,13 @@ pub fn sections(numbers: &[f64], name: &str) -> Vec<Section> {
             }],
         }
         .section(),
-        WeightReliability { pareto_shapes: n.clone(), effective_sizes: n.clone(), draws: 100 }
-            .section(),
+        WeightReliability {
+            pareto_shapes: n.clone(),
+            effective_sizes: n.clone(),
+            mass_of_largest: MassOfLargest { counts: vec![1, 4], rows: vec![vec![0.1, 0.4]] },
+            draws: 100,
+        }
+        .section(),
         Results {
             quantities: n
                 .iter()

@@ -82,6 +82,9 @@ pub struct PointwiseLoo {
     pub pareto_shape: f64,
     /// Effective size of the weights, see [`ImportanceWeights::effective_size`].
     pub effective_size: f64,
+    /// The mass of the k largest weights, for every k of [`PointwiseLoo::LARGEST`]
+    /// [Vehtari 2001, fig. 3.3].
+    pub mass_of_largest: [f64; 7],
     /// The first draw under which the row is impossible, over all chains, if there is one.
     pub impossible_draw: Option<usize>,
 }
@@ -133,6 +136,9 @@ pub fn leave_one_out(
 }
 
 impl PointwiseLoo {
+    /// Numbers of largest weights whose mass is told.
+    pub const LARGEST: [usize; 7] = [1, 4, 16, 64, 256, 1024, 4096];
+
     /// Leaves out a row with these log likelihoods under every draw, chain after chain; also the
     /// weights that do so, which turn a mixture over draws into the predictive distribution of the
     /// row for any utility. `relative_efficiency` as [`LogLikelihoods::efficiencies`] gives it.
@@ -145,12 +151,14 @@ impl PointwiseLoo {
         relative_efficiency: f64,
     ) -> Result<(Self, ImportanceWeights), ImportanceError> {
         let weights = row_weights(log_likelihoods, smoothing, relative_efficiency)?;
+        let mass = weights.cumulative();
         let found = PointwiseLoo {
             elpd: weights.log_mean_exp(log_likelihoods),
             lppd: log_sum_exp(log_likelihoods) - (log_likelihoods.len() as f64).ln(),
             mcse: weights.log_mean_exp_error(log_likelihoods, relative_efficiency),
             pareto_shape: weights.pareto_shape,
             effective_size: weights.effective_size,
+            mass_of_largest: PointwiseLoo::LARGEST.map(|k| mass[k.min(mass.len()) - 1]),
             impossible_draw: log_likelihoods.iter().position(|it| *it == f64::NEG_INFINITY),
         };
         Ok((found, weights))

@@ -14,6 +14,7 @@
 
 mod affine;
 mod assessor;
+mod averaged;
 mod bootstrap;
 pub mod calibration;
 mod chain_stacking;
@@ -38,6 +39,7 @@ mod of_fit;
 mod pareto;
 mod pointwise;
 mod predictions;
+mod predictive_check;
 #[cfg(test)]
 mod reference;
 mod report;
@@ -55,12 +57,13 @@ pub use assessor::{
     InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample, check_usable,
     log_densities,
 };
+pub use averaged::{AveragedPredictions, ModelAverage, StackedScore};
 pub use bootstrap::{Bootstrap, BootstrapError};
 pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
 pub use comparison::{
-    CompareOptions, ComparedFit, ComparisonAsked, ComparisonReport, ComparisonRow,
-    DifferenceReport, ModelUtilities, ModelUtility, NotComparable, SampledRows, UtilityComparison,
-    check_comparable, compare_fits,
+    CompareOptions, ComparedFit, ComparedSubgroup, ComparisonAsked, ComparisonReport,
+    ComparisonRow, DifferenceReport, ModelUtilities, ModelUtility, NotComparable, SampledRows,
+    UtilityComparison, check_comparable, compare_fits,
 };
 pub use dic::Dic;
 pub use difference::{
@@ -92,6 +95,9 @@ pub use of_fit::FitAssessment;
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
 pub use predictions::{Predictions, quantile_name};
+pub use predictive_check::{
+    PredictiveCheck, ReplicatedStatistic, StatisticCheck, usual_statistics,
+};
 pub use report::{
     AssessmentAsked, AssessmentReport, EffectiveParameters, InformationCriteria, PointwiseRow,
     RowGroups, Subgroup, SubgroupUtility, SubsampleReport, UtilityReport,

@@ -50,6 +50,11 @@ impl RowSample {
         self.all
     }
 
+    /// The positions of those of these rows that are in it, which must be in order.
+    pub fn positions(&self, rows: &[usize]) -> Vec<usize> {
+        rows.iter().filter_map(|row| self.rows().binary_search(row).ok()).collect()
+    }
+
     /// The rows of the sample, in order.
     pub fn rows(&self) -> &[usize] {
         &self.rows

@@ -1,4 +1,4 @@
-//! Replace runs of draws by their mean or median.
+//! Replace runs of draws by one number: their mean, their median, any function of them.
 
 use super::{Draws, Statistics, SubsetError};
 
@@ -13,7 +13,8 @@ pub enum BatchCentre {
 
 impl Draws {
     /// Replaces every `size` draws of each chain, from number `burn + 1` to number `last`, by one:
-    /// their mean or median. Draws that do not fill a last batch are left out.
+    /// what `function` makes of them, component by component, such as [`BatchCentre::of`]. Draws that do
+    /// not fill a last batch are left out.
     /// [MCMCstuff manual §3.2.2; Neal 1993, p. 104]
     ///
     /// Statistics become their means, except that a batch diverges if any of its draws does, counts
@@ -27,7 +28,7 @@ impl Draws {
         burn: usize,
         size: usize,
         last: Option<usize>,
-        centre: BatchCentre,
+        function: impl Fn(&mut [f64]) -> f64,
     ) -> Result<Draws, SubsetError> {
         let last = self.range(burn, size, last)?;
         let batches = last.saturating_sub(burn) / size;
@@ -43,7 +44,7 @@ impl Draws {
                 for component in 0..self.layout.len() {
                     column.clear();
                     column.extend((start..start + size).map(|i| self.draw(chain, i)[component]));
-                    out.values.push(centre.of(&mut column));
+                    out.values.push(function(&mut column));
                 }
                 if !self.statistics.is_empty() {
                     let first = chain * self.draws + start;
@@ -56,7 +57,8 @@ impl Draws {
 }
 
 impl BatchCentre {
-    fn of(self, values: &mut [f64]) -> f64 {
+    /// The centre of these values, which may be put in another order.
+    pub fn of(self, values: &mut [f64]) -> f64 {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         match self {
             BatchCentre::Mean => mean(values),
@@ -94,7 +96,7 @@ mod tests {
 
     #[test]
     fn batches_average_and_count() {
-        let means = counting(10).batch(1, 4, None, BatchCentre::Mean).unwrap();
+        let means = counting(10).batch(1, 4, None, |batch| BatchCentre::Mean.of(batch)).unwrap();
         assert_eq!(means.draws, 2);
         assert!((means.draw(0, 0)[0] - 3.5).abs() < 1e-12, "mean of 2, 3, 4, 5");
         assert!((means.draw(1, 1)[1] - 100_750.0).abs() < 1e-9);
@@ -104,9 +106,10 @@ mod tests {
         assert!((statistics.n_steps - 14.0).abs() < 1e-12);
         assert!((statistics.diverging - 1.0).abs() < 1e-12, "draw 3 diverged");
         assert!(means.statistics[1].diverging.abs() < 1e-12);
-        let medians = counting(10).batch(0, 3, Some(4), BatchCentre::Median).unwrap();
+        let medians =
+            counting(10).batch(0, 3, Some(4), |batch| BatchCentre::Median.of(batch)).unwrap();
         assert_eq!((medians.draws, first_components(&medians, 0)), (1, vec![2]));
-        let none = counting(4).batch(2, 3, None, BatchCentre::Mean);
+        let none = counting(4).batch(2, 3, None, |batch| BatchCentre::Mean.of(batch));
         assert_eq!(none, Err(SubsetError::NothingLeft { burn: 2, last: 4, size: 3 }));
     }
 }

@@ -351,7 +351,7 @@ pub(super) mod tests {
             draws.select_variables(&["b", "a"]).unwrap(),
             draws.select_chains(&[1]).unwrap(),
             draws.thin(0, 2, None).unwrap(),
-            draws.batch(0, 2, None, crate::draws::BatchCentre::Mean).unwrap(),
+            draws.batch(0, 2, None, |batch| crate::draws::BatchCentre::Mean.of(batch)).unwrap(),
             draws.join(&draws).unwrap(),
         ];
         for part in parts {

@@ -24,7 +24,6 @@ pub fn render(report: &NamedEvidence) -> String {
     let mut text =
         heading(&format!("log evidence of {} ({} rows)", printable(&report.run), found.rows));
     let mut table = Table::new(&["method", "log evidence", "mcse", ""]);
-    let note = |usable: bool| if usable { String::new() } else { "not usable".into() };
     for by in &found.methods {
         let (value, error) = shown(by.log_evidence, by.mcse);
         table.row([by.method.name().into(), value, error, note(by.usable)]);
@@ -46,16 +45,36 @@ pub fn render(report: &NamedEvidence) -> String {
             found.rungs, found.round_trips
         ));
     }
-    if let Some(points) = &found.sensitivity {
-        let mut table = Table::new(&["scale of", "factor", "log evidence", "mcse", ""]);
-        for point in points {
-            let (value, error) = shown(point.log_evidence, point.mcse);
-            let factor = significant(point.factor, 3);
-            table.row([point.group.clone(), factor, value, error, note(point.usable)]);
-        }
-        text.push_str(&format!("\n{}", table.render()));
-    }
+    text.push_str(&render_sensitivity(&[report]));
     text
+}
+
+/// Log evidences of models with the scales of priors multiplied.
+fn render_sensitivity(models: &[&NamedEvidence]) -> String {
+    let several = models.len() > 1;
+    let mut header = vec!["scale of", "factor", "log evidence", "mcse", ""];
+    if several {
+        header.insert(0, "");
+    }
+    let mut table = Table::new(&header);
+    let mut is_empty = true;
+    for model in models {
+        for point in model.found.sensitivity.iter().flatten() {
+            let (value, error) = shown(point.log_evidence, point.mcse);
+            let mut cells = vec![point.group.clone(), significant(point.factor, 3), value, error];
+            cells.push(note(point.usable));
+            if several {
+                cells.insert(0, printable(&model.run).into_owned());
+            }
+            table.row(cells);
+            is_empty = false;
+        }
+    }
+    if is_empty { String::new() } else { format!("\n{}", table.render()) }
+}
+
+fn note(usable: bool) -> String {
+    if usable { String::new() } else { "not usable".into() }
 }
 
 /// A value with as many digits as its error allows, and the error.
@@ -89,9 +108,31 @@ pub fn render_comparison(comparison: &EvidenceComparison) -> String {
             fixed(report.log_evidence - best, 2),
             fixed(model.probability, 4),
             fixed(model.sd, 4),
-            if report.usable { String::new() } else { "not usable".into() },
+            note(report.usable),
         ]);
     }
     text.push_str(&table.render());
+    let numbers = (1..=comparison.models.len()).map(|number| format!("{number}."));
+    let numbers: Vec<String> = numbers.collect();
+    let header = std::iter::once("").chain(numbers.iter().map(String::as_str));
+    let mut table = Table::new(&header.collect::<Vec<_>>());
+    for (row, model) in comparison.models.iter().enumerate() {
+        let cell = |column: usize| {
+            if column == row {
+                return String::new();
+            }
+            let (value, error) = shown(
+                comparison.log_bayes_factors[row][column],
+                comparison.log_bayes_factor_mcse[row][column],
+            );
+            format!("{value} ± {error}")
+        };
+        let name = format!("{}. {}", row + 1, printable(&model.evidence.run));
+        table.row(std::iter::once(name).chain((0..numbers.len()).map(cell)));
+    }
+    text.push_str(&heading("log Bayes factors, row against column, and their standard errors"));
+    text.push_str(&table.render());
+    let models: Vec<&NamedEvidence> = comparison.models.iter().map(|it| &it.evidence).collect();
+    text.push_str(&render_sensitivity(&models));
     text
 }

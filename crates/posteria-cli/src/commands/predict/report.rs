@@ -6,6 +6,7 @@ use std::path::Path;
 use posteria::assess::Predictions;
 use serde::Serialize;
 
+use super::averaged::Averaged;
 use super::effects::{self, Effect};
 use crate::args;
 use crate::chains::StackedChains;
@@ -33,6 +34,9 @@ pub struct Report {
     /// How much every chain counts, where that is not alike.
     #[serde(rename = "stacking", skip_serializing_if = "Option::is_none")]
     pub chains: Option<StackedChains>,
+    /// How much every run counts, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average: Option<Averaged>,
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Vec<Effect>>,
 }
@@ -61,6 +65,7 @@ impl Report {
             draws_out: shown(&arguments.draws_out),
             importance: None,
             chains: None,
+            average: None,
             effects,
         }
     }
@@ -155,6 +160,7 @@ impl Report {
             ));
         }
         text.push_str(&self.chains.as_ref().map(StackedChains::render).unwrap_or_default());
+        text.push_str(&self.average.as_ref().map(Averaged::render).unwrap_or_default());
         text.push_str(&self.effects.as_deref().map(effects::render).unwrap_or_default());
         text
     }
@@ -275,7 +281,15 @@ mod tests {
             cautions: Vec::new(),
         };
         let (out, draws_out) = (None, None);
-        Report { found, out, draws_out, importance: None, chains: None, effects: None }
+        Report {
+            found,
+            out,
+            draws_out,
+            importance: None,
+            chains: None,
+            average: None,
+            effects: None,
+        }
     }
 
     #[test]

@@ -100,6 +100,20 @@ pub fn kept(folders: &[PathBuf], names: &[String], draws: &[usize]) -> Result<Op
     Ok((is_one && is_whole).then(|| all.remove(0).shown(&order, names)))
 }
 
+/// Stacking weights that `posteria compare` kept of exactly these runs, as [`kept`].
+pub fn kept_weights(
+    folders: &[PathBuf],
+    names: &[String],
+    draws: &[usize],
+) -> Result<Option<Vec<f64>>> {
+    let Some(found) = kept(folders, names, draws)? else { return Ok(None) };
+    let weight = |name: &String| {
+        let own = found.forest.models.iter().find(|model| model.name == *name);
+        own.map(|model| model.weight).filter(|weight| weight.is_finite())
+    };
+    Ok(names.iter().map(weight).collect())
+}
+
 impl Kept {
     /// With the names of this report; folder i holds model `order[i]`.
     fn shown(self, order: &[usize], names: &[String]) -> Compared {

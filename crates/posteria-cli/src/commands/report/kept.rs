@@ -4,11 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::anyhow;
-use posteria::assess::Better;
-use posteria_report::sections::{Evidence, PathPoint, Utilities, Utility, WeightReliability};
+use posteria::assess::{Better, PointwiseLoo};
+use posteria_report::sections::{
+    CheckedStatistic, Checks, Evidence, MassOfLargest, PathPoint, Utilities, Utility,
+    WeightReliability,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::commands::check;
 use crate::failure::{Classify, Result};
 
 /// What `posteria assess` kept.
@@ -42,6 +46,8 @@ struct KeptRow {
     row: Option<usize>,
     pareto_k: Option<f64>,
     m_eff: Option<f64>,
+    #[serde(default)]
+    mass_of_largest: Option<[Option<f64>; 7]>,
     values: Vec<Option<f64>>,
 }
 
@@ -155,7 +161,12 @@ impl Assessment {
             (pareto_shapes[row - 1], effective_sizes[row - 1]) = (f64::NAN, f64::NAN);
         }
         let any = !pareto_shapes.is_empty();
-        any.then_some(WeightReliability { pareto_shapes, effective_sizes, draws })
+        let mass = self.pointwise.iter().filter_map(|row| row.mass_of_largest);
+        let mass_of_largest = MassOfLargest {
+            counts: PointwiseLoo::LARGEST.to_vec(),
+            rows: mass.map(|row| row.map(number).to_vec()).collect(),
+        };
+        any.then_some(WeightReliability { pareto_shapes, effective_sizes, mass_of_largest, draws })
     }
 
     /// The utility with this name, row by row.
@@ -185,6 +196,46 @@ pub fn method_words(method: &str, folds: Option<usize>) -> String {
               flatters."
             .to_string(),
     }
+}
+
+/// What `posteria check` kept.
+#[derive(Debug, Deserialize)]
+struct KeptCheck {
+    rows: usize,
+    failing: usize,
+    statistics: Vec<KeptStatistic>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptStatistic {
+    statistic: String,
+    observed: Option<f64>,
+    posterior: KeptReplicated,
+    loo: KeptReplicated,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptReplicated {
+    p: Option<f64>,
+    values: Vec<Option<f64>>,
+}
+
+/// Statistics of the data of the run in `folder` beside those of replicated data, if they have been
+/// looked at.
+pub fn checks(folder: &Path) -> Result<Option<Checks>> {
+    let command = format!("check {}", folder.display());
+    let Some(kept) = read::<KeptCheck>(folder, check::FILE, &command)? else { return Ok(None) };
+    let values = |of: &KeptReplicated| of.values.iter().map(|value| number(*value)).collect();
+    let statistic = |it: KeptStatistic| CheckedStatistic {
+        observed: number(it.observed),
+        posterior: values(&it.posterior),
+        posterior_p: number(it.posterior.p),
+        loo: values(&it.loo),
+        loo_p: number(it.loo.p),
+        statistic: it.statistic,
+    };
+    let KeptCheck { rows, failing, statistics } = kept;
+    Ok(Some(Checks { rows, failing, statistics: statistics.into_iter().map(statistic).collect() }))
 }
 
 /// The log evidence of the run in `folder`, if it has been found.

@@ -69,6 +69,7 @@ fn alone(run: &mut Gathered) -> Part {
     part.push(run.predictions.section());
     part.push(inputs(run));
     part.push(worth(run, false));
+    run.checks.iter().for_each(|it| part.push(it.section()));
     run.evidence.iter().for_each(|it| part.push(it.section()));
     for section in [&run.posterior, &run.convergence, &run.model] {
         part.push(section.clone());
@@ -93,6 +94,7 @@ fn one_of_several(run: &mut Gathered, name: &str, has_utilities: bool) -> Part {
     if !has_utilities {
         part.push(worth(run, false));
     }
+    run.checks.iter().for_each(|it| part.push(it.section()));
     run.evidence.iter().for_each(|it| part.push(it.section()));
     part.push(run.posterior.clone());
     part.push(run.convergence.clone());

@@ -9,7 +9,7 @@ use posteria::draws::Draws;
 use posteria::fit::Prepared;
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria_report::sections::{
-    Doubt, Evidence, Model, Predictions, Selection, Verdict, WeightReliability,
+    Checks, Doubt, Evidence, Model, Predictions, Selection, Verdict, WeightReliability,
 };
 use posteria_report::{Level, Section};
 use posteria_store::Run;
@@ -47,6 +47,8 @@ pub struct Gathered {
     pub assessment: Option<Assessment>,
     pub weights: Option<WeightReliability>,
     pub evidence: Option<Evidence>,
+    /// Predictive checks, if there were any.
+    pub checks: Option<Checks>,
     pub posterior: Section,
     pub convergence: Section,
     pub model: Section,
@@ -107,6 +109,7 @@ pub fn gather(
         assessment,
         weights,
         evidence,
+        checks: kept::checks(folder)?,
         posterior: posterior::densities(&draws, &summary, &spec).section(),
         convergence: convergence(&draws, (&summary, looked.as_ref()), inference).section(),
         model: Section::default(),

@@ -60,6 +60,15 @@ pub enum AssessError {
     /// The model has nothing to predict.
     #[error("this model has no targets to predict")]
     NoTargets,
+    /// The model or its draws cannot be used.
+    #[error(transparent)]
+    Model(Box<FitError>),
+    /// Replicated data would take too much memory.
+    #[error("there are too many rows to replicate their targets for every draw")]
+    ManyRows,
+    /// Shares of models that are no weights.
+    #[error("an average needs one weight per model, none below 0 and not all 0")]
+    Shares,
     /// There are no rows that the fit has not seen.
     #[error("rows that the fit has not seen are needed to hold out")]
     NothingHeldOut,
@@ -121,6 +130,15 @@ pub enum AssessError {
 impl From<NotComparable> for AssessError {
     fn from(error: NotComparable) -> Self {
         AssessError::NotComparable(Box::new(error))
+    }
+}
+
+impl From<FitError> for AssessError {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Cancelled(cancelled) => cancelled.into(),
+            error => AssessError::Model(Box::new(error)),
+        }
     }
 }
 

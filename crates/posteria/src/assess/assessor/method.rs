@@ -126,9 +126,7 @@ impl Assessed {
     pub fn positions(&self, rows: &[usize]) -> Vec<usize> {
         match &self.sample {
             None => rows.to_vec(),
-            Some(sample) => {
-                rows.iter().filter_map(|row| sample.rows().binary_search(row).ok()).collect()
-            }
+            Some(sample) => sample.positions(rows),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Find out how well a fit predicts rows that it has not seen, one way or another.
 
+mod check;
 mod error;
 mod in_memory;
 mod information;

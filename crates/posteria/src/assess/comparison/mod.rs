@@ -10,7 +10,8 @@ pub use of_fits::{CompareOptions, compare_fits};
 
 use super::{
     AssessError, Assessed, Bootstrap, Comparison, Difference, ElpdComparison, Method,
-    PointwiseUtilities, RowSample, Weighting, compare, compare_elpds, compare_sampled_elpds,
+    PointwiseUtilities, RowGroups, RowSample, StackedScore, Weighting, compare, compare_elpds,
+    compare_sampled_elpds,
 };
 use crate::caution::Caution;
 
@@ -35,6 +36,15 @@ pub struct ComparisonReport {
     pub utilities: Vec<UtilityComparison>,
     /// Pseudo-BMA weights of the models, in their order.
     pub pseudo_bma: Vec<f64>,
+    /// The margin of `p_better_by`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// The same of rows with the same value in a column, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subgroups: Option<Vec<ComparedSubgroup>>,
+    /// What the average of all models with stacking weights is worth; of all rows, not a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stacked: Option<StackedScore>,
     /// What to be careful about, with the index of the model where it is about one; whoever shows
     /// the comparison shows these too.
     #[serde(skip)]
@@ -91,6 +101,17 @@ pub struct UtilityComparison {
     /// Logarithms of pseudo-Bayes factors, row against column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_pseudo_bayes_factors: Option<Vec<Vec<f64>>>,
+}
+
+/// The models by the rows of a group.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedSubgroup {
+    /// The column and its value in these rows.
+    pub name: String,
+    /// Number of rows.
+    pub rows: usize,
+    /// By every utility that was asked for.
+    pub utilities: Vec<UtilityComparison>,
 }
 
 /// What predictions of a model will be worth.
@@ -165,6 +186,8 @@ pub struct ComparisonAsked<'a> {
     pub density: bool,
     /// Tell the probability that a model is better by more than this, too.
     pub difference: Option<f64>,
+    /// Groups of the rows that the models are judged by, to compare in each of them too.
+    pub groups: Option<&'a RowGroups>,
 }
 
 impl ComparisonReport {
@@ -218,9 +241,68 @@ impl ComparisonReport {
             p_better: utilities.first().map(|it| it.p_better.clone()).unwrap_or_default(),
             utilities,
             pseudo_bma,
+            difference: asked.difference,
+            subgroups: asked.groups.map(|it| subgroups(asked, models, it)).transpose()?,
+            stacked: stacked_score(models, asked.bootstrap)?,
             cautions,
         })
     }
+
+    /// Stacking weights of the models, in their order.
+    pub fn stacking_weights(&self) -> Vec<f64> {
+        let weight = |model: &String| {
+            let own = self.table.iter().find(|row| row.model == *model);
+            own.map_or(0.0, |row| row.weight)
+        };
+        self.models.iter().map(weight).collect()
+    }
+}
+
+/// The models by the rows of every group; of a sample of the rows those groups that have some in it.
+fn subgroups(
+    asked: &ComparisonAsked<'_>,
+    models: &[ModelUtilities],
+    groups: &RowGroups,
+) -> Result<Vec<ComparedSubgroup>, AssessError> {
+    let sample = models.iter().find_map(|model| model.sample.as_ref());
+    let bootstrap = asked.bootstrap.of_sample(sample);
+    let mut found = Vec::new();
+    for (name, rows) in groups.named() {
+        let rows = sample.map_or_else(|| rows.to_vec(), |sample| sample.positions(rows));
+        if rows.is_empty() {
+            continue;
+        }
+        let of_rows = bootstrap.select(&rows);
+        let one = |index: usize| {
+            let chosen = models.iter().map(|it| it.utilities[index].select(&rows));
+            let chosen: Vec<PointwiseUtilities> = chosen.collect();
+            let each = models.iter().zip(&chosen).map(|(it, chosen)| (it.name.as_str(), chosen));
+            let compared = compare(&each.collect::<Vec<_>>(), &of_rows)?;
+            Ok(UtilityComparison::new(models, &compared, asked.difference))
+        };
+        let utilities = usize::from(!asked.density)..models[0].utilities.len();
+        let utilities = utilities.map(one).collect::<Result<_, AssessError>>()?;
+        found.push(ComparedSubgroup { name, rows: rows.len(), utilities });
+    }
+    Ok(found)
+}
+
+/// What an average is worth, where the log predictive densities of all rows are known.
+fn stacked_score(
+    models: &[ModelUtilities],
+    bootstrap: &Bootstrap,
+) -> Result<Option<StackedScore>, AssessError> {
+    if models.iter().any(|model| model.sample.is_some()) {
+        return Ok(None);
+    }
+    let densities = densities(models);
+    let views: Vec<&[f64]> = densities.iter().map(Vec::as_slice).collect();
+    Ok(StackedScore::new(&views, bootstrap.seed)?)
+}
+
+/// The log predictive densities of all rows under every model.
+fn densities(models: &[ModelUtilities]) -> Vec<Vec<f64>> {
+    models.iter().map(|model| model.utilities[0].corrected()).collect()
 }
 
 /// The models by their log predictive densities, the first of the utilities.
@@ -232,7 +314,7 @@ fn by_density(
     if first.iter().all(|it| it.sampled().is_some()) {
         return Ok(compare_sampled_elpds(&first, weighting)?);
     }
-    let densities: Vec<Vec<f64>> = first.iter().map(|it| it.corrected()).collect();
+    let densities = densities(models);
     let views: Vec<&[f64]> = densities.iter().map(Vec::as_slice).collect();
     Ok(compare_elpds(&views, weighting)?)
 }

@@ -41,6 +41,7 @@ pub fn compare_fits(
         models.push(ModelUtilities::new(name, assessed, &models)?);
     }
     let density = utilities.contains(&Utility::Elpd);
-    let asked = ComparisonAsked { method, bootstrap, density, difference: options.difference };
+    let CompareOptions { difference, .. } = *options;
+    let asked = ComparisonAsked { method, bootstrap, density, difference, groups: None };
     ComparisonReport::new(&asked, &models)
 }

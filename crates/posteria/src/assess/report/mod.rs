@@ -124,6 +124,9 @@ pub struct PointwiseRow {
     /// Effective number of its weighted draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub m_eff: Option<f64>,
+    /// The mass of its k largest weights, see [`PointwiseLoo::LARGEST`](super::PointwiseLoo::LARGEST).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mass_of_largest: Option<[f64; 7]>,
     /// Every utility that was asked for.
     pub values: Vec<f64>,
 }
@@ -270,6 +273,7 @@ fn pointwise(assessed: &Assessed, shown: usize) -> Vec<PointwiseRow> {
             row: assessed.sample.as_ref().map(|_| assessed.row(row) + 1),
             pareto_k: loo.map(|it| it.pareto_shape),
             m_eff: loo.map(|it| it.effective_size),
+            mass_of_largest: loo.map(|it| it.mass_of_largest),
             values: utilities[shown..].iter().map(|values| values[row]).collect(),
         }
     };

@@ -62,6 +62,11 @@ impl RowGroups {
         Ok(RowGroups { column: column.into(), members })
     }
 
+    /// What every group is called, and its rows.
+    pub(in crate::assess) fn named(&self) -> impl Iterator<Item = (String, &[usize])> {
+        self.members.iter().map(|(value, rows)| (format!("{} = {value}", self.column), &rows[..]))
+    }
+
     /// What predictions are worth in every group; of a sample of the rows those groups that have
     /// some in it.
     pub(super) fn expected(
@@ -70,7 +75,7 @@ impl RowGroups {
         assessed: &Assessed,
     ) -> Result<Vec<Subgroup>, AssessError> {
         let bootstrap = asked.bootstrap.of_sample(assessed.sample.as_ref());
-        let of = |(value, rows): &(String, Vec<usize>)| {
+        let of = |(name, rows): (String, &[usize])| {
             let rows = assessed.positions(rows);
             let of_rows = bootstrap.select(&rows);
             let each = assessed.utilities.iter().skip(asked.unasked());
@@ -80,9 +85,9 @@ impl RowGroups {
                 Ok(SubgroupUtility { name: found.name, mean, sd })
             });
             let utilities = each.collect::<Result<_, AssessError>>()?;
-            Ok(Subgroup { name: format!("{} = {value}", self.column), rows: rows.len(), utilities })
+            Ok(Subgroup { name, rows: rows.len(), utilities })
         };
-        let members = self.members.iter();
+        let members = self.named();
         members.filter(|(_, rows)| !assessed.positions(rows).is_empty()).map(of).collect()
     }
 }

@@ -73,8 +73,8 @@ impl CheckedStatistic {
         }
         marks.push(Mark::upright(self.observed).ink(Ink::Text).size(2.2).called("data"));
         let p = |value: f64| match value {
-            value if value <= 0.0 => "< 0.01".into(),
-            value if value >= 1.0 => "> 0.99".into(),
+            value if value < 0.01 => "< 0.01".into(),
+            value if value > 0.99 => "> 0.99".into(),
             value => fixed(value, 2),
         };
         Figure {

@@ -186,13 +186,4 @@ impl Facts for Case {
             _ => f64::NAN,
         }
     }
-    fn quantile(&self, _: usize, _: f64) -> f64 {
-        f64::NAN
-    }
-    fn cdf(&self, _: usize, _: f64) -> f64 {
-        f64::NAN
-    }
-    fn probability(&self, _: usize) -> f64 {
-        f64::NAN
-    }
 }

@@ -32,12 +32,18 @@ pub(crate) enum Fact {
 pub(crate) trait Facts {
     /// A quantity; NaN if it does not exist.
     fn fact(&self, fact: Fact) -> f64;
-    /// A quantile of a target.
-    fn quantile(&self, target: usize, probability: f64) -> f64;
-    /// The distribution function of a target.
-    fn cdf(&self, target: usize, value: f64) -> f64;
-    /// The probability of a class; 0 if there is none of that index.
-    fn probability(&self, class: usize) -> f64;
+    /// A quantile of a target; there is none without a prediction.
+    fn quantile(&self, _target: usize, _probability: f64) -> f64 {
+        f64::NAN
+    }
+    /// The distribution function of a target, likewise.
+    fn cdf(&self, _target: usize, _value: f64) -> f64 {
+        f64::NAN
+    }
+    /// The probability of a class, likewise; 0 if there is none of that index.
+    fn probability(&self, _class: usize) -> f64 {
+        f64::NAN
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

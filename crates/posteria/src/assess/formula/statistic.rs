@@ -76,16 +76,4 @@ impl Facts for Row<'_> {
             _ => f64::NAN,
         }
     }
-
-    fn quantile(&self, _target: usize, _probability: f64) -> f64 {
-        f64::NAN
-    }
-
-    fn cdf(&self, _target: usize, _value: f64) -> f64 {
-        f64::NAN
-    }
-
-    fn probability(&self, _class: usize) -> f64 {
-        f64::NAN
-    }
 }

@@ -1,7 +1,10 @@
 //! Name the functions of the inputs that a linear model may be linear in.
 
+use std::fmt;
 use std::str::FromStr;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
@@ -120,6 +123,32 @@ impl FromStr for BasisSpec {
     }
 }
 
+/// Reads a basis from a table, or from its short form.
+pub(super) fn short_or_table<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BasisSpec>, D::Error> {
+    deserializer.deserialize_any(Written).map(Some)
+}
+
+/// A basis as it may be written.
+struct Written;
+
+impl<'de> Visitor<'de> for Written {
+    type Value = BasisSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a basis, such as \"polynomial:3\" or { kind = \"polynomial\", degree = 3 }")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<BasisSpec, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<BasisSpec, A::Error> {
+        BasisSpec::deserialize(MapAccessDeserializer::new(table))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Spec;
@@ -139,11 +168,15 @@ mod tests {
             let read: BasisSpec = short.parse().unwrap();
             assert_eq!(spec.model.basis.as_ref(), Some(&read));
             assert!(read.check().is_ok());
+            let in_short = Spec::from_toml(&format!("[model]\nbasis = '{short}'")).unwrap();
+            assert_eq!(in_short.model.basis.as_ref(), Some(&read));
             // Written and read again.
             assert_eq!(Spec::from_toml(&spec.to_toml().unwrap()).unwrap().model.basis, Some(read));
         }
         for text in ["", "cubic:3", "polynomial", "polynomial:x", "gaussian:1", "fourier:1:2:3"] {
             let error = text.parse::<BasisSpec>().unwrap_err();
+            assert!(error.to_string().contains("polynomial:DEGREE"), "{error}");
+            let error = Spec::from_toml(&format!("[model]\nbasis = '{text}'")).unwrap_err();
             assert!(error.to_string().contains("polynomial:DEGREE"), "{error}");
         }
     }

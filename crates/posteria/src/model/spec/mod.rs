@@ -151,7 +151,7 @@ pub struct ModelSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intercept: Option<bool>,
     /// Linear: functions of every real input in place of the input itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "basis::short_or_table")]
     pub basis: Option<BasisSpec>,
     /// Gaussian process: the covariance function, a sum of these.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "data::some_or_more")]

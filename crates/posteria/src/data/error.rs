@@ -219,8 +219,7 @@ pub enum DataError {
         column: String,
     },
     /// No column is left to be an input.
-    #[error("{file}: no column is left to explain {}; give the table more columns",
-            listed(.targets))]
+    #[error("{file}: no column is left{}; give the table more columns", explaining(.targets))]
     NoInputs {
         /// Name of the file.
         file: String,
@@ -305,6 +304,14 @@ pub(super) fn shown(text: &str) -> String {
     match start.next() {
         Some((end, _)) => format!("\"{}…\"", text[..end].escape_debug()),
         None => format!("\"{}\"", text.escape_debug()),
+    }
+}
+
+/// What a column would be left for.
+fn explaining(targets: &[String]) -> String {
+    match targets {
+        [] => String::new(),
+        targets => format!(" to explain {}", listed(targets)),
     }
 }
 

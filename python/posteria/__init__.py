@@ -7,7 +7,7 @@
 >>> pt.compare({"gp": a, "mlp": b})
 """
 
-from ._compare import compare
+from ._compare import compare, evidence
 from ._density import Chains, psis_loo, sample
 from ._fit import Fit, fit, load
 from ._models import GP, MLP, PCA, Linear, Mixture, Model, Prior
@@ -19,6 +19,7 @@ from ._posteria import (
     SpecificationError,
     __version__,
 )
+from ._prior import prior_draws
 from ._results import Result
 from ._select import select
 from ._warnings import ConvergenceWarning, PosteriaWarning
@@ -43,8 +44,10 @@ __all__ = [
     "SpecificationError",
     "__version__",
     "compare",
+    "evidence",
     "fit",
     "load",
+    "prior_draws",
     "psis_loo",
     "sample",
     "select",

@@ -36,8 +36,10 @@ __all__ = [
     "SpecificationError",
     "__version__",
     "compare",
+    "evidence",
     "fit",
     "load",
+    "prior_draws",
     "psis_loo",
     "sample",
     "select",
@@ -106,7 +108,7 @@ class Model:
         hidden: int | None = None,
         direct: bool | None = None,
         intercept: bool | None = None,
-        basis: Mapping[str, Any] | None = None,
+        basis: str | Mapping[str, Any] | None = None,
         covariance: str | Sequence[str] | None = None,
         mean: Literal["zero", "constant", "linear"] | None = None,
         jitter: float | None = None,
@@ -155,6 +157,9 @@ class _SelectOptions(TypedDict, total=False):
     thin: int | None
     log_lik_limit: float | None
 
+class _PriorOptions(_SelectOptions, total=False):
+    seed: int | None
+
 class _Options(_SelectOptions, total=False):
     chains: int | None
     warmup: int | None
@@ -194,7 +199,8 @@ def compare(
     fits: Mapping[str, Fit] | Sequence[Fit],
     utility: str | Sequence[str] | None = None,
     *,
-    method: Literal["loo", "kfold"] = "loo",
+    test: _Table | None = None,
+    method: Literal["loo", "kfold", "holdout"] | None = None,
     folds: int = 10,
     groups: ArrayLike | None = None,
     repeats: int = 1,
@@ -202,8 +208,27 @@ def compare(
     matching: bool = True,
     refit: int | None = None,
     difference: float | None = None,
+    seed: int | None = None,
     threads: int | None = None,
     progress: bool | None = None,
+) -> Result: ...
+def evidence(
+    fits: Mapping[str, Fit] | Sequence[Fit],
+    methods: str | Sequence[str] = ("path",),
+    *,
+    prior_weights: Mapping[str, float] | Sequence[float] | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Result: ...
+def prior_draws(
+    data: _Table,
+    target: _Target | None = None,
+    model: Model | type[Model] | _Kind = "linear",
+    draws: int = 1000,
+    *,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **options: Unpack[_PriorOptions],
 ) -> Result: ...
 def sample(
     density: Callable[[_Floats], Any],
@@ -244,7 +269,12 @@ class Fit:
         quantiles: float | Sequence[float] = (0.05, 0.5, 0.95),
         *,
         missing: Literal["error", "drop"] = "error",
+        chains: Literal["equal", "stacked"] | None = None,
+        cost: str | PathLike[str] | Mapping[str, Mapping[str, float]] | Any | None = None,
+        actions: Sequence[str | float] | None = None,
+        rule: Literal["expected", "minimax"] = "expected",
     ) -> Any: ...
+    def effects(self) -> Any: ...
     def samples(self, new: _Table, draws: int | None = None) -> NDArray[Any]: ...
     def functions(self, new: _Table, draws: int | None = None) -> _Floats: ...
     def loo(
@@ -253,6 +283,7 @@ class Fit:
         *,
         matching: bool = True,
         refit: int | None = None,
+        seed: int | None = None,
     ) -> Result: ...
     def kfold(
         self,
@@ -262,6 +293,16 @@ class Fit:
         repeats: int = 1,
         block: int | None = None,
         utility: str | Sequence[str] | None = None,
+        seed: int | None = None,
+    ) -> Result: ...
+    def assess(
+        self,
+        test: _Table,
+        utility: str | Sequence[str] | None = None,
+        *,
+        groups: str | ArrayLike | None = None,
+        chains: Literal["equal", "stacked"] | None = None,
+        seed: int | None = None,
     ) -> Result: ...
     def evidence(self, methods: str | Sequence[str] = ("path",)) -> Result: ...
     def save(self, path: _Path, *, force: bool = False) -> None: ...

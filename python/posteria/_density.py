@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _posteria
 from ._drawn import Drawn
+from ._options import checked_threads
 from ._progress import shower
 from ._results import Result, frame
 from ._warnings import warn, warn_of_draws
@@ -63,7 +64,7 @@ def sample(
         "warmup": int(warmup),
         "draws": int(draws),
         "seed": int(seed),
-        "threads": threads,
+        "threads": checked_threads(threads),
     }
     if kernel in ("nuts", "hmc"):
 
@@ -89,7 +90,7 @@ def psis_loo(log_lik, *, relative_efficiency=None, threads=None):
         log_lik = log_lik[None]
     if log_lik.ndim != 3:
         raise _posteria.DataError("log likelihoods are by chain, draw and row, or by draw and row")
-    found = _posteria.psis_loo(log_lik, relative_efficiency, threads)
+    found = _posteria.psis_loo(log_lik, relative_efficiency, checked_threads(threads))
     result = Result.of_json(found["json"])
     result["pointwise"] = frame({key: found[key] for key in ("elpd", "pareto_k", "m_eff")})
     warn(result.warnings)

@@ -7,10 +7,12 @@ import numpy as np
 
 from . import _posteria
 from ._drawn import Drawn, numbers, variables_frame
-from ._models import KEYS, METHOD, as_model
-from ._progress import shower
+from ._models import KEYS, METHOD, as_model, plain
+from ._options import by_holdout, by_kfold, by_loo, checked_threads
+from ._predict import effects, is_stacked, predict
+from ._progress import working
 from ._results import Assessment, Evidence, Result, frame
-from ._table import as_table
+from ._table import as_table, labels_of
 from ._warnings import ConvergenceWarning, tell, warn, warn_of_draws, words
 
 #: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`.
@@ -35,8 +37,7 @@ def fit(data, target=None, model="linear", *, threads=None, progress=None, **opt
     model = as_model(model)
     table, targets = as_table(data, target=target)
     spec = spec_of(model, targets, options)
-    working = (threads, shower(progress))
-    native = _posteria.Fit.of_table(table, json.dumps(spec), working)
+    native = _posteria.Fit.of_table(table, json.dumps(spec), working(threads, progress))
     fitted = Fit(native, threads=threads, progress=progress)
     fitted._data = data
     fitted._tell(first=True)
@@ -51,21 +52,13 @@ def spec_of(model, targets, options):
         if value is None:
             continue
         if key in DATA:
-            spec["data"][key] = [value] if key == "inputs" and isinstance(value, str) else _plain(value)
+            spec["data"][key] = [value] if key == "inputs" and isinstance(value, str) else plain(value)
         elif key in SAMPLING:
-            spec["sampling"][key] = _plain(value)
+            spec["sampling"][key] = plain(value)
         else:
             known = ", ".join((*DATA, *SAMPLING, "threads", "progress"))
             raise _posteria.SpecificationError(f"fit has no option {key!r}; its options are {known}")
     return spec
-
-
-def _plain(value):
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value.item() if hasattr(value, "item") else value
 
 
 def load(path, *, threads=None, progress=None):
@@ -80,7 +73,7 @@ class Fit(Drawn):
 
     def __init__(self, native, *, threads=None, progress=None):
         self._native = native
-        self._threads = threads
+        self._threads = checked_threads(threads)
         self._progress = progress
         self._path = None
         self._page = None
@@ -124,7 +117,7 @@ class Fit(Drawn):
         return f"<posteria.Fit: {facts.kind} model of {of}, {facts.rows} rows, {chains}>"
 
     def _working(self):
-        return self._threads, shower(self._progress)
+        return working(self._threads, self._progress)
 
     def _tell(self, first=False):
         """Warn of what was found in the data and in the chains."""
@@ -160,38 +153,43 @@ class Fit(Drawn):
 
     # Predictions
 
-    def predict(self, new, quantiles=(0.05, 0.5, 0.95), *, missing="error"):
+    def predict(
+        self,
+        new,
+        quantiles=(0.05, 0.5, 0.95),
+        *,
+        missing="error",
+        chains=None,
+        cost=None,
+        actions=None,
+        rule="expected",
+    ):
         """Predict every row of ``new``: a frame with mean, sd and quantiles, or classes and their
         probabilities; with the log density of the target where ``new`` has it. ``missing="drop"`` leaves
-        out rows with empty cells.
+        out rows with empty cells. ``chains="stacked"`` weighs chains that do not mix by how well each
+        predicts rows left out, in place of all alike.
 
-        ``.samples()`` of the frame draws new targets at the same rows.
+        ``cost`` says what actions cost, and adds the ``action`` to choose for every row and its
+        ``expected_cost``: a formula over the target ``y`` and the action ``a``, one of ``actions``, such
+        as ``"abs(y - a)"``; of classes also a frame with a row per action and a column per class,
+        ``{action: {class: cost}}``, or the path of such a table. ``rule="minimax"`` chooses by the worst
+        that may come.
+
+        ``.figures`` of the frame tell how good predictions are where the targets are known;
+        ``.samples()`` draws new targets at the same rows.
         """
-        if missing not in ("error", "drop"):
-            raise _posteria.SpecificationError(f"missing is {missing!r}; use 'error' or 'drop'")
-        table = self._table(new)
-        quantiles = [float(p) for p in np.atleast_1d(quantiles)]
-        found = self._native.predict(table, quantiles, missing == "drop", self._working())
-        about = Result.of_json(found["json"])
-        columns = {}
-        several = len(about.targets) > 1
-        for place, target in enumerate(about.targets if "mean" in found else []):
-            parts = [found["mean"][:, place], found["sd"][:, place]]
-            parts += list(found["quantiles"][:, place, :].T)
-            for name, part in zip(["mean", "sd", *about.quantiles], parts):
-                columns[f"{name}[{target}]" if several else name] = part
-        if "prob" in found:
-            labels = np.asarray(about.labels, dtype=object)
-            columns["predicted"] = labels[found["predicted"]]
-            for place, label in enumerate(about.labels):
-                columns[f"prob[{label}]"] = found["prob"][:, place]
-        if "log_density" in found:
-            columns["log_density"] = found["log_density"]
-        warn(about.warnings)
-        figures = ("mean_log_density", "rmse", "mae", "accuracy")
-        figures = Result((key, about[key]) for key in figures if about[key] is not None)
-        places = np.asarray(about.numbers, dtype=int) - 1
-        return _predictions(columns, _index(new, table, places), (self, table), figures)
+        how = {"missing": missing, "chains": chains, "cost": cost, "actions": actions, "rule": rule}
+        return predict(self, new, quantiles, **how)
+
+    def effects(self):
+        """What every input does to the predictions, over the rows of the fit: a frame with a line per
+        input and target or class.
+
+        ``comparison`` is the expected change of the outcome (of a class: of its probability) per unit of
+        the input; ``mean_absolute_derivative`` and ``rms_derivative`` are those of the function behind
+        it. Each has a standard deviation over draws, ``…_sd``.
+        """
+        return effects(self)
 
     def samples(self, new, draws=None):
         """New targets at the rows of ``new``: an array of draw, row (and target, if there are
@@ -227,40 +225,49 @@ class Fit(Drawn):
 
     # How good it is
 
-    def loo(self, utility=None, *, matching=True, refit=None):
+    def loo(self, utility=None, *, matching=True, refit=None, seed=None):
         """How good predictions of new rows will be, by leaving out every row in turn: Pareto-smoothed
         importance sampling. Rows whose weights fail are repaired by ``matching`` moments, and those that
-        still fail by new fits, at most ``refit`` of them; both can take longer than the fit."""
-        method = {"method": "loo", "matching": bool(matching), "refit": refit}
-        return self._assess(method, utility)
+        still fail by new fits, at most ``refit`` of them; both can take longer than the fit. ``seed`` is
+        that of the fit if absent."""
+        return self._assess(by_loo(matching, refit, seed), utility)
 
-    def kfold(self, folds=10, *, groups=None, repeats=1, block=None, utility=None):
+    def kfold(self, folds=10, *, groups=None, repeats=1, block=None, utility=None, seed=None):
         """The same by fits without each of so many folds, corrected for having fewer rows.
 
         ``groups``: a column of the table, or one value per row; rows of a group are left out together.
-        ``block``: folds of successive rows, so many rows on either side left out too.
+        ``block``: folds of successive rows, so many rows on either side left out too. ``seed`` divides
+        the rows; it is that of the fit if absent.
         """
-        method = {"method": "kfold", "folds": folds, "repeats": repeats, "block": block}
+        method = by_kfold(folds, repeats, block, seed)
         if groups is not None:
             method["labels"] = self._labels(groups)
         return self._assess(method, utility)
 
+    def assess(self, test, utility=None, *, groups=None, chains=None, seed=None):
+        """How good predictions are of the rows of ``test``, which the fit has not seen and which have
+        its targets; rows with empty cells are treated as those of the fit were.
+
+        ``groups``: a column of ``test``, or one value per row; rows of a group come together.
+        ``chains="stacked"`` weighs chains as in :meth:`predict`.
+        """
+        method = by_holdout(seed, is_stacked(chains))
+        if groups is not None:
+            method["labels"] = labels_of(groups, test)
+        return self._assess(method, utility, self._table(test))
+
     def _labels(self, groups):
         """A number for every row, the same for rows of a group."""
-        if isinstance(groups, str):
-            if self._data is None:
-                raise _posteria.DataError(
-                    f"a fit that was loaded does not have the column {groups}; give its values"
-                )
-            return as_table(self._data)[0].labels(groups)
-        _, labels = np.unique(np.asarray(groups), return_inverse=True)
-        return labels.tolist()
+        if isinstance(groups, str) and self._data is None:
+            raise _posteria.DataError(
+                f"a fit that was loaded does not have the column {groups}; give its values"
+            )
+        return labels_of(groups, self._data)
 
-    def _assess(self, method, utility):
+    def _assess(self, method, utility, test=None):
         utilities = [utility] if isinstance(utility, str) else list(utility or [])
-        text = _posteria.assess(
-            self._native, json.dumps(method), utilities, self._working()
-        )
+        asked = json.dumps(method)
+        text = _posteria.assess(self._native, asked, utilities, test, self._working())
         found = Assessment.of_json(text)
         rows = found.pop("pointwise")
         names = [it.name for it in found.utilities]
@@ -328,27 +335,3 @@ class Fit(Drawn):
         from ._arviz import to_arviz
 
         return to_arviz(self)
-
-
-def _index(new, table, places):
-    """The labels of the rows that are predicted, where ``new`` has labels."""
-    index = getattr(new, "index", None)
-    if index is None or callable(index) or len(index) != table.rows:
-        return None if len(places) == table.rows else places
-    return index[places]
-
-
-def _predictions(columns, index, source, figures):
-    """Predictions as a frame that can draw samples, where there is pandas."""
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        found = Result(columns)
-        found["figures"] = figures
-        return found
-    from ._frames import Predictions
-
-    found = Predictions(columns, index=index)
-    found.figures = figures
-    object.__setattr__(found, "_source", source)
-    return found

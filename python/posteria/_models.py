@@ -59,7 +59,7 @@ class _Keys:
         return type(self) is type(other) and self._keys == other._keys
 
     def __hash__(self):
-        return hash((type(self), json.dumps(_plain(self._keys), sort_keys=True)))
+        return hash((type(self), json.dumps(plain(self._keys), sort_keys=True)))
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -104,7 +104,7 @@ class Model(_Keys):
         """The specification as a dictionary of sections."""
         spec = {"model": {"kind": self.kind}, "sampling": {}}
         for key, value in self._keys.items():
-            value = _plain(value)
+            value = plain(value)
             if key in METHOD:
                 spec["sampling"][key] = value
             elif key == "residual":
@@ -116,16 +116,16 @@ class Model(_Keys):
         return spec
 
 
-def _plain(value):
+def plain(value):
     """Values as JSON has them."""
     if isinstance(value, _Keys):
-        return _plain(value._keys)
+        return plain(value._keys)
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    # NumPy's numbers and truth values are none of Python's own.
-    return value.item() if hasattr(value, "item") else value
+        return [plain(item) for item in value]
+    # NumPy's arrays, numbers and truth values are none of Python's own.
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 class Linear(Model):

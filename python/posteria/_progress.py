@@ -3,8 +3,15 @@
 import sys
 import time
 
+from ._options import checked_threads
+
 #: Seconds that work takes before anybody wants to see a bar.
 PATIENCE = 1.0
+
+
+def working(threads, progress):
+    """How long work is done: so many threads, and who is shown how far it is."""
+    return checked_threads(threads), shower(progress)
 
 
 def shower(progress):

@@ -58,12 +58,11 @@ class Assessment(Result):
     """How good predictions of new rows will be."""
 
     def __repr__(self) -> str:
-        by = f"{self.folds} folds" if self.method == "kfold" else "leave-one-out"
         p = self.get("p_loo", self.get("p_kfold"))
-        name = "elpd_kfold" if self.method == "kfold" else "elpd_loo"
+        name = f"elpd_{self.method}"
         effective = "" if p is None else f", {p:.1f} effective parameters"
         lines = [
-            f"{by} of {self.rows} rows",
+            f"{_by(self)}, {self.rows} rows",
             f"{name} {self[name]:.1f} ± {self.se:.1f} over all rows{effective}",
             *_table(["per row", "mean", "sd", "q05", "q95"], self.utilities, "name"),
         ]
@@ -78,12 +77,18 @@ class Assessment(Result):
         return "\n".join(lines)
 
 
+def _by(found):
+    """How rows were predicted, in words."""
+    if found.method == "kfold":
+        return f"{found.folds} folds" if "folds" in found else "folds"
+    return {"holdout": "predictions of new rows"}.get(found.method, "leave-one-out")
+
+
 class Comparison(Result):
     """Which model predicts better, and how sure that is."""
 
     def __repr__(self) -> str:
-        by = "folds" if self.method == "kfold" else "leave-one-out"
-        lines = [f"models by {by}, the best first"]
+        lines = [f"models by {_by(self)}, the best first"]
         lines += _table(["", "elpd", "se", "elpd_diff", "dse", "weight"], self.table, "model")
         for utility in self.utilities:
             lines.append(f"P(row better than column) by {utility.name}")
@@ -102,6 +107,16 @@ class Evidence(Result):
     def __repr__(self) -> str:
         lines = [f"log evidence of {self.rows} rows"]
         lines += _table(["", "log_evidence", "mcse", "usable"], self.methods, "method")
+        return "\n".join(lines)
+
+
+class EvidenceComparison(Result):
+    """How probable models are given the data."""
+
+    def __repr__(self) -> str:
+        lines = ["probabilities of the models given the data"]
+        header = ["", "method", "log_evidence", "mcse", "probability", "sd", "usable"]
+        lines += _table(header, self.models, "run")
         return "\n".join(lines)
 
 

@@ -4,8 +4,8 @@ import json
 
 from . import _posteria
 from ._fit import spec_of
-from ._models import as_model
-from ._progress import shower
+from ._models import as_model, plain
+from ._progress import working
 from ._results import Selection
 from ._table import as_table
 from ._warnings import warn_of_draws
@@ -41,8 +41,8 @@ def select(
     spec = spec_of(model, targets, options)
     how = {"chains": chains, "warmup": warmup, "draws": draws, "ess": ess, "time": time, "seed": seed}
     how.update(utility=utility, folds=folds)
-    working = (threads, shower(progress))
-    found = _posteria.select(table, targets[0], json.dumps(spec), json.dumps(how), working)
+    done = working(threads, progress)
+    found = _posteria.select(table, targets[0], json.dumps(spec), json.dumps(plain(how)), done)
     found = Selection.of_json(found)
     warn_of_draws(found.warnings, see="the probabilities with care")
     return found

@@ -32,6 +32,14 @@ def as_table(data, *, target=None, names=None):
     return _of_columns(columns, type(data).__name__, target)
 
 
+def labels_of(groups, data):
+    """A number for every row of ``data``, the same for rows of a group: by a column, or by values."""
+    if isinstance(groups, str):
+        return as_table(data)[0].labels(groups)
+    _, labels = np.unique(np.asarray(groups), return_inverse=True)
+    return labels.tolist()
+
+
 def columns_of(data):
     """The columns of ``data`` by name, in order, each as the library takes it."""
     module = type(data).__module__.split(".")[0]
@@ -97,7 +105,7 @@ def _names(target):
 
 
 def _array_columns(data):
-    array = np.asarray(data)
+    array = _as_array(data, type(data).__name__)
     if array.dtype.names:
         return [(name, _column(name, array[name])) for name in array.dtype.names]
     if array.ndim == 1:
@@ -128,7 +136,14 @@ def _column(name, values):
         return _polars_column(name, values)
     if module == "pyarrow":
         return _arrow_column(name, values)
-    return _array_column(name, np.asarray(values))
+    return _array_column(name, _as_array(values, f"column {name}"))
+
+
+def _as_array(values, what):
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise DataError(f"{what}: its parts have different lengths; give one value per row") from None
 
 
 def _array_column(name, array):
@@ -163,26 +178,37 @@ def _object_column(name, array):
 
 
 def _cell(name, row, value):
-    if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, (np.datetime64, np.timedelta64)) and np.isnat(value):
         return None
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        return float(value)
+    if isinstance(value, (int, float, np.integer, np.floating)) or type(value).__name__ == "Decimal":
+        return _number(name, row, value)
     if isinstance(value, str):
         return value
     if hasattr(value, "isoformat"):
         return value.isoformat()
-    if type(value).__name__ == "Decimal":
-        return float(value)
     raise DataError(
         f"column {name}, row {row + 1}: {type(value).__name__} is neither a number nor a text"
     )
 
 
+def _number(name, row, value):
+    """A cell that is a number; ``None`` for one that is none."""
+    try:
+        number = float(value)
+    except OverflowError:
+        raise DataError(f"column {name}, row {row + 1}: {value} is too large a number") from None
+    return None if number != number else number
+
+
 def _pandas_column(name, series):
     import pandas as pd
 
+    # An array of pandas lacks what a series has of its type.
+    series = series if isinstance(series, pd.Series) else pd.Series(series)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         labels = [str(label) for label in series.cat.categories]

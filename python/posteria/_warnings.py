@@ -41,4 +41,5 @@ def warn_of_draws(found, *, see="fit.diagnose()") -> None:
 
 def words(entry) -> str:
     """What is wrong and what to do about it, in one line."""
-    return entry["message"] + (f"; {entry['cure']}" if entry.get("cure") else "")
+    about = f"{entry['run']}: " if entry.get("run") else ""
+    return about + entry["message"] + (f"; {entry['cure']}" if entry.get("cure") else "")

@@ -73,6 +73,29 @@ pub(crate) fn report<'c, R: Serialize>(
     pointwise: Option<&[PointwiseRow]>,
     cautions: impl IntoIterator<Item = &'c Caution>,
 ) -> PyResult<String> {
+    whole(report, pointwise, warnings(cautions))
+}
+
+/// A report of several models as JSON, where cautions may be about one of them, by its name.
+pub(crate) fn report_of_several<'c, R: Serialize>(
+    report: &R,
+    cautions: impl IntoIterator<Item = (Option<&'c str>, &'c Caution)>,
+) -> PyResult<String> {
+    let each = cautions.into_iter().map(|(run, caution)| {
+        let mut told = warning(caution);
+        if let Some(run) = run {
+            told["run"] = json!(run);
+        }
+        told
+    });
+    whole(report, None, each.collect())
+}
+
+fn whole<R: Serialize>(
+    report: &R,
+    pointwise: Option<&[PointwiseRow]>,
+    warnings: Vec<Value>,
+) -> PyResult<String> {
     #[derive(Serialize)]
     struct Whole<'r, R> {
         #[serde(flatten)]
@@ -81,21 +104,22 @@ pub(crate) fn report<'c, R: Serialize>(
         pointwise: Option<&'r [PointwiseRow]>,
         warnings: Vec<Value>,
     }
-    let whole = Whole { report, pointwise, warnings: warnings(cautions) };
+    let whole = Whole { report, pointwise, warnings };
     serde_json::to_string(&whole).map_err(error::of::<PosteriaError>)
 }
 
 /// What to be careful about, with the keys of the JSON of every command.
 pub(crate) fn warnings<'c>(cautions: impl IntoIterator<Item = &'c Caution>) -> Vec<Value> {
-    let warning = |caution: &Caution| {
-        let (message, cure) = caution.message_and_cure();
-        let (code, doubt) = (caution.code(), caution.is_doubt());
-        let (message, cure) = (in_python(&message), cure.as_deref().map(in_python));
-        let of_predictions = caution.concerns_predictions();
-        json!({
-            "code": code, "message": message, "cure": cure, "doubt": doubt,
-            "of_predictions": of_predictions,
-        })
-    };
     cautions.into_iter().map(warning).collect()
+}
+
+fn warning(caution: &Caution) -> Value {
+    let (message, cure) = caution.message_and_cure();
+    let (code, doubt) = (caution.code(), caution.is_doubt());
+    let (message, cure) = (in_python(&message), cure.as_deref().map(in_python));
+    let of_predictions = caution.concerns_predictions();
+    json!({
+        "code": code, "message": message, "cure": cure, "doubt": doubt,
+        "of_predictions": of_predictions,
+    })
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt::Display;
 
 use posteria::assess::AssessError;
-use posteria::evidence::EstimateError;
+use posteria::evidence::{EstimateError, EvidenceComparisonError};
 use posteria::fit::{FitError, PredictError, PrepareError};
 use posteria::select::SelectionError;
 use posteria_store::FitFolderError;
@@ -29,7 +29,8 @@ pub(crate) fn of<E: pyo3::PyTypeInfo>(error: impl Display) -> PyErr {
 }
 
 /// Options of the command line that are told with a value.
-const WITH_VALUE: [&str; 6] = ["inference", "max-levels", "method", "missing", "refit", "task"];
+const WITH_VALUE: [&str; 7] =
+    ["chains", "inference", "max-levels", "method", "missing", "refit", "task"];
 
 /// Words of the library, whose cures name options of the command line, with arguments of Python:
 /// `missing="drop"` for `--missing drop`.
@@ -102,6 +103,11 @@ pub(crate) fn of_selection(error: SelectionError) -> PyErr {
 
 /// The exception of a log evidence.
 pub(crate) fn of_evidence(error: EstimateError) -> PyErr {
+    of::<PosteriaError>(error)
+}
+
+/// The exception of log evidences that are compared.
+pub(crate) fn of_evidence_comparison(error: EvidenceComparisonError) -> PyErr {
     of::<PosteriaError>(error)
 }
 

@@ -6,14 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
-use posteria::assess::{AssessError, PredictOptions, Predictions, RowPrediction};
-use posteria::caution::Caution;
+use posteria::assess::AssessError;
 use posteria::data::{Encoder, Missing};
 use posteria::fit::{self, Prepared, ResumeOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
 use posteria_store::{Labels, MOST_PREDICTIVE_BYTES, RunFolder, StaticArray, TrainingArrays};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use crate::chains;
@@ -25,13 +23,22 @@ use crate::work::{Asked, run};
 /// depend on data.
 #[pyfunction]
 pub(crate) fn check_spec(spec: &str) -> PyResult<()> {
-    checked(spec).map(drop)
+    read(spec).map(drop)
 }
 
-fn checked(spec: &str) -> PyResult<Spec> {
+fn read(spec: &str) -> PyResult<Spec> {
     let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
     spec.check().map_err(error::of::<SpecificationError>)?;
     Ok(spec)
+}
+
+/// A specification of a model of data, which says what the target is.
+pub(crate) fn checked(spec: &str) -> PyResult<Spec> {
+    let spec = read(spec)?;
+    match spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
+        true => Err(error::of::<SpecificationError>("say which column is the target")),
+        false => Ok(spec),
+    }
 }
 
 /// The sections of a specification and the keys of each.
@@ -109,9 +116,6 @@ impl Fit {
     #[staticmethod]
     fn of_table(py: Python<'_>, table: &Table, spec: &str, working: Working<'_>) -> PyResult<Self> {
         let spec = checked(spec)?;
-        if spec.data.target.is_empty() && !spec.model.kind.is_unsupervised() {
-            return Err(error::of::<SpecificationError>("say which column is the target"));
-        }
         let table = table.take()?;
         let fitted = run(py, asked(working, true), |workers| {
             let prepared = Prepared::new(spec, &table, None);
@@ -267,28 +271,6 @@ impl Fit {
         Ok(Some((found.draws, array(found.values)?, left_out)))
     }
 
-    /// Predicts every row of a table: a dictionary of arrays, and JSON of what is no array.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        table: &Table,
-        quantiles: Vec<f64>,
-        drop: bool,
-        working: Working<'py>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let missing = if drop { Missing::Drop } else { Missing::Error };
-        if let Some(bad) = quantiles.iter().find(|p| !(**p > 0.0 && **p < 1.0)) {
-            let words = format!("the quantile {bad} is not a probability between 0 and 1");
-            return Err(error::of::<SpecificationError>(words));
-        }
-        let table = table.get()?;
-        let found = self.work(py, working, |fit| {
-            let options = PredictOptions { quantiles: &quantiles, decide: None, missing };
-            fit.predict_with(&table, &options).map_err(error::of_assess)
-        })?;
-        predicted(py, &found, quantiles.len())
-    }
-
     /// New targets, or functions, at the rows of a table: draw, row, target.
     fn draw<'py>(
         &self,
@@ -338,53 +320,4 @@ pub(crate) fn has_draws(fit: &fit::Fit) -> PyResult<()> {
         0 => Err(error::of::<SamplingError>("there are no draws yet; go on with fit.resume()")),
         _ => Ok(()),
     }
-}
-
-/// Whether a caution is worth a warning whenever rows are predicted: some rows at the edge are not.
-fn is_telling(caution: &Caution) -> bool {
-    !matches!(caution, Caution::Extrapolation(found) if !found.exceeds_chance())
-}
-
-/// Predictions as arrays: row, target (and quantile, or class).
-fn predicted<'py>(
-    py: Python<'py>,
-    found: &Predictions,
-    quantiles: usize,
-) -> PyResult<Bound<'py, PyDict>> {
-    let rows = found.rows.len();
-    let result = PyDict::new(py);
-    let targets = found.rows.first().map_or(0, |row| row.outputs.len());
-    let outputs = || found.rows.iter().flat_map(|row| &row.outputs);
-    let of = |values: Vec<f64>, width: usize| PyArray1::from_vec(py, values).reshape([rows, width]);
-    if targets > 0 {
-        result.set_item("mean", of(outputs().map(|it| it.mean).collect(), targets)?)?;
-        result.set_item("sd", of(outputs().map(|it| it.sd).collect(), targets)?)?;
-        let all = outputs().flat_map(|it| &it.quantiles).copied().collect();
-        let all = PyArray1::from_vec(py, all).reshape([rows, targets, quantiles])?;
-        result.set_item("quantiles", all)?;
-    }
-    if !found.labels.is_empty() {
-        let all = found.rows.iter().flat_map(|row| &row.probabilities).copied().collect();
-        result.set_item("prob", of(all, found.labels.len())?)?;
-        let class = |row: &RowPrediction| row.predicted.unwrap_or(0);
-        let predicted = found.rows.iter().map(class).collect();
-        result.set_item("predicted", PyArray1::from_vec(py, predicted))?;
-    }
-    let densities: Option<Vec<f64>> = found.rows.iter().map(|row| row.log_density).collect();
-    if let Some(densities) = densities.filter(|_| rows > 0) {
-        result.set_item("log_density", PyArray1::from_vec(py, densities))?;
-    }
-    let figures = json!({
-        "targets": found.targets,
-        "labels": found.labels,
-        "quantiles": found.quantiles,
-        "numbers": found.numbers,
-        "mean_log_density": found.mean_log_density,
-        "rmse": found.figures.map(|it| it.rmse),
-        "mae": found.figures.map(|it| it.mae),
-        "accuracy": found.accuracy,
-        "warnings": chains::warnings(found.cautions.iter().filter(|it| is_telling(it))),
-    });
-    result.set_item("json", figures.to_string())?;
-    Ok(result)
 }

@@ -3,15 +3,17 @@
 use std::num::NonZero;
 
 use posteria::assess::{
-    Better, CompareOptions, Method, Repair, Smoothing, Subsample, TargetFacts, Utility,
-    compare_fits,
+    AssessOptions, AssessmentReport, Better, CompareOptions, FitChains, Method, Repair, Smoothing,
+    StackedChains, Subsample, TargetFacts, Utility, compare_fits,
 };
 use posteria::data::{FoldBy, FoldScheme};
-use posteria::evidence::{self as log_evidence, EvidenceOptions};
+use posteria::evidence::{self as log_evidence, EvidenceOptions, NamedEvidence, compare_evidence};
 use posteria::fit::{self as fitted, FitOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
+use posteria::random::Seed;
 use posteria::select::{SelectOptions, select_inputs};
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::chains;
@@ -21,27 +23,43 @@ use crate::table::Table;
 use crate::work::run;
 
 /// How good predictions of new rows will be: the JSON of `posteria assess`, with figures of every
-/// row. `method` is JSON too.
+/// row; by the rows of `test` if these are held out. `method` is JSON too.
 #[pyfunction]
 pub(crate) fn assess(
     py: Python<'_>,
     fit: &Fit,
     method: &str,
     utilities: Vec<String>,
+    test: Option<&Table>,
     working: Working<'_>,
 ) -> PyResult<String> {
-    let asked: Value = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+    let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+    let test = test.map(Table::get).transpose()?;
     fit.work(py, working, |fit| {
-        let (method, groups) = method_of(&asked, fit.prepared.spec.sampling.seed)?;
-        let targets = TargetFacts::of(&fit.prepared.data);
-        let utilities = utilities_of(&utilities, &targets)?;
-        let groups = groups.or_else(|| fit.prepared.data.groups.clone());
-        let found = fit.assess_groups(&method, &utilities, groups);
-        let found = found.map_err(error::of_assess)?;
+        let method = asked.method(fit)?;
+        let utilities = utilities_of(&utilities, &TargetFacts::of(&fit.prepared.data))?;
+        let stack = || fit.stack_chains(asked.seed()).map_err(error::of_assess);
+        let chains = asked.stacked.then(stack).transpose()?;
+        let (groups, seed) = (asked.labels.clone(), asked.seed());
+        let (test, chains) = (test.as_deref(), chains.as_ref());
+        let options = AssessOptions { groups, seed, test, chains };
+        let found = fit.assess_with(&method, &utilities, &options).map_err(error::of_assess)?;
         let report = found.report(fit).map_err(error::of_assess)?;
         let of_rows = Some(&report.pointwise[..]);
-        chains::report(&report, of_rows, &report.cautions)
+        let doubt = chains.and_then(FitChains::doubt);
+        let stacking = chains.map(FitChains::stacked);
+        let whole = Stacked { report: &report, stacking };
+        chains::report(&whole, of_rows, doubt.iter().chain(&report.cautions))
     })
+}
+
+/// An assessment, with the weights of chains where they do not count alike.
+#[derive(Serialize)]
+struct Stacked<'r> {
+    #[serde(flatten)]
+    report: &'r AssessmentReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stacking: Option<StackedChains>,
 }
 
 /// The log evidence by these methods, the first of which counts, as JSON.
@@ -52,6 +70,36 @@ pub(crate) fn evidence(
     methods: Vec<String>,
     working: Working<'_>,
 ) -> PyResult<String> {
+    let options = evidence_options(&methods)?;
+    fit.work(py, working, |fit| {
+        let found = fit.evidence(&options).map_err(error::of_evidence)?;
+        let cautions = found.main().cautions.iter().chain(&found.cautions);
+        chains::report(&found.report(fit.rows()), None, cautions)
+    })
+}
+
+/// How probable each of these models of the same data is: the JSON of `posteria evidence` of several.
+#[pyfunction]
+pub(crate) fn evidence_of_several(
+    py: Python<'_>,
+    fits: Vec<(String, Py<Fit>)>,
+    methods: Vec<String>,
+    prior_weights: Vec<f64>,
+    working: Working<'_>,
+) -> PyResult<String> {
+    let options = evidence_options(&methods)?;
+    of_several(py, &fits, working, |fits| {
+        let found = compare_evidence(fits, &options, &prior_weights);
+        let found = found.map_err(error::of_evidence_comparison)?;
+        let named = found.models.iter().map(|it| &it.evidence);
+        let cautions = named.flat_map(|NamedEvidence { run, found }| {
+            found.cautions.iter().map(|(_, caution)| (Some(run.as_str()), caution))
+        });
+        chains::report_of_several(&found, cautions)
+    })
+}
+
+fn evidence_options(methods: &[String]) -> PyResult<EvidenceOptions> {
     let read = |name: &String| {
         let known = log_evidence::Method::ALL.into_iter().find(|method| method.name() == name);
         known.ok_or_else(|| {
@@ -61,12 +109,7 @@ pub(crate) fn evidence(
         })
     };
     let methods = methods.iter().map(read).collect::<PyResult<Vec<_>>>()?;
-    let options = EvidenceOptions { methods, ..EvidenceOptions::default() };
-    fit.work(py, working, |fit| {
-        let found = fit.evidence(&options).map_err(error::of_evidence)?;
-        let cautions = found.main().cautions.iter().chain(&found.cautions);
-        chains::report(&found.report(fit.rows()), None, cautions)
-    })
+    Ok(EvidenceOptions { methods, ..EvidenceOptions::default() })
 }
 
 /// Which of these fits of the same rows predicts better: the JSON of `posteria compare`.
@@ -76,11 +119,37 @@ pub(crate) fn compare(
     fits: Vec<(String, Py<Fit>)>,
     method: &str,
     utilities: Vec<String>,
+    test: Option<&Table>,
     difference: Option<f64>,
     working: Working<'_>,
 ) -> PyResult<String> {
-    let asked_for: Value = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+    let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+    let test = test.map(Table::get).transpose()?;
+    of_several(py, &fits, working, |fits| {
+        let (_, first) = fits[0];
+        let method = asked.method(first)?;
+        let utilities = utilities_of(&utilities, &TargetFacts::of(&first.prepared.data))?;
+        let (groups, seed) = (asked.labels.clone(), asked.seed());
+        let options = CompareOptions { difference, groups, seed, test: test.as_deref() };
+        let report = compare_fits(fits, &method, &utilities, &options);
+        let report = report.map_err(error::of_assess)?;
+        let name = |model: &Option<usize>| model.map(|it| report.models[it].as_str());
+        let cautions = report.cautions.iter().map(|(model, caution)| (name(model), caution));
+        chains::report_of_several(&report, cautions)
+    })
+}
+
+/// Does long work with several fits at once, each of which is there once.
+fn of_several<T: Send>(
+    py: Python<'_>,
+    fits: &[(String, Py<Fit>)],
+    working: Working<'_>,
+    work: impl FnOnce(&[(&str, &fitted::Fit)]) -> PyResult<T> + Send,
+) -> PyResult<T> {
     let named: Vec<(&str, &Fit)> = fits.iter().map(|(name, fit)| (&**name, fit.get())).collect();
+    if named.len() < 2 {
+        return Err(error::of::<SpecificationError>("give at least two fits"));
+    }
     for (index, (name, fit)) in named.iter().enumerate() {
         // Each is held while it is looked at.
         if let Some((other, _)) = named[..index].iter().find(|it| std::ptr::eq(it.1, *fit)) {
@@ -99,16 +168,9 @@ pub(crate) fn compare(
         held.iter_mut().for_each(|fit| fit.workers = workers.clone());
         let fits: Vec<(&str, &fitted::Fit)> =
             named.iter().zip(&held).map(|((name, _), fit)| (*name, &**fit)).collect();
-        let Some((_, first)) = fits.first() else {
-            return Err(error::of::<SpecificationError>("give at least two fits"));
-        };
-        let (method, groups) = method_of(&asked_for, first.prepared.spec.sampling.seed)?;
-        let utilities = utilities_of(&utilities, &TargetFacts::of(&first.prepared.data))?;
-        let options = CompareOptions { difference, groups };
-        let report = compare_fits(&fits, &method, &utilities, &options);
-        let report = report.map_err(error::of_assess)?;
+        let done = work(&fits);
         held.iter_mut().for_each(|fit| fit.workers = Workers::of(workers.threads));
-        chains::report(&report, None, report.cautions.iter().map(|(_, caution)| caution))
+        done
     })
 }
 
@@ -121,35 +183,63 @@ fn utilities_of(names: &[String], targets: &TargetFacts) -> PyResult<Vec<Utility
     names.iter().map(read).collect::<Result<_, _>>().map_err(error::of::<SpecificationError>)
 }
 
-/// The method that JSON asks for, and groups of rows that come together.
-fn method_of(asked: &Value, seed: u64) -> PyResult<(Method, Option<Vec<usize>>)> {
-    if asked["method"] == "loo" {
-        let usual = Repair::default();
-        let repair = Repair {
-            matching: asked["matching"].as_bool().unwrap_or(usual.matching),
-            refits: asked["refit"].as_u64().map_or(usual.refits, |it| it as usize),
-        };
-        let (smoothing, subsample) = (Smoothing::Pareto, Subsample::default());
-        return Ok((Method::LeaveOneOut { smoothing, repair, subsample }, None));
+/// What is asked of an assessment, as JSON.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Asked {
+    method: String,
+    /// Leave-one-out: what repairs rows whose weights fail.
+    matching: Option<bool>,
+    refit: Option<usize>,
+    /// Folds, and how rows are divided.
+    folds: Option<usize>,
+    repeats: Option<u64>,
+    block: Option<usize>,
+    /// Rows of a group come together: a number for every row.
+    labels: Option<Vec<usize>>,
+    /// Names the streams, in place of that of the fit.
+    seed: Option<u64>,
+    /// Whether chains are weighed by stacking.
+    stacked: bool,
+}
+
+impl Asked {
+    fn seed(&self) -> Option<Seed> {
+        self.seed.map(Seed)
     }
-    let number = |key: &str| asked[key].as_u64().map(|it| it as usize);
-    let scheme = FoldScheme::new(number("folds").unwrap_or(10), seed);
-    let groups: Option<Vec<usize>> =
-        serde_json::from_value(asked["labels"].clone()).map_err(error::of::<SpecificationError>)?;
-    let scheme = match (&groups, number("block")) {
-        (Some(_), _) => {
-            FoldScheme { by: Some(FoldBy::Group), column: Some("groups".into()), ..scheme }
+
+    /// How rows of a fit are predicted.
+    fn method(&self, fit: &fitted::Fit) -> PyResult<Method> {
+        match &*self.method {
+            "holdout" => return Ok(Method::HoldOut),
+            "loo" => {
+                let usual = Repair::default();
+                let repair = Repair {
+                    matching: self.matching.unwrap_or(usual.matching),
+                    refits: self.refit.unwrap_or(usual.refits),
+                };
+                let (smoothing, subsample) = (Smoothing::Pareto, Subsample::default());
+                return Ok(Method::LeaveOneOut { smoothing, repair, subsample });
+            }
+            _ => {}
         }
-        (None, Some(gap)) => FoldScheme { by: Some(FoldBy::Block), gap, ..scheme },
-        (None, None) => scheme,
-    };
-    let repeats = number("repeats").unwrap_or(1) as u64;
-    if scheme.by == Some(FoldBy::Block) && repeats > 1 {
-        let words = "these folds are always the same; repeats are for rows divided at random";
-        return Err(error::of::<SpecificationError>(words));
+        let seed = self.seed.unwrap_or(fit.prepared.spec.sampling.seed);
+        let scheme = FoldScheme::new(self.folds.unwrap_or(10), seed);
+        let scheme = match (&self.labels, self.block) {
+            (Some(_), _) => {
+                FoldScheme { by: Some(FoldBy::Group), column: Some("groups".into()), ..scheme }
+            }
+            (None, Some(gap)) => FoldScheme { by: Some(FoldBy::Block), gap, ..scheme },
+            (None, None) => scheme,
+        };
+        let repeats = self.repeats.unwrap_or(1);
+        if scheme.by == Some(FoldBy::Block) && repeats > 1 {
+            let words = "these folds are always the same; repeats are for rows divided at random";
+            return Err(error::of::<SpecificationError>(words));
+        }
+        let each = (0..repeats).map(|repetition| FoldScheme { repetition, ..scheme.clone() });
+        Ok(Method::KFold { schemes: each.collect(), draws: None })
     }
-    let each = (0..repeats).map(|repetition| FoldScheme { repetition, ..scheme.clone() });
-    Ok((Method::KFold { schemes: each.collect(), draws: None }, groups))
 }
 
 /// Which inputs matter for a target: the JSON of `posteria select`. `how` is JSON too.

@@ -186,6 +186,22 @@ pub enum Caution {
         /// Of how many rows.
         rows: usize,
     },
+    /// Importance weights of rows that are left out of a single chain cannot be trusted.
+    ChainScores {
+        /// For how many rows of the chain with the most.
+        count: usize,
+        /// Of how many rows.
+        rows: usize,
+        /// Index of that chain; the text counts from 1.
+        chain: usize,
+    },
+    /// Weights of chains say no more than chance.
+    StackingNoBetter {
+        /// Log predictive density of rows left out, each by weights that other rows have chosen.
+        stacked_by_others: f64,
+        /// The same by equal weights.
+        equal: f64,
+    },
     /// The bound of a variational approximation still changed when its rounds were spent.
     StillClimbing {
         /// Change of the bound in the last round.

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use posteria::assess::utility::UtilityFunction;
-use posteria::assess::{Assessor, HeldOut};
+use posteria::assess::{Assessor, HeldOutRows};
 use posteria::data::{Cell, Missing, Table};
 use posteria::fit::Fit;
-use posteria_linalg::Matrix;
 use posteria_store::Run;
 
 use super::FoldFolders;
@@ -28,20 +27,10 @@ pub struct Subject {
     /// Its folder as it was opened.
     pub run: Run,
     /// Rows that it has not seen, if it is judged by them.
-    test: Option<Test>,
-    /// Logarithms of the weights of its draws at these rows, where they are not equal.
-    pub log_weights: Option<Vec<f64>>,
+    test: Option<HeldOutRows>,
     /// The table of the rows that it is judged by, and the row of it behind each of them; read when
     /// first asked for.
     table: OnceLock<(Table, Vec<usize>)>,
-}
-
-/// Rows that a run has not seen.
-struct Test {
-    /// Inputs, standardised like those of the run.
-    inputs: Matrix,
-    /// The targets on the user's scale; classes as their indices.
-    observed: Vec<Vec<f64>>,
 }
 
 impl Deref for Subject {
@@ -87,8 +76,7 @@ impl Subject {
         let memories = run.memories().into_iter().flatten().collect();
         let fit = Fit::new(fitted, draws, memories, run.extent().warmup);
         let (path, table) = (path.to_path_buf(), OnceLock::new());
-        let (test, log_weights) = (None, None);
-        Ok(Subject { path, fit, run, test, log_weights, table })
+        Ok(Subject { path, fit, run, test: None, table })
     }
 
     /// What assesses it by these utilities, with fits to folds in its folder.
@@ -97,11 +85,7 @@ impl Subject {
         utilities: &'a [Box<dyn UtilityFunction>],
         refit: &'a FoldFolders<'a>,
     ) -> Assessor<'a, FoldFolders<'a>> {
-        let held_out = self.test.as_ref().map(|Test { inputs, observed }| HeldOut {
-            inputs,
-            observed,
-            log_weights: self.log_weights.as_deref(),
-        });
+        let held_out = self.test.as_ref().map(HeldOutRows::as_held_out);
         let (seed, workers) = (refit.context.seed(), &refit.workers);
         Assessor { fit: &self.fit, utilities, held_out, seed, workers, refit }
     }
@@ -125,24 +109,20 @@ impl Subject {
         }
         let encoder = &self.prepared.encoder;
         let table = encoder.name_by_position(table).bad_input()?;
-        let missing = Missing::from(self.prepared.spec.data.missing);
-        let encoded = encoder.encode(&table, missing).bad_input()?;
-        let targets = encoded.targets.ok_or_else(|| {
-            let names = encoder.target_names().join(", ");
-            Failure::bad_input(format!("{shown}: predictions are valued by the target {names}"))
-        })?;
-        if encoded.inputs.rows() == 0 {
-            return Err(Failure::bad_input(format!("{shown} has no complete row")));
-        }
-        let observed = encoder.observed(&targets);
-        self.test = Some(Test { inputs: encoded.inputs, observed });
-        self.table = OnceLock::from((table, encoded.rows));
+        let test = HeldOutRows::new(&self.prepared, &table)?;
+        self.table = OnceLock::from((table, test.rows().to_vec()));
+        self.test = Some(test);
         Ok(())
+    }
+
+    /// Has the rows that are held out predicted by draws with these logarithms of their weights.
+    pub fn weigh_draws(&mut self, log_weights: Vec<f64>) {
+        self.test = self.test.take().map(|rows| rows.weighted(Some(log_weights)));
     }
 
     /// The targets of the rows that it is judged by: its own unless others were held out.
     pub fn judged(&self) -> &[Vec<f64>] {
-        self.test.as_ref().map_or(&self.observed, |test| &test.observed)
+        self.test.as_ref().map_or(&self.observed, HeldOutRows::observed)
     }
 
     /// Groups of the rows that it is judged by, by the column that the run was given for them.

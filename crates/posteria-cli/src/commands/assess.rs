@@ -7,14 +7,14 @@ mod rows;
 
 use std::path::Path;
 
-use posteria::assess::{AssessmentAsked, RowGroups};
+use posteria::assess::{AssessmentAsked, RowGroups, StackedChains};
 use posteria::fit::Fit;
 
 pub use self::report::Report;
 use super::Context;
 use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject};
-use crate::chains::{Chained, StackedChains};
+use crate::chains::Chained;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 
@@ -94,9 +94,9 @@ fn stack(
         ));
     }
     let Subject { path, run, fit: Fit { prepared: fitted, draws, .. }, .. } = &*subject;
-    let spec = &fitted.spec;
-    let chains = Chained { path, run, spec, fitted, draws }.look(context, interrupt)?;
-    chains.doubt().into_iter().for_each(|it| context.warn(it));
-    subject.log_weights = Some(chains.found.log_weights(subject.draws.draws));
-    Ok(chains.stacked())
+    let chains = Chained { path, run, fitted, draws }.look(context, interrupt)?;
+    chains.doubt().iter().for_each(|it| context.warn(it));
+    let (weights, stacked) = (chains.found.log_weights(draws.draws), chains.stacked());
+    subject.weigh_draws(weights);
+    Ok(stacked)
 }

@@ -65,7 +65,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let chains = match arguments.chains {
         Some(args::ChainWeights::Stacked) if drawn.draws > 0 => {
-            let chained = Chained { path, run: &run, spec: &spec, fitted: &fitted, draws: &drawn };
+            let chained = Chained { path, run: &run, fitted: &fitted, draws: &drawn };
             Some(stacked(&chained, arguments, context, &interrupt)?)
         }
         _ => None,
@@ -110,7 +110,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         RowPrediction::new(predictive, observed, &asked)
     })?;
     let effects = match arguments.effects {
-        true => Some(effects::measure(&work, dataset, encoder)?),
+        true => Some(work.effects(dataset, encoder)?),
         false => None,
     };
     if let Some(path) = &arguments.draws_out {
@@ -120,7 +120,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let found = Predictions::new(encoder, &asked, (numbers, rows), new.cautions);
     let mut report = Report::new(arguments, found, effects);
     report.importance = importance;
-    report.chains = chains.as_ref().map(Chains::stacked);
+    report.chains = chains.as_ref().map(|it| it.stacked());
     if let Some(path) = &arguments.out {
         report.write_csv(path)?;
     }
@@ -145,7 +145,7 @@ fn stacked(
         )));
     }
     let chains = chained.look(context, interrupt)?;
-    chains.doubt().into_iter().chain(chains.no_better()).for_each(|it| context.warn(it));
+    chains.doubt().iter().chain(&chains.no_better()).for_each(|it| context.warn(it));
     Ok(chains)
 }
 

@@ -5,6 +5,7 @@ pub mod sections;
 mod shape;
 mod tables;
 
+use posteria::assess::StackedChains;
 use posteria::diagnose::{Summary, SummaryOptions, VariableSummary, summarize};
 use posteria::draws::Draws;
 use posteria::fit::judged_summary;
@@ -20,7 +21,6 @@ use super::Context;
 use super::foreign;
 use crate::approximation::{self, draws_words};
 use crate::args;
-use crate::chains::{Chains, StackedChains};
 use crate::failure::{Failure, Result};
 use crate::output::{Table, heading};
 use crate::sampling::open;
@@ -175,7 +175,7 @@ fn show_convergence(
         variables: &summary.variables,
         chains: chains::facts(draws, of_rows),
         cause: looked.and_then(|looked| looked.advice.cause()),
-        stacking: looked.and_then(|looked| looked.chains.as_ref()).map(Chains::stacked),
+        stacking: looked.and_then(|looked| looked.chains.as_ref()).map(|it| it.stacked()),
     };
     match looked {
         Some(looked) => looked.warnings(summary).into_iter().for_each(|it| context.warn(it)),

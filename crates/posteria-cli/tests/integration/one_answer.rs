@@ -2,8 +2,8 @@
 
 use std::num::NonZero;
 
-use posteria::assess::{CompareOptions, Method, compare_fits};
-use posteria::evidence::{self, EvidenceOptions};
+use posteria::assess::{AssessOptions, CompareOptions, Method, compare_fits};
+use posteria::evidence::{self, EvidenceOptions, compare_evidence};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::select::{SelectOptions, select_inputs};
 use posteria::{FitOptions, Gp, Linear, Mlp, Table, Utility};
@@ -243,6 +243,58 @@ fn fits_are_compared_as_runs_are() {
     let twice = compare_fits(&[fits[0], fits[0]], &loo, &[], &asked).expect_err("one model");
     assert_eq!(twice.to_string(), "one is given twice; give it once");
     assert!(compare_fits(&fits[..1], &loo, &[], &asked).is_err());
+    // By rows that neither has seen.
+    let test = &Table::read(place.path("test.csv")).expect("a table");
+    let asked = CompareOptions { test: Some(test), ..CompareOptions::default() };
+    let found = compare_fits(&fits, &Method::HoldOut, &[], &asked).expect("a comparison");
+    let line = "compare one two --json --test test.csv";
+    same_values(&found, &place.call(line).json(), line);
+    let options =
+        EvidenceOptions { methods: vec![evidence::Method::Exact], ..EvidenceOptions::default() };
+    let found = compare_evidence(&fits, &options, &[2.0, 1.0]).expect("probabilities");
+    let line = "evidence one two --json --method exact --prior-weights 2,1";
+    same_values(&found, &place.call(line).json(), line);
+    assert!(compare_evidence(&fits, &options, &[1.0]).is_err());
+    assert!(compare_evidence(&fits[..1], &options, &[]).is_err());
+}
+
+/// What a fit in memory says about new rows, inputs and single chains is what its run does.
+#[test]
+fn new_rows_inputs_and_chains_are_judged_as_of_runs() {
+    let place = place();
+    let [train, test] =
+        ["train.csv", "test.csv"].map(|file| Table::read(place.path(file)).expect("a table"));
+    let line = "fit train.csv --inputs x z --target y --model mlp --hidden 2 --out run";
+    let done = place.call(&format!("{line} --chains 2 --warmup 60 --draws 60"));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let model = Mlp::default().hidden(2).inputs(["x", "z"]);
+    let fit = posteria::fit(&train, "y", model, &short()).expect("a fit");
+    let chains = fit.stack_chains(None).expect("chains");
+    let by = [Utility::Elpd, Utility::Rmse];
+    for (chains, flag) in [(None, ""), (Some(&chains), "--chains stacked")] {
+        let asked = AssessOptions { test: Some(&test), chains, ..AssessOptions::default() };
+        let found = fit.assess_with(&Method::HoldOut, &by, &asked).expect("judged");
+        let line = format!("assess run --test test.csv --json {flag}");
+        let mut told = place.call(&line).json();
+        if let Some(chains) = chains {
+            let stacking = told.as_object_mut().and_then(|it| it.remove("stacking"));
+            same_values(&chains.stacked(), &stacking.expect("weights"), &line);
+        }
+        same_values(&found.report(&fit).expect("a report"), &told, &line);
+    }
+    let told = place.call("predict run test.csv --effects --json").json();
+    let effects = serde_json::to_string(&fit.effects().expect("effects")).expect("JSON");
+    assert_eq!(serde_json::from_str::<Value>(&effects).expect("JSON"), told["effects"]);
+    let none = AssessOptions::default();
+    let refused = fit.assess_with(&Method::HoldOut, &by, &none).expect_err("no rows");
+    assert!(refused.to_string().contains("not seen"), "{refused}");
+    let seen = AssessOptions { test: Some(&train), ..AssessOptions::default() };
+    let refused = fit.assess_with(&Method::HoldOut, &by, &seen).expect_err("rows of the fit");
+    assert!(refused.to_string().contains("very rows"), "{refused}");
+    // The same rows in another file are refused too.
+    let text = std::fs::read_to_string(place.path("train.csv")).expect("a table");
+    place.write("again.csv", format!("{}\n", text.trim_end().replace('\n', "\r\n")));
+    place.call("assess run --test again.csv").assert_refused("seen", &["again.csv", "very rows"]);
 }
 
 /// Evidences and selections of a table in memory are those of runs.

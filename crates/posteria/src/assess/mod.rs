@@ -18,6 +18,7 @@ mod averaged;
 mod bootstrap;
 pub mod calibration;
 mod chain_stacking;
+mod chains_of_fit;
 mod comparison;
 pub mod decision;
 mod dic;
@@ -54,12 +55,12 @@ mod waic;
 
 pub use assessor::{
     AssessError, Assessed, Assessor, Division, EachFold, FoldModel, FoldStart, HeldOut,
-    InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample, check_usable,
-    log_densities,
+    HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample,
 };
 pub use averaged::{AveragedPredictions, ModelAverage, StackedScore};
 pub use bootstrap::{Bootstrap, BootstrapError};
 pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
+pub use chains_of_fit::{ChainsRefused, FitChains, StackedChains};
 pub use comparison::{
     CompareOptions, ComparedFit, ComparedSubgroup, ComparisonAsked, ComparisonReport,
     ComparisonRow, DifferenceReport, ModelUtilities, ModelUtility, NotComparable, SampledRows,
@@ -91,7 +92,7 @@ pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};
 pub use moment_matching::{
     Evaluated, Matched, MomentMatching, MomentMatchingError, MomentMove, match_moments,
 };
-pub use of_fit::FitAssessment;
+pub use of_fit::{AssessOptions, FitAssessment};
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
 pub use predictions::{Predictions, quantile_name};

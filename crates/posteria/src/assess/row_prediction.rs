@@ -1,5 +1,6 @@
 //! The figures of predictions: of every row, and over all rows where targets are known.
 
+use super::FitChains;
 use super::decision::{Costs, Decision, Rule};
 use crate::data::Missing;
 use crate::predict::Predictive;
@@ -32,12 +33,15 @@ pub struct PredictOptions<'a> {
     pub decide: Option<(&'a Costs, Rule)>,
     /// What happens to rows of a table that lack inputs.
     pub missing: Missing,
+    /// By what weights chains predict, where they do not count alike.
+    pub chains: Option<&'a FitChains>,
 }
 
 impl Default for PredictOptions<'_> {
-    /// The median and a 90 % interval, and no action.
+    /// The median and a 90 % interval, no action, and all chains alike.
     fn default() -> Self {
-        PredictOptions { quantiles: &[0.05, 0.5, 0.95], decide: None, missing: Missing::Error }
+        let (quantiles, missing) = (&[0.05, 0.5, 0.95], Missing::Error);
+        PredictOptions { quantiles, decide: None, missing, chains: None }
     }
 }
 

@@ -54,7 +54,8 @@ impl Caution {
             Caution::Extrapolation(_) => "extrapolation",
             Caution::PredictionsNotFinite { .. } => "predictions-not-finite",
             Caution::Infeasible { .. } => "infeasible-proposals",
-            Caution::HighParetoShape { .. } => "high-pareto-k",
+            Caution::HighParetoShape { .. } | Caution::ChainScores { .. } => "high-pareto-k",
+            Caution::StackingNoBetter { .. } => "stacking-no-better",
             Caution::StillClimbing { .. } => "bound-not-settled",
             Caution::FewWeights { .. } => "few-weights",
             Caution::FewTailDraws { .. } => "few-tail-draws",
@@ -82,6 +83,7 @@ impl Caution {
                 | Caution::RowsDropped { .. }
                 | Caution::WholeTarget(_)
                 | Caution::Extrapolation(_)
+                | Caution::StackingNoBetter { .. }
         )
     }
 

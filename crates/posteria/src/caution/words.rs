@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::Caution;
 
+/// Share of rows whose weights fail from which scores of single chains are not only rough.
+const MANY_FAILING: f64 = 0.1;
+
 impl fmt::Display for Caution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -110,6 +113,24 @@ impl fmt::Display for Caution {
                  trusted); refit without these rows, use k-fold cross-validation, or a model with \
                  heavier tails",
                 row + 1
+            ),
+            Caution::ChainScores { count, rows, chain } => write!(
+                f,
+                "leaving out rows by importance sampling fails for {count} of {rows} rows in chain {}, \
+                 so that weights and scores of single chains {}; draw longer, or score both ways on \
+                 rows that were not fitted (predict with and without --chains stacked)",
+                chain + 1,
+                // These rows are the ones that a chain fits by heart, and their scores too good.
+                match *count as f64 > MANY_FAILING * *rows as f64 {
+                    true => "cannot be trusted",
+                    false => "are rough",
+                }
+            ),
+            Caution::StackingNoBetter { stacked_by_others, equal } => write!(
+                f,
+                "weights that were chosen by other rows predict them no better than equal weights do \
+                 (leave-one-out log predictive density {stacked_by_others:.1} and {equal:.1}): these \
+                 say no more than chance; omit --chains stacked"
             ),
             Caution::StillClimbing { change, rounds } => write!(
                 f,

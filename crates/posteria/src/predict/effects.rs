@@ -47,7 +47,7 @@ pub struct Estimate {
 }
 
 /// What one input does to one function of the model, on the user's scales.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct InputEffect {
     /// The average predictive comparison: the expected change of the outcome (of a class: of
     /// its probability) per unit of the input. For a column of two classes: from the first class

@@ -1,11 +1,13 @@
 //! Say how well new rows will be predicted.
 
-use posteria::assess::{AssessmentReport, Components, InformationCriteria, SubsampleReport};
+use posteria::assess::{
+    AssessmentReport, Components, InformationCriteria, StackedChains, SubsampleReport,
+};
 use serde::Serialize;
 
 use super::parameters::{note, words};
 use crate::assessment::Subject;
-use crate::chains::StackedChains;
+use crate::chains;
 use crate::commands::Context;
 use crate::failure::{Classify, Result};
 use crate::file::write_json;
@@ -88,7 +90,7 @@ impl Report {
             "per row; quantiles of the distribution of the expected utility; data, draws, {part}: \
              what makes it\nuncertain, as standard deviations; bias: the correction that is in it\n",
         ));
-        text.push_str(&self.stacking.as_ref().map(StackedChains::render).unwrap_or_default());
+        text.push_str(&self.stacking.as_ref().map(chains::render).unwrap_or_default());
         let name = if self.found.elpd_loo.is_some() { "elpd_loo" } else { "elpd" };
         if let Some(elpd) =
             self.found.elpd_loo.or(self.found.elpd_kfold).or(self.found.elpd_holdout)

@@ -7,7 +7,6 @@ use posteria::data::{EncodedRows, Encoder};
 use posteria::draws::{Dimension, Draws, Layout, WriteError, write_csv};
 use posteria::fit::PosteriorPredictive;
 
-use super::effects::function_names;
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
 
@@ -59,7 +58,7 @@ fn layout(work: &PosteriorPredictive<'_>, new: &EncodedRows, encoder: &Encoder) 
     let rows = new.rows.iter().map(|row| (row + 1).to_string()).collect();
     let mut dimensions = vec![Dimension { name: "row".into(), labels: rows }];
     if work.family.functions() > 1 {
-        let labels = function_names(work.family, encoder);
+        let labels = work.function_names(encoder);
         dimensions.push(Dimension { name: "output".into(), labels });
     }
     let mut layout = Layout::new();

@@ -3,13 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use posteria::assess::Predictions;
+use posteria::assess::{Predictions, StackedChains};
+use posteria::fit::NamedEffect;
 use serde::Serialize;
 
 use super::averaged::Averaged;
-use super::effects::{self, Effect};
+use super::effects;
 use crate::args;
-use crate::chains::StackedChains;
+use crate::chains;
 use crate::failure::{Failure, Result};
 use crate::file::write_whole;
 use crate::output::{Table, heading};
@@ -38,7 +39,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average: Option<Averaged>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    effects: Option<Vec<Effect>>,
+    effects: Option<Vec<NamedEffect>>,
 }
 
 /// What weighted draws are worth.
@@ -55,7 +56,7 @@ impl Report {
     pub fn new(
         arguments: &args::Predict,
         found: Predictions,
-        effects: Option<Vec<Effect>>,
+        effects: Option<Vec<NamedEffect>>,
     ) -> Self {
         let shown =
             |path: &Option<_>| path.as_deref().map(|path: &Path| path.display().to_string());
@@ -159,7 +160,7 @@ impl Report {
                 "{draws} weighted draws, worth {size} draws of the posterior\n"
             ));
         }
-        text.push_str(&self.chains.as_ref().map(StackedChains::render).unwrap_or_default());
+        text.push_str(&self.chains.as_ref().map(chains::render).unwrap_or_default());
         text.push_str(&self.average.as_ref().map(Averaged::render).unwrap_or_default());
         text.push_str(&self.effects.as_deref().map(effects::render).unwrap_or_default());
         text

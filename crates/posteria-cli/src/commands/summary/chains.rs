@@ -111,7 +111,7 @@ pub fn look(
     let (data, posterior) = (&fitted.data, &*fitted.posterior);
     let of = Sampled { path, spec: &spec, data, posterior, draws };
     let advice = Advice::new(&of, None, context.threads);
-    let chained = Chained { path, run, spec: &spec, fitted: &fitted, draws };
+    let chained = Chained { path, run, fitted: &fitted, draws };
     let disagree = always || advice.is_apart() || summary.cautions.iter().any(is_of_predictions);
     let mut looked = Looked { advice, chains: None, each: None };
     if disagree && chained.refusal().is_none() {

@@ -1,8 +1,8 @@
 //! Say why a fit cannot be assessed.
 
 use crate::assess::{
-    BootstrapError, ComparisonError, ImportanceError, LogLikelihoodError, NotComparable,
-    PointwiseError, UtilityError,
+    BootstrapError, ChainStackingError, ChainsRefused, ComparisonError, ImportanceError,
+    LogLikelihoodError, NotComparable, PointwiseError, UtilityError,
 };
 use crate::data::{DataError, FoldError};
 use crate::fit::{ApproximationError, Cancelled, FitError, PredictError, PrepareError};
@@ -47,6 +47,12 @@ pub enum AssessError {
     /// Models are not of the same rows and targets.
     #[error(transparent)]
     NotComparable(Box<NotComparable>),
+    /// There are no chains that could be weighed.
+    #[error(transparent)]
+    Chains(#[from] ChainsRefused),
+    /// Chains cannot be weighed.
+    #[error(transparent)]
+    ChainStacking(#[from] ChainStackingError),
     /// A fit without some rows failed.
     #[error("fold {fold} ({held_out} row(s) held out): {error}")]
     Fit {
@@ -72,6 +78,26 @@ pub enum AssessError {
     /// There are no rows that the fit has not seen.
     #[error("rows that the fit has not seen are needed to hold out")]
     NothingHeldOut,
+    /// Rows that are held out have no targets.
+    #[error("{file}: predictions are valued by the target {}", targets.join(", "))]
+    TargetsNotHeldOut {
+        /// What the table is called.
+        file: String,
+        /// Names of the targets.
+        targets: Vec<String>,
+    },
+    /// No row that is held out is complete.
+    #[error("{file} has no complete row")]
+    NoCompleteRow {
+        /// What the table is called.
+        file: String,
+    },
+    /// Rows that are held out are those of the fit.
+    #[error("{file} has the very rows that the fit is of; give rows that it has not seen")]
+    SeenRows {
+        /// What the table is called.
+        file: String,
+    },
     /// The prior of a Gaussian process cannot be seen in its draws.
     #[error(
         "predictions by the prior are for linear models and networks: a Gaussian process keeps no \
@@ -109,12 +135,13 @@ pub enum AssessError {
     },
     /// Groups that are not those of the rows.
     #[error(
-        "there are {found} values of groups and {expected} rows in the fit; give one of each row"
+        "there are {found} values of groups and {expected} rows that predictions are judged by; give \
+         one of each row"
     )]
     Groups {
         /// Values given.
         found: usize,
-        /// Rows of the fit.
+        /// Rows of the fit, or of the table of rows held out.
         expected: usize,
     },
     /// Rows are to be divided by a column that is not at hand.

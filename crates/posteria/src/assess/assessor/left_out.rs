@@ -6,6 +6,7 @@ use posteria_linalg::Matrix;
 
 use super::{AssessError, Assessor, Found, Refit};
 use crate::assess::LogLikelihoodError;
+use crate::data::Dataset;
 use crate::fit::{PosteriorPredictive, PredictedRows};
 use crate::predict::{Predictive, PredictiveTable};
 
@@ -58,18 +59,26 @@ impl<R: Refit> Assessor<'_, R> {
         (what, rows): (&str, &[usize]),
         job: impl Fn(usize, &PredictiveTable, usize) -> T + Sync,
     ) -> Result<Vec<T>, AssessError> {
-        if predictive.is_open {
-            return Ok(predictive.for_rows(
-                what,
-                PredictedRows::LeaveOneOut(self.fit.rows(), rows),
-                job,
-            )?);
-        }
-        // Given a draw the rows are independent: each is predicted by its inputs alone.
-        let all = &self.fit.prepared.data.inputs;
-        let inputs = Matrix::from_fn(rows.len(), all.columns(), |row, k| all[(rows[row], k)]);
-        Ok(predictive.for_rows(what, PredictedRows::New(&inputs), job)?)
+        for_left_out_rows(predictive, &self.fit.prepared.data, (what, rows), job)
     }
+}
+
+/// What `job` makes of the predictive distributions of these rows of the data that a fit is of, each
+/// given the others.
+pub fn for_left_out_rows<T: Send>(
+    predictive: &PosteriorPredictive<'_>,
+    data: &Dataset,
+    (what, rows): (&str, &[usize]),
+    job: impl Fn(usize, &PredictiveTable, usize) -> T + Sync,
+) -> Result<Vec<T>, AssessError> {
+    if predictive.is_open {
+        let source = PredictedRows::LeaveOneOut(data.rows(), rows);
+        return Ok(predictive.for_rows(what, source, job)?);
+    }
+    // Given a draw the rows are independent: each is predicted by its inputs alone.
+    let all = &data.inputs;
+    let inputs = Matrix::from_fn(rows.len(), all.columns(), |row, k| all[(rows[row], k)]);
+    Ok(predictive.for_rows(what, PredictedRows::New(&inputs), job)?)
 }
 
 /// The log density of a target under every draw.

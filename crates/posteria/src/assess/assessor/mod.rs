@@ -2,6 +2,7 @@
 
 mod check;
 mod error;
+mod held_out;
 mod in_memory;
 mod information;
 mod leave_one_out;
@@ -12,9 +13,10 @@ mod refit;
 mod subsample;
 
 pub use error::AssessError;
+pub use held_out::HeldOutRows;
 pub use in_memory::InMemoryRefit;
 pub use information::Information;
-pub use left_out::{check_usable, log_densities};
+pub(super) use left_out::{check_usable, for_left_out_rows, log_densities};
 pub use method::{Assessed, Method, Repair};
 pub use refit::{Division, EachFold, FoldModel, FoldStart, Note, Refit};
 pub use subsample::Subsample;

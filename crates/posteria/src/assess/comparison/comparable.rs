@@ -60,6 +60,16 @@ pub enum NotComparable {
         /// The first row that differs, from 0.
         row: usize,
     },
+    /// Tables without targets are not the same.
+    #[error(
+        "{first} and {other} are of different tables; compare models of the same rows and columns"
+    )]
+    Tables {
+        /// A model.
+        first: String,
+        /// Another.
+        other: String,
+    },
     /// Rows are divided into other folds.
     #[error(
         "{other} divides the rows otherwise than {first}: they were fitted with other groups; say by \

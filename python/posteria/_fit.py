@@ -11,7 +11,7 @@ from ._models import KEYS, METHOD, as_model, plain
 from ._options import by_holdout, by_kfold, by_loo, checked_threads
 from ._predict import effects, is_stacked, predict
 from ._progress import working
-from ._results import Assessment, Evidence, Result, frame
+from ._results import Assessment, Evidence, PredictiveCheck, Result, frame
 from ._table import as_table, labels_of
 from ._warnings import ConvergenceWarning, tell, warn, warn_of_draws, words
 
@@ -276,6 +276,21 @@ class Fit(Drawn):
             if rows and key in rows[0]:
                 columns[key] = numbers([row[key] for row in rows])
         found["pointwise"] = frame(columns)
+        warn(found.warnings)
+        return found
+
+    def check(self, *statistics):
+        """Whether data that the model would make have these ``statistics`` of the data: formulas such as
+        ``"max(y)"``, ``"mean(y < 0)"`` or ``"quantile(y, 0.9) - median(y)"``, the usual ones if there is
+        none.
+
+        ``p`` is the share of replicated data with a larger statistic: of ``posterior``, which has seen the
+        rows, and of ``loo``, every row without itself. Near 0 or 1 it names what the model does not
+        describe.
+        """
+        found = PredictiveCheck.of_json(
+            _posteria.check(self._native, list(statistics), self._working())
+        )
         warn(found.warnings)
         return found
 

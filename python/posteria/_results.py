@@ -101,6 +101,22 @@ class Comparison(Result):
         return "\n".join(lines)
 
 
+class PredictiveCheck(Result):
+    """Statistics of the data beside those of replicated data."""
+
+    def __repr__(self) -> str:
+        rows = [
+            {
+                "statistic": it.statistic,
+                "data": it.observed,
+                "posterior_p": it.posterior.p,
+                "loo_p": it.loo.p,
+            }
+            for it in self.statistics
+        ]
+        return "\n".join(_table(["statistic", "data", "posterior_p", "loo_p"], rows, "statistic"))
+
+
 class Evidence(Result):
     """The log evidence of a model."""
 

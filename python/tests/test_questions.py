@@ -328,3 +328,14 @@ def test_a_basis_has_a_short_form(waves):
     assert one.spec == two.spec
     with pytest.raises(pt.SpecificationError, match="polynomial:DEGREE"):
         pt.Linear(basis="cubic")
+
+
+def test_statistics_of_replicated_data_are_those_of_the_command_line(straight, told):
+    asked = ["max(y)", "mean(y < 0)"]
+    here, there = straight.check(*asked), told("check", "line", "--statistic", *asked)
+    assert [it.statistic for it in here.statistics] == asked
+    for one, two in zip(here.statistics, there["statistics"]):
+        assert (one.observed, one.posterior.p, one.loo.p) == (two["observed"], two["posterior"]["p"], two["loo"]["p"])
+    assert "max(y)" in repr(here)
+    with pytest.raises(pt.SpecificationError, match="is of a row"):
+        straight.check("y")

@@ -32,6 +32,7 @@ fn _posteria(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(predictions::effects, module)?)?;
     module.add_function(wrap_pyfunction!(prior::prior_draws, module)?)?;
     module.add_function(wrap_pyfunction!(questions::assess, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::check, module)?)?;
     module.add_function(wrap_pyfunction!(questions::evidence, module)?)?;
     module.add_function(wrap_pyfunction!(questions::evidence_of_several, module)?)?;
     module.add_function(wrap_pyfunction!(questions::compare, module)?)?;

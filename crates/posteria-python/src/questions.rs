@@ -2,9 +2,10 @@
 
 use std::num::NonZero;
 
+use posteria::assess::formula::{FormulaError, Statistic};
 use posteria::assess::{
     AssessOptions, AssessmentReport, Better, CompareOptions, FitChains, Method, Repair, Smoothing,
-    StackedChains, Subsample, TargetFacts, Utility, compare_fits,
+    StackedChains, Subsample, TargetFacts, Utility, compare_fits, usual_statistics,
 };
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::evidence::{self as log_evidence, EvidenceOptions, NamedEvidence, compare_evidence};
@@ -60,6 +61,30 @@ struct Stacked<'r> {
     report: &'r AssessmentReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     stacking: Option<StackedChains>,
+}
+
+/// Whether replicated data have these statistics of the data, those that are usual if there is none:
+/// the JSON of `posteria check`.
+#[pyfunction]
+pub(crate) fn check(
+    py: Python<'_>,
+    fit: &Fit,
+    statistics: Vec<String>,
+    working: Working<'_>,
+) -> PyResult<String> {
+    fit.work(py, working, |fit| {
+        let targets = TargetFacts::of(&fit.prepared.data);
+        let asked =
+            if statistics.is_empty() { usual_statistics(&targets) } else { statistics.clone() };
+        let parse = |text: &String| {
+            let fault = |error: FormulaError| format!("{} of {}", error.message(), error.formula);
+            Statistic::parse(text, &targets)
+                .map_err(|error| error::of::<SpecificationError>(fault(error)))
+        };
+        let asked = asked.iter().map(parse).collect::<PyResult<Vec<_>>>()?;
+        let found = fit.check(&asked).map_err(error::of_assess)?;
+        chains::report(&found, None, &found.cautions)
+    })
 }
 
 /// The log evidence by these methods, the first of which counts, as JSON.

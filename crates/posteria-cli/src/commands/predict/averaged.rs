@@ -82,6 +82,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let asked = PredictOptions {
         quantiles: &arguments.quantiles,
         decide: decide.as_ref().map(|it| (&it.costs, it.rule)),
+        chains: None,
         missing: match arguments.missing {
             Some(args::Missing::Drop) => Missing::Drop,
             _ => Missing::Error,

@@ -21,15 +21,15 @@ const PARTS: usize = 10;
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # use posteria::model::{Gp, Linear};
-/// # use posteria::fit::FitOptions;
 /// # use posteria::assess::ModelAverage;
-/// # use posteria::data::Table;
+/// # use posteria::data::TextFormat;
+/// # use posteria::{FitOptions, Linear, Table};
 /// # let rows: String = (0..30).map(|i| format!("{},{}\n", i, (i * 7) % 5 + i)).collect();
-/// # let table = Table::parse("x,y\n".to_string() + &rows)?;
+/// # let text = "x,y\n".to_string() + &rows;
+/// # let table = Table::from_text("curve.csv", text.as_bytes(), &TextFormat::default())?;
 /// # let short = FitOptions { warmup: Some(50), draws: std::num::NonZero::new(50), ..FitOptions::default() };
 /// let line = posteria::fit(&table, "y", Linear::default(), &short)?;
-/// let curve = posteria::fit(&table, "y", Linear::default().basis("polynomial:2")?, &short)?;
+/// let curve = posteria::fit(&table, "y", Linear::default().basis("polynomial:2".parse()?), &short)?;
 /// let average = ModelAverage::stacked(&[("line", &line), ("curve", &curve)])?;
 /// let predicted = average.predict(&table, &Default::default())?;
 /// # assert_eq!(predicted.predictions.rows.len(), 30);

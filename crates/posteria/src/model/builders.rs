@@ -1,7 +1,8 @@
 //! Models by plain constructors: each is a specification, of which every key can be set.
 
 use super::spec::{
-    InferenceChoice, ModelKind, ModelSpec, PriorSpec, Priors, ResidualFamily, SamplingSpec, Spec,
+    BasisSpec, InferenceChoice, ModelKind, ModelSpec, PriorSpec, Priors, ResidualFamily,
+    SamplingSpec, Spec,
 };
 
 /// Linear, logistic or softmax regression, by the targets.
@@ -108,6 +109,15 @@ macro_rules! common {
 common!(Linear, Linear);
 common!(Mlp, Mlp);
 common!(Gp, Gp);
+
+impl Linear {
+    /// Functions that take the place of every real input.
+    #[must_use]
+    pub fn basis(mut self, basis: BasisSpec) -> Self {
+        self.0.model.basis = Some(basis);
+        self
+    }
+}
 
 impl Mlp {
     /// The number of hidden units.

@@ -150,6 +150,7 @@ class PCA(Model):
 
 class _SelectOptions(TypedDict, total=False):
     inputs: str | Sequence[str] | None
+    exclude: str | Sequence[str] | None
     group: str | None
     standardize: bool | None
     missing: Literal["error", "drop"] | None

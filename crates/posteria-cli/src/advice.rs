@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::Path;
 
-use posteria::caution::Caution;
+use posteria::caution::{Caution, shell_word};
 use posteria::data::{Dataset, Targets};
 use posteria::diagnose::EFFECTIVE_DRAWS;
 use posteria::draws::Draws;
@@ -65,7 +65,7 @@ impl Advice {
         let is_vague = priors != Priors::WeaklyInformative;
         let is_to_blame = matches!(agreement.cause, Some(Cause::Modes | Cause::Unclear));
         Advice {
-            run: text::argument(&path.display().to_string()),
+            run: shell_word(&path.display().to_string()),
             kind: spec.model.kind,
             is_vague,
             chains: draws.chains,

@@ -13,10 +13,48 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::fitted;
+use crate::sampling::store_failure;
+
+/// Where the rows of a run can be had again.
+pub enum Source {
+    /// In the file that they were read from.
+    File(PathBuf),
+    /// In the run itself, since they came from standard input or from memory: the columns that it
+    /// uses, to rounding.
+    Kept(Table),
+}
+
+impl Source {
+    /// That of a run.
+    pub fn of_run((path, run): (&Path, &Run), spec: &Spec) -> Result<Self> {
+        let shown = path.display();
+        if let Some(table) = spec.data.path.as_ref().map(PathBuf::from) {
+            return match table.exists() {
+                true => Ok(Source::File(table)),
+                false => Err(Failure::bad_input(format!(
+                    "the data of {shown}, {}, are not there any more; put the file back",
+                    table.display()
+                ))),
+            };
+        }
+        let kept = run.table(spec.data.group.as_deref()).map_err(store_failure)?;
+        kept.map(Source::Kept).ok_or_else(|| {
+            Failure::bad_input(format!("{shown} does not say where its data are, and has none"))
+        })
+    }
+
+    /// Conditions the model of `spec` on the rows.
+    pub fn prepare(&self, spec: Spec) -> Result<Prepared> {
+        match self {
+            Source::File(path) => prepare(spec, path),
+            Source::Kept(table) => condition(spec, table),
+        }
+    }
+}
 
 /// Reads the table at `path` and conditions the model of `spec` on it. A digest in `spec` must
 /// be that of the file.
-pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
+pub fn prepare(spec: Spec, path: &Path) -> Result<Prepared> {
     let (table, digest) = read_table(path, spec.data.header)?;
     if let Some(expected) = &spec.data.sha256
         && *expected != digest
@@ -29,6 +67,15 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
             expected.chars().take(12).collect::<String>(),
         )));
     }
+    let mut prepared = condition(spec, &table)?;
+    let data = &mut prepared.spec.data;
+    data.path = if is_stdin(path) { None } else { Some(saved_path(path)?) };
+    data.sha256 = Some(digest);
+    Ok(prepared)
+}
+
+/// Conditions the model of `spec` on a table, and reads its test rows.
+fn condition(mut spec: Spec, table: &Table) -> Result<Prepared> {
     let test = match &spec.data.test {
         Some(test) => {
             let path = PathBuf::from(test);
@@ -37,11 +84,8 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
         }
         None => None,
     };
-    let mut prepared = Prepared::new(spec, &table, test.as_ref()).bad_input()?;
-    let spec = &mut prepared.spec;
-    spec.version = Some(env!("CARGO_PKG_VERSION").into());
-    spec.data.path = if is_stdin(path) { None } else { Some(saved_path(path)?) };
-    spec.data.sha256 = Some(digest);
+    let mut prepared = Prepared::new(spec, table, test.as_ref()).bad_input()?;
+    prepared.spec.version = Some(env!("CARGO_PKG_VERSION").into());
     Ok(prepared)
 }
 

@@ -107,15 +107,6 @@ pub fn count(number: usize, noun: &str) -> String {
     }
 }
 
-/// A name as a shell takes it: in quotes if it has anything in it but plain characters.
-pub fn argument(name: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !name.is_empty() && name.chars().all(is_plain) {
-        return name.into();
-    }
-    format!("'{}'", printable(name).replace('\'', "'\\''"))
-}
-
 /// What a committee is called.
 pub fn committee(members: usize) -> String {
     format!("committee of {}", count(members, "early-stopped network"))
@@ -179,13 +170,6 @@ mod tests {
             ("1235".into(), "1.20e-4".into(), "0.00".into())
         );
         assert_eq!((count(1, "bias"), count(2, "bias")), ("1 bias".into(), "2 biases".into()));
-    }
-
-    #[test]
-    fn names_can_be_typed_again() {
-        assert_eq!(argument("runs/a-1.b"), "runs/a-1.b");
-        assert_eq!(argument("my run"), "'my run'");
-        assert_eq!(argument("it's"), r"'it'\''s'");
     }
 
     #[test]

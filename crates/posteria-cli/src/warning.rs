@@ -166,7 +166,7 @@ mod tests {
         let one = Warning::new("code", "it is wrong; mend it").of_run("a");
         warnings.push(one.clone());
         warnings.push(one);
-        warnings.push(Warning::from(&Caution::RowsDropped { count: 1 }));
+        warnings.push(Warning::from(&Caution::RowsDropped { count: 1, rows: 9, emptiest: None }));
         assert_eq!(warnings.doubts(), 1);
         let shown: Vec<String> = warnings.unshown().iter().map(ToString::to_string).collect();
         assert_eq!(shown[0], "a: it is wrong; mend it");

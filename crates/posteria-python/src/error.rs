@@ -48,6 +48,11 @@ pub(crate) fn in_python(words: &str) -> String {
             continue;
         }
         text.push_str(&name.replace('-', "_"));
+        if name == "exclude" {
+            let (names, rest) = shell_words(rest);
+            text.push_str(&format!("=[{}]{rest}", names.join(", ")));
+            continue;
+        }
         let value = rest.strip_prefix(' ').filter(|_| WITH_VALUE.contains(&name));
         let end = value.map(|it| it.find(|c: char| !c.is_alphanumeric()).unwrap_or(it.len()));
         match value.zip(end).map(|(value, end)| value.split_at(end)) {
@@ -59,6 +64,21 @@ pub(crate) fn in_python(words: &str) -> String {
         }
     }
     text
+}
+
+/// The words of a shell that `text` begins with, in the quotes of Python, up to a mark of the sentence;
+/// and the rest.
+fn shell_words(text: &str) -> (Vec<String>, &str) {
+    let (mut words, mut rest) = (Vec::new(), text);
+    while let Some(next) = rest.strip_prefix(' ') {
+        let (word, after) = match next.strip_prefix('\'') {
+            Some(quoted) => quoted.split_once('\'').unwrap_or((quoted, "")),
+            None => next.split_at(next.find([' ', ',', ';']).unwrap_or(next.len())),
+        };
+        words.push(format!("\"{word}\""));
+        rest = after;
+    }
+    (words, rest)
 }
 
 /// Work that was stopped.

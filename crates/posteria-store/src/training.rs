@@ -1,6 +1,6 @@
 //! Keep the training data of a run with it, so that it can predict without its table.
 
-use posteria::data::{Dataset, Encoder, Targets};
+use posteria::data::{Dataset, Encoder, Table, Targets};
 
 use crate::disk::DRAWS;
 use crate::error::StoreError;
@@ -77,6 +77,18 @@ fn inputs(data: &Dataset) -> StaticArray {
 }
 
 impl Run {
+    /// The table that the run began with: the columns that it uses, to rounding, with groups
+    /// numbered in the column `group`; `None` in a folder of a version that did not keep them.
+    ///
+    /// # Errors
+    /// As [`Run::training_data`].
+    pub fn table(&self, group: Option<&str>) -> Result<Option<Table>, StoreError> {
+        let damaged =
+            |error: posteria::data::DataError| StoreError::damaged(DRAWS, error.to_string());
+        let decode = |kept: TrainingData| kept.encoder.decode(&kept.dataset, group);
+        self.training_data()?.map(decode).transpose().map_err(damaged)
+    }
+
     /// The data that the run began with; `None` in a folder of a version that did not keep them.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod words;
 
 pub use data::{Extrapolation, WholeTarget};
 pub use evidence::EvidenceDoubt;
+pub use words::shell_word;
 
 /// What a variable of a draw says something about, so that doubts about one question need not be
 /// doubts about another.
@@ -165,6 +166,11 @@ pub enum Caution {
     RowsDropped {
         /// How many.
         count: usize,
+        /// Of how many rows.
+        rows: usize,
+        /// The column that is empty in most of them, and in how many, if it may be left out and
+        /// most of the dropped rows would stay without it.
+        emptiest: Option<(String, usize)>,
     },
     /// Proposals were rejected because the density was not usable.
     Infeasible {

@@ -71,6 +71,10 @@ pub struct Fit {
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = DATA)]
     pub inputs: Vec<String>,
 
+    /// Columns that are no inputs, such as ids and free text; all others are
+    #[arg(long, value_name = "COL", num_args = 1.., conflicts_with = "inputs", help_heading = DATA)]
+    pub exclude: Vec<String>,
+
     /// Grouping column: rows with the same value belong together, and no fold divides them
     #[arg(long, value_name = "COL", help_heading = DATA)]
     pub group: Option<String>,

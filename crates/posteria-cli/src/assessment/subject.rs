@@ -14,7 +14,7 @@ use super::FoldFolders;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::fitted;
-use crate::prepare::read_table;
+use crate::prepare::{Source, read_table};
 use crate::sampling::{open, spec_of, store_failure};
 use crate::verdict;
 
@@ -149,15 +149,10 @@ impl Subject {
     /// Reads the table that the run was fitted to.
     fn read(&self) -> Result<(Table, Vec<usize>)> {
         let shown = self.path.display();
-        let path = self.prepared.spec.data.path.as_ref().map(PathBuf::from).ok_or_else(|| {
-            Failure::bad_input(format!("{shown} does not say where its data are"))
-        })?;
-        if !path.exists() {
-            return Err(Failure::bad_input(format!(
-                "the data of {shown}, {}, are not there any more; put the file back",
-                path.display()
-            )));
-        }
+        let path = match Source::of_run((&self.path, &self.run), &self.prepared.spec)? {
+            Source::File(path) => path,
+            Source::Kept(table) => return Ok((table, (0..self.rows()).collect())),
+        };
         let (table, digest) = read_table(&path, self.prepared.spec.data.header)?;
         if self.prepared.spec.data.sha256.as_ref().is_some_and(|expected| *expected != digest) {
             return Err(Failure::bad_input(format!(

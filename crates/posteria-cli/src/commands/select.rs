@@ -27,7 +27,7 @@ use crate::failure::{Classify, Failure, Result};
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
-use crate::prepare::prepare;
+use crate::prepare::{Source, prepare};
 use crate::sampling::{open, spec_of};
 use crate::{text, verdict};
 
@@ -83,7 +83,9 @@ fn go_on(job: FitJob, out: &Path, context: &Context) -> Result<()> {
     }
     context.output.message(&format!("going on with {}", out.display()));
     let interrupt = Interrupt::listen().running()?;
-    finish((job.spec, &job.data), out, &interrupt, context)?;
+    // Standard input has been read already.
+    let source = Source::of_run((out, &open(out)?), &prepared.spec)?;
+    finish((job.spec, &source), out, &interrupt, context)?;
     fit::add_missing_predictive(&prepared, out, &interrupt, context)
 }
 

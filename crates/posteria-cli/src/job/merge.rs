@@ -16,6 +16,9 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if !flags.inputs.is_empty() {
         spec.data.inputs = Some(flags.inputs.clone());
     }
+    if !flags.exclude.is_empty() {
+        spec.data.exclude.clone_from(&flags.exclude);
+    }
     if let Some(group) = &flags.group {
         spec.data.group = Some(group.clone());
     }

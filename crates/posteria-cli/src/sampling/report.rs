@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use posteria::caution::shell_word;
 use posteria::data::Task;
 use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
@@ -169,7 +170,7 @@ impl FitReport {
         if let (Some(goal), Some(predictions)) = (goal, &self.predictions)
             && !predictions.of.meets(&goal)
         {
-            let run = text::argument(&self.run);
+            let run = shell_word(&self.run);
             let advised = self.advice.as_ref().and_then(Advice::of_cause);
             let (code, reason, cure) = match stopped {
                 Stopped::Time => (

@@ -44,10 +44,18 @@ fn an_odd_cell_among_numbers_is_named_and_marks_can_be_dropped() {
         let kept = place.call(&format!(
             "fit t.csv --target y {QUICK} --inputs x --missing drop --dry-run --json"
         ));
-        assert!(kept.stderr.contains("1 row(s) with missing values were dropped"), "{mark}");
+        assert!(kept.stderr.contains(" rows were dropped for missing values"), "{mark}");
         assert_eq!(kept.code, 0, "{}", kept.stderr);
     }
     assert_eq!(place.names(), ["t.csv"], "nothing is left behind");
+    // A column that takes most rows with it is named.
+    let rows: String =
+        (0..12).map(|i| format!("{},{i},{}\n", if i < 5 { "9" } else { "" }, i % 5)).collect();
+    place.write("t.csv", format!("rare,x,y\n{rows}"));
+    let dropped = fit(&place, "--missing drop --dry-run");
+    let words = "7 of 12 rows were dropped for missing values, 7 of them for column \"rare\"; keep them \
+                 with --exclude rare";
+    assert!(dropped.stderr.contains(words), "{}", dropped.stderr);
 }
 
 #[test]
@@ -55,7 +63,10 @@ fn ids_dates_and_codes_are_refused_with_advice_unless_so_many_are_allowed() {
     let place = Place::new();
     place.write("t.csv", samples(""));
     for (inputs, words) in [
-        ("id x", ["\"id\" has 12 different values in 12 row(s)", "ids or free text", "--inputs"]),
+        (
+            "id x",
+            ["\"id\" has 12 different values in 12 row(s)", "ids or free text", "--exclude id"],
+        ),
         ("day x", ["\"day\" has 12 different", "dates (such as \"2024-05-01\")", "days since"]),
         ("code x", ["\"code\"", "hexadecimal numbers (such as \"0x0A\")", "as decimal numbers"]),
     ] {
@@ -63,8 +74,19 @@ fn ids_dates_and_codes_are_refused_with_advice_unless_so_many_are_allowed() {
         refused.assert_refused(inputs, &words);
         refused.assert_refused(inputs, &["t.csv: ", "--max-levels 12"]);
     }
-    // Without --inputs the first of them is named; classes are no matter.
-    fit(&place, "").assert_refused("all columns", &["\"id\""]);
+    // All of them are named with the cure; classes are no matter.
+    fit(&place, "").assert_refused(
+        "all columns",
+        &["\"id\"", "leave it and \"day\", \"code\" like it out with --exclude id day code"],
+    );
+    assert_eq!(fit(&place, "--exclude id day code --dry-run").code, 0);
+    fit(&place, "--exclude id dya").assert_refused("a typing error", &["\"dya\"", "\"day\""]);
+    let both = fit(&place, "--exclude id --inputs x");
+    assert!(
+        both.code == 2 && both.stderr.contains("cannot be used with '--inputs"),
+        "{}",
+        both.stderr
+    );
     assert_eq!(fit(&place, "--inputs colour x").code, 0);
     let allowed = place
         .call(&format!("fit t.csv --target y --inputs id x --max-levels 12 {QUICK} --out allowed"));

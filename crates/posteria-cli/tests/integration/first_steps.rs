@@ -98,3 +98,30 @@ fn a_table_from_standard_input_is_that_of_a_file() {
         .call_with(&["fit", "-", "--target", "y", "--out", "empty"])
         .assert_refused("nothing came", &["standard input"]);
 }
+
+/// What asks for the table again takes what the run keeps of it: the same to rounding.
+#[test]
+fn a_run_of_standard_input_can_be_asked_everything() {
+    let place = Place::new();
+    let row = |i: usize| format!("{},{},{}\n", i % 7, i % 5, 2 * (i % 7) + i % 3);
+    let data = format!("a,b,y\n{}", (0..40).map(row).collect::<String>()).into_bytes();
+    place.write("data.csv", String::from_utf8_lossy(&data).into_owned());
+    for (source, out) in [("data.csv", "file"), ("-", "input")] {
+        let fit = format!("fit {source} --target y --inputs a b --out {out} {SHORT} -q");
+        assert_eq!(call_with_input(&place, &fit, &data).code, 0);
+    }
+    let number = |line: String, at: &str| {
+        let told = place.call(&format!("{line} --json"));
+        assert_eq!(told.code, 0, "{line}: {}", told.stderr);
+        told.json().pointer(at).and_then(serde_json::Value::as_f64).expect("a number")
+    };
+    let evidence = |run| number(format!("evidence {run} --method exact"), "/log_evidence");
+    assert!((evidence("file") - evidence("input")).abs() < 1e-9);
+    let by_column = |run| number(format!("assess {run} --weights a"), "/utilities/0/mean");
+    assert!((by_column("file") - by_column("input")).abs() < 1e-9);
+    let select =
+        format!("select - --target y --chains 2 --warmup 50 --draws 100 --out chosen --json");
+    let chosen = call_with_input(&place, &select, &data);
+    assert_eq!(chosen.code, 0, "{}", chosen.stderr);
+    assert_eq!(chosen.json()["chosen"], serde_json::json!(["a"]));
+}

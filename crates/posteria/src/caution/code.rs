@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(cure.as_deref(), Some("at least 4 are needed"));
         assert_eq!(caution.to_string(), format!("{message}; {}", cure.unwrap_or_default()));
         assert_eq!((caution.code(), caution.is_doubt()), ("too-few-draws", true));
-        let dropped = Caution::RowsDropped { count: 2 };
+        let dropped = Caution::RowsDropped { count: 2, rows: 9, emptiest: None };
         assert!(dropped.message_and_cure().1.is_none() && !dropped.is_doubt());
         let told = serde_json::to_string(&caution).expect("JSON");
         let words =

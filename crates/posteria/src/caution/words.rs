@@ -7,6 +7,23 @@ use super::Caution;
 /// Share of rows whose weights fail from which scores of single chains are not only rough.
 const MANY_FAILING: f64 = 0.1;
 
+/// A name as a shell takes it: in quotes if it has anything in it but plain characters.
+pub fn shell_word(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return name.into();
+    }
+    let mut quoted = String::from("'");
+    for c in name.chars() {
+        match c {
+            '\'' => quoted.push_str("'\\''"),
+            '"' | '\\' => quoted.push(c),
+            _ => quoted.extend(c.escape_debug()),
+        }
+    }
+    quoted + "'"
+}
+
 impl fmt::Display for Caution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,8 +115,17 @@ impl fmt::Display for Caution {
                 "every row has class {label} of target {column}: the probability of any other \
                  class comes from the prior alone; add rows of another class"
             ),
-            Caution::RowsDropped { count } => {
-                write!(f, "{count} row(s) with missing values were dropped")
+            Caution::RowsDropped { count, rows, emptiest } => {
+                write!(f, "{count} of {rows} rows were dropped for missing values")?;
+                match emptiest {
+                    Some((column, missing)) => write!(
+                        f,
+                        ", {missing} of them for column \"{}\"; keep them with --exclude {}",
+                        column.escape_debug(),
+                        shell_word(column)
+                    ),
+                    None => Ok(()),
+                }
             }
             Caution::Infeasible { count, proposals } => write!(
                 f,
@@ -211,5 +237,18 @@ impl fmt::Display for Caution {
                  but impossible, or jumps fail; compare with jumps and tries in [selection] raised"
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn names_can_be_typed_again() {
+        assert_eq!(shell_word("runs/a-1.b"), "runs/a-1.b");
+        assert_eq!(shell_word("my run"), "'my run'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word("a\u{202e}\nb\"\\"), "'a\\u{202e}\\nb\"\\'");
     }
 }

@@ -41,6 +41,16 @@ pub(super) enum InputContent {
     Classes { baseline: Option<String>, indicators: Vec<Indicator> },
 }
 
+impl InputContent {
+    /// Number of inputs that the column became.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            InputContent::Number(_) => 1,
+            InputContent::Classes { indicators, .. } => indicators.len(),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Indicator {
     pub class: String,
@@ -123,11 +133,7 @@ impl Encoder {
         let indices = roles.indices(table)?;
         let rows = CompleteRows::new(table, &indices.used(table), roles.missing)?;
         let mut learner = Learner::new(&rows, roles);
-        let inputs = indices
-            .inputs
-            .iter()
-            .map(|&index| learner.input(index))
-            .collect::<Result<Vec<_>, _>>()?;
+        let inputs = learner.inputs(&indices.inputs)?;
         let (targets, task) = learner.targets(&indices.targets)?;
         learner.check_slopes(&inputs, &targets)?;
         let columns = table.names().to_vec();
@@ -145,7 +151,7 @@ impl Encoder {
             task,
         };
         let folds = indices.fold.map(codes);
-        let cautions = rows.caution().into_iter().chain(learner.cautions).collect();
+        let cautions = rows.caution(&indices.inputs).into_iter().chain(learner.cautions).collect();
         Ok(Encoding { dataset, encoder, rows: rows.rows, folds, cautions })
     }
 
@@ -177,7 +183,7 @@ impl Encoder {
         used.extend(targets.iter().flatten().map(|index| (*index, is_real)));
         used.sort_unstable();
         let rows = CompleteRows::new(table, &used, missing)?;
-        let cautions = rows.caution().into_iter().collect();
+        let cautions = rows.caution(&[]).into_iter().collect();
         Ok(EncodedRows {
             inputs: self.inputs(&rows, &inputs)?,
             targets: targets.map(|indices| self.targets(&rows, &indices)).transpose()?,

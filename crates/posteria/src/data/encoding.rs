@@ -203,7 +203,7 @@ fn missing_cells_are_refused_or_their_rows_dropped() {
     let drop = Roles { missing: Missing::Drop, ..given };
     let encoding = Encoder::fit(&table(text), &drop).unwrap();
     assert_eq!(encoding.rows, [0, 4]);
-    assert_eq!(encoding.cautions, [Caution::RowsDropped { count: 3 }]);
+    assert_eq!(encoding.cautions, [Caution::RowsDropped { count: 3, rows: 5, emptiest: None }]);
     // Scales come from the rows that are left.
     assert!((encoding.dataset.input_scaling[0].centre - 3.0).abs() < ROUNDING);
     assert_eq!(

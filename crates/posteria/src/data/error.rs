@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{CellFault, LevelKind, TextFault};
+use crate::caution::shell_word;
 
 /// Where in a file: `FILE:LINE:COLUMN`, counted from 1. The column is the number of the field
 /// in its line, so that the third field of line 17 is `data.csv:17:3`. In a file without lines
@@ -169,7 +170,7 @@ pub enum DataError {
     #[error("{file}: column {} has {found} different values in {rows} row(s), more than the {limit} \
              that are taken for classes, and looks like {kind} (such as {}); {}{}, or if they are \
              classes allow so many with --max-levels {found}", shown(.column), shown(.first), .kind.cure(),
-            leave_out(*.is_target, *.kind))]
+            leave_out(.column, *.is_target, *.kind, .others))]
     TooManyLevels {
         /// Name of the file.
         file: String,
@@ -187,6 +188,8 @@ pub enum DataError {
         first: String,
         /// Whether the column is a target.
         is_target: bool,
+        /// Other input columns of which the same is true.
+        others: Vec<String>,
     },
     /// A binary target has more than two classes.
     #[error("{file}: target {} has {found} classes ({}), but the task is binary; choose \
@@ -329,11 +332,19 @@ fn without_targets(expected: usize, targets: usize) -> String {
     format!(" (or {} without the target)", expected.saturating_sub(targets))
 }
 
-fn leave_out(is_target: bool, kind: LevelKind) -> &'static str {
+fn leave_out(column: &str, is_target: bool, kind: LevelKind, others: &[String]) -> String {
     match (is_target, kind) {
-        (true, LevelKind::Numbers) => "fit them with --task regression",
-        (true, _) => "choose another --target or merge rare classes",
-        (false, _) => "leave the column out by naming the others with --inputs",
+        (true, LevelKind::Numbers) => "fit them with --task regression".into(),
+        (true, _) => "choose another --target or merge rare classes".into(),
+        (false, _) => {
+            let names = std::iter::once(column).chain(others.iter().map(String::as_str));
+            let names: Vec<String> = names.map(shell_word).collect();
+            let and_others = match others {
+                [] => String::new(),
+                others => format!(" and {} like it", listed(others)),
+            };
+            format!("leave it{and_others} out with --exclude {}", names.join(" "))
+        }
     }
 }
 

@@ -18,7 +18,27 @@ impl<'a> Learner<'a> {
         Learner { rows, roles, cautions: Vec::new() }
     }
 
-    pub(super) fn input(&mut self, index: usize) -> Result<InputEncoding, DataError> {
+    /// How each of these columns becomes inputs. Of columns with too many classes the error names
+    /// all, so that they can be excluded together.
+    pub(super) fn inputs(&mut self, indices: &[usize]) -> Result<Vec<InputEncoding>, DataError> {
+        let mut encodings = Vec::with_capacity(indices.len());
+        let mut refused: Option<DataError> = None;
+        for &index in indices {
+            match (self.input(index), &mut refused) {
+                (Ok(encoding), _) => encodings.push(encoding),
+                (
+                    Err(DataError::TooManyLevels { column, .. }),
+                    Some(DataError::TooManyLevels { others, .. }),
+                ) => others.push(column),
+                (Err(_), Some(_)) => {}
+                (Err(error @ DataError::TooManyLevels { .. }), None) => refused = Some(error),
+                (Err(error), None) => return Err(error),
+            }
+        }
+        refused.map_or(Ok(encodings), Err)
+    }
+
+    fn input(&mut self, index: usize) -> Result<InputEncoding, DataError> {
         let column = self.rows.name(index);
         let constant = |column| Caution::ConstantColumn { column };
         if !self.rows.is_text(index) {

@@ -126,6 +126,7 @@ impl CompleteRows<'_> {
                 kind,
                 first,
                 is_target: part == Part::Target,
+                others: Vec::new(),
             });
         }
         Ok((labels, codes))

@@ -52,7 +52,7 @@ fn marks_of_missing_numbers_are_refused_or_dropped() {
     let encoding =
         Encoder::fit(&table(&text), &Roles { missing: Missing::Drop, ..roles() }).unwrap();
     assert_eq!(encoding.rows, [0, 2, 5, 12]);
-    assert_eq!(encoding.cautions, [Caution::RowsDropped { count: 9 }]);
+    assert_eq!(encoding.cautions, [Caution::RowsDropped { count: 9, rows: 13, emptiest: None }]);
     assert_eq!(encoding.dataset.input_names, ["x"]);
     // Where there are no numbers, a dash is a class like any other.
     let (data, _) = Dataset::new(&table(&of(["+", "-", "-", "+"])), &roles()).unwrap();
@@ -120,8 +120,8 @@ fn a_value_for_every_row_is_no_class() {
     assert_eq!(
         refused(&ids, &roles()),
         "d: column \"x\" has 150 different values in 150 row(s), more than the 100 that are taken for \
-         classes, and looks like ids or free text (such as \"P000\"); leave the column out by naming \
-         the others with --inputs, or if they are classes allow so many with --max-levels 150"
+         classes, and looks like ids or free text (such as \"P000\"); leave it out with --exclude \
+         x, or if they are classes allow so many with --max-levels 150"
     );
     let raised = Roles { max_levels: Some(150), ..roles() };
     assert_eq!(Dataset::new(&table(&ids), &raised).unwrap().0.input_names.len(), 150);

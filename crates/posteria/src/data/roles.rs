@@ -18,11 +18,12 @@ pub enum Missing {
 /// Which columns of a table are what, by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roles {
-    /// What is to be explained; several only if they are numbers, none for models without
-    /// targets.
+    /// Target columns; several only if they are numbers, none for models without targets.
     pub targets: Vec<String>,
-    /// What explains it; absent: every column that has no other role.
+    /// Input columns; absent: every column that has no other role and is not excluded.
     pub inputs: Option<Vec<String>>,
+    /// Columns that are no inputs, where `inputs` does not say which are.
+    pub exclude: Vec<String>,
     /// The column that says which rows belong together.
     pub group: Option<String>,
     /// The column that says in which fold a row is held out.
@@ -45,6 +46,7 @@ impl Default for Roles {
         Roles {
             targets: Vec::new(),
             inputs: None,
+            exclude: Vec::new(),
             group: None,
             fold: None,
             task: None,
@@ -70,11 +72,12 @@ impl Roles {
         };
         let find_one = |name: &Option<String>| name.as_deref().map(|n| table.index(n)).transpose();
         let targets = find(&self.targets)?;
+        let exclude = find(&self.exclude)?;
         let (group, fold) = (find_one(&self.group)?, find_one(&self.fold)?);
         let inputs = match &self.inputs {
             Some(names) => find(names)?,
             None => (0..table.columns().len())
-                .filter(|index| !targets.contains(index))
+                .filter(|index| !targets.contains(index) && !exclude.contains(index))
                 .filter(|index| Some(*index) != group && Some(*index) != fold)
                 .collect(),
         };

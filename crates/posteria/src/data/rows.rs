@@ -12,6 +12,8 @@ pub(super) struct CompleteRows<'a> {
     pub rows: Vec<usize>,
     /// How many rows were left out.
     pub dropped: usize,
+    /// The column with most missing cells, and how many they are.
+    emptiest: Option<(usize, usize)>,
 }
 
 /// How many cells an error names.
@@ -30,13 +32,17 @@ impl<'a> CompleteRows<'a> {
     ) -> Result<Self, DataError> {
         let file = || table.file().to_string();
         let mut rows = Vec::with_capacity(table.rows());
+        let mut empty = vec![0; used.len()];
         let [mut absent, mut infinite, mut huge] = [(); 3].map(|()| CellList::new(table));
         for row in 0..table.rows() {
             let absent_before = absent.cells.total;
-            for &(column, is_number) in used {
+            for (place, &(column, is_number)) in used.iter().enumerate() {
                 let cells = &table.columns()[column];
                 match if is_number { cells.number_cell(row) } else { cells.cell(row) } {
-                    Cell::Missing => absent.push(row, column),
+                    Cell::Missing => {
+                        absent.push(row, column);
+                        empty[place] += 1;
+                    }
                     Cell::Number(value) if value.is_infinite() => infinite.push(row, column),
                     Cell::Number(value) if value.abs() > LARGEST => huge.push(row, column),
                     _ => {}
@@ -59,7 +65,11 @@ impl<'a> CompleteRows<'a> {
         match (rows.is_empty(), dropped) {
             (true, 0) => Err(DataError::Empty { file: file() }),
             (true, _) => Err(DataError::NoRows { file: file(), dropped }),
-            _ => Ok(CompleteRows { table, rows, dropped }),
+            _ => {
+                let most = empty.into_iter().enumerate().max_by_key(|(_, missing)| *missing);
+                let emptiest = most.map(|(place, missing)| (used[place].0, missing));
+                Ok(CompleteRows { table, rows, dropped, emptiest })
+            }
         }
     }
 
@@ -121,8 +131,16 @@ impl<'a> CompleteRows<'a> {
     }
 
     /// What to say about the rows that were left out.
-    pub(super) fn caution(&self) -> Option<Caution> {
-        (self.dropped > 0).then_some(Caution::RowsDropped { count: self.dropped })
+    /// That rows were dropped; `inputs` are columns that may be left out to keep them.
+    pub(super) fn caution(&self, inputs: &[usize]) -> Option<Caution> {
+        let (count, rows) = (self.dropped, self.table.rows());
+        let may_leave = |(column, missing): &(usize, usize)| {
+            inputs.len() > 1 && inputs.contains(column) && 2 * missing > count
+        };
+        let is_much = 4 * count > rows;
+        let emptiest = self.emptiest.filter(|it| is_much && may_leave(it));
+        let emptiest = emptiest.map(|(column, missing)| (self.name(column), missing));
+        (count > 0).then_some(Caution::RowsDropped { count, rows, emptiest })
     }
 
     /// The index in `levels` of the value of every row. Numbers match a level that reads as the

@@ -2,8 +2,8 @@
 
 use posteria_linalg::Matrix;
 
-use super::encoder::{InputContent, TargetEncoding};
-use super::{DataError, Dataset, Encoder, Standardization, Table, Targets, Task};
+use super::encoder::{Indicator, InputContent, TargetEncoding};
+use super::{Column, DataError, Dataset, Encoder, Standardization, Table, Targets, Task};
 
 fn refused<T>(what: impl Into<String>) -> Result<T, DataError> {
     Err(DataError::Stored { what: what.into() })
@@ -114,6 +114,65 @@ impl Encoder {
         })
     }
 
+    /// The table of the columns that became `data`: numbers on the user's scale, to rounding, and
+    /// names of classes; groups, whose names are not known any more, are numbered in the column
+    /// `group`. Columns that had no role are not in it.
+    ///
+    /// # Errors
+    /// [`DataError::Stored`] if the data are not those of this encoder.
+    pub fn decode(&self, data: &Dataset, group: Option<&str>) -> Result<Table, DataError> {
+        if data.input_names != self.input_names() {
+            return refused("the data have other inputs");
+        }
+        let mut first = 0;
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for input in &self.inputs {
+            let decoded = match &input.content {
+                InputContent::Number(scaling) => {
+                    let values = data.inputs.column(first).iter();
+                    Some(Column::numbers(values.map(|value| scaling.invert(*value)).collect()))
+                }
+                InputContent::Classes { baseline, indicators } => {
+                    let is_class = |row: usize, (offset, it): (usize, &Indicator)| {
+                        it.scaling.invert(data.inputs[(row, first + offset)]) > 0.5
+                    };
+                    let class = |row| {
+                        let mut each = indicators.iter().enumerate();
+                        let own = each.find(|it| is_class(row, *it)).map(|(_, it)| &it.class);
+                        own.or(baseline.as_ref()).map_or("", String::as_str)
+                    };
+                    Column::categories((0..data.rows()).map(class))
+                }
+            };
+            first += input.content.width();
+            columns.push((input.column.clone(), decoded));
+        }
+        match &data.targets {
+            Targets::Real { names, values } => {
+                for (index, (name, scaling)) in names.iter().zip(&data.target_scaling).enumerate() {
+                    let values = values.column(index).iter();
+                    let values = values.map(|value| scaling.invert(*value)).collect();
+                    columns.push((name.clone(), Some(Column::numbers(values))));
+                }
+            }
+            Targets::Classes { name, labels, codes } => {
+                let labels = codes.iter().map(|code| labels[*code].as_str());
+                columns.push((name.clone(), Column::categories(labels)));
+            }
+        }
+        if let (Some(name), Some(groups)) = (group, &data.groups) {
+            let numbered: Vec<String> =
+                groups.iter().map(|group| (group + 1).to_string()).collect();
+            let numbered = Column::categories(numbered.iter().map(String::as_str));
+            columns.push((name.to_string(), numbered));
+        }
+        let is_whole = |(name, column): (String, Option<Column>)| column.map(|it| (name, it));
+        match columns.into_iter().map(is_whole).collect() {
+            Some(columns) => Table::new("the data of the fit", columns),
+            None => refused("the names of classes exceed 4 GiB"),
+        }
+    }
+
     /// Gives the columns of a table without names those of the training table: all of them in
     /// order, or all but the targets. A table with names stays as it is.
     ///
@@ -147,4 +206,52 @@ fn indices(values: &[f64], count: usize) -> Result<Vec<usize>, DataError> {
         if whole && index < count { Ok(index) } else { refused("a class or group is unknown") }
     };
     values.iter().map(index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Missing, Roles, TextFormat};
+
+    /// Encoded again, the decoded table is the same data: numbers, classes of two and of three,
+    /// groups and the target.
+    #[test]
+    fn a_decoded_table_is_encoded_to_the_same_data() {
+        let text = "unused,size,colour,sex,batch,y\n1,2.5,red,f,a,0.5\n2,3.5,green,m,b,1.5\n\
+                    3,1.25,blue,m,a,2.5\n4,9,red,f,c,-1\n5,,red,f,c,-1\n6,4,green,f,b,3\n";
+        let table = Table::from_text("d", text.as_bytes(), &TextFormat::default()).unwrap();
+        for target in ["y", "colour", "sex"] {
+            let inputs = ["size", "colour", "sex", "y"].into_iter().filter(|it| *it != target);
+            let roles = Roles {
+                targets: vec![target.into()],
+                inputs: Some(inputs.map(String::from).collect()),
+                group: Some("batch".into()),
+                missing: Missing::Drop,
+                ..Roles::default()
+            };
+            let encoding = Encoder::fit(&table, &roles).unwrap();
+            let decoded = encoding.encoder.decode(&encoding.dataset, Some("batch")).unwrap();
+            assert_eq!(decoded.rows(), 5);
+            let again = Encoder::fit(&decoded, &roles).unwrap().dataset;
+            let (own, other) = (&encoding.dataset, &again);
+            assert_eq!((&own.input_names, &own.groups), (&other.input_names, &other.groups));
+            let pairs = own.inputs.values().iter().zip(other.inputs.values());
+            assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12));
+            assert_eq!(
+                encoding.encoder.observed(&own.targets),
+                encoding.encoder.observed(&other.targets)
+            );
+        }
+    }
+
+    #[test]
+    fn data_of_another_encoder_are_refused() {
+        let of = |text: &str| {
+            let table = Table::from_text("d", text.as_bytes(), &TextFormat::default()).unwrap();
+            let roles = Roles { targets: vec!["y".into()], ..Roles::default() };
+            Encoder::fit(&table, &roles).unwrap()
+        };
+        let (one, other) = (of("a,y\n1,2\n2,3\n"), of("b,y\n1,2\n2,3\n"));
+        assert!(matches!(one.encoder.decode(&other.dataset, None), Err(DataError::Stored { .. })));
+    }
 }

@@ -184,6 +184,7 @@ fn roles(spec: &Spec) -> Roles {
     Roles {
         targets: spec.data.target.clone(),
         inputs: spec.data.inputs.clone(),
+        exclude: spec.data.exclude.clone(),
         group: spec.data.group.clone(),
         fold: None,
         task: spec.model.task,

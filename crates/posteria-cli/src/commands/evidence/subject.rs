@@ -12,7 +12,7 @@ use crate::args::EvidenceMethod;
 use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::job::{beside, read_spec};
-use crate::prepare::prepare;
+use crate::prepare::Source;
 use crate::sampling::{open, spec_of};
 use crate::verdict;
 
@@ -46,10 +46,9 @@ impl Subject {
     /// Reads a run folder or a specification file, and its data.
     pub fn load(path: &Path, data: Option<&Path>) -> Result<Self> {
         let name = path.display().to_string();
-        let (spec, folder) = if path.is_dir() {
+        let (spec, run) = if path.is_dir() {
             let run = open(path)?;
-            let spec = spec_of((path, &run))?;
-            (spec, Some(path.to_path_buf()))
+            (spec_of((path, &run))?, Some(run))
         } else if path.exists() {
             (read_spec(path)?, None)
         } else {
@@ -61,17 +60,20 @@ impl Subject {
                 "there is no run folder or specification file {name}{hint}"
             )));
         };
-        let table = match (data, &spec.data.path) {
-            (Some(data), _) => data.to_path_buf(),
-            (None, Some(own)) if folder.is_some() => own.into(),
-            (None, Some(own)) => beside(Some(path), Path::new(own)),
-            (None, None) => {
+        let source = match (data, &spec.data.path, &run) {
+            (Some(data), _, _) => Source::File(data.to_path_buf()),
+            (None, Some(own), Some(_)) => Source::File(own.into()),
+            (None, None, Some(run)) => Source::of_run((path, run), &spec)?,
+            (None, Some(own), None) => Source::File(beside(Some(path), Path::new(own))),
+            (None, None, None) => {
                 return Err(Failure::bad_input(format!(
                     "{name} does not say where its data are; add path in [data], or --data FILE"
                 )));
             }
         };
-        if !table.exists() {
+        if let Source::File(table) = &source
+            && !table.exists()
+        {
             return Err(Failure::bad_input(format!(
                 "the data of {name}, {}, are not there; put the file back, or say where it is with \
                  --data FILE",
@@ -85,7 +87,8 @@ impl Subject {
                 "{name} does not say which column is the target: add target in [data]"
             )));
         }
-        let prepared = prepare(spec, &table)?;
+        let prepared = source.prepare(spec)?;
+        let folder = run.map(|_| path.to_path_buf());
         let Prepared { spec, data, posterior: model, .. } = prepared;
         Ok(Subject { name, folder, spec, data, model })
     }

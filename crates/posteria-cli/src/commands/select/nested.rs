@@ -16,6 +16,7 @@ use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject, division_name};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
+use crate::prepare::Source;
 use crate::sampling::{open, spec_of};
 use crate::text;
 
@@ -112,8 +113,8 @@ impl Whole<'_> {
         let name = division_name(scheme, folds.count());
         let path = self.path.join("nested").join(name).join(format!("fold-{:04}", index + 1));
         let (table, rows) = all.table()?;
-        let file = spec.data.path.clone().unwrap_or_default();
-        let finished = finish((spec, Path::new(&file)), &path, interrupt, context);
+        let source = Source::of_run((self.path, &all.run), &spec)?;
+        let finished = finish((spec, &source), &path, interrupt, context);
         finished.map_err(|it| go_on_later(it, self.path))?;
         let run = open(&path)?;
         let spec = spec_of((&path, &run))?;

@@ -16,7 +16,7 @@ use super::super::Context;
 use super::joined;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::prepare::prepare;
+use crate::prepare::Source;
 use crate::sampling::{begin, open, options, sample, store_failure};
 use crate::text;
 
@@ -25,7 +25,7 @@ pub struct Sets<'a> {
     /// The run that a user knows: `run`, or the one that it is a fold of.
     whole: &'a Path,
     run: &'a Path,
-    table: PathBuf,
+    source: Source,
     /// The sets, and the models with them.
     pub sets: InputSets<'a>,
 }
@@ -38,23 +38,16 @@ impl<'a> Sets<'a> {
         candidates: &'a Candidates,
         draws: usize,
     ) -> Result<Self> {
-        let shown = path.display();
-        let kept = open(path)?.training_data().map_err(store_failure)?;
-        let table = spec.data.path.as_ref().map(PathBuf::from);
-        let (Some(kept), Some(table)) = (kept, table) else {
+        let run = open(path)?;
+        let Some(kept) = run.training_data().map_err(store_failure)? else {
+            let shown = path.display();
             return Err(Failure::bad_input(format!(
                 "{shown} does not say what its data are; use --no-choice"
             )));
         };
-        if !table.exists() {
-            return Err(Failure::bad_input(format!(
-                "the data of {shown}, {}, are not there any more; put the file back, or use \
-                 --no-choice",
-                table.display()
-            )));
-        }
+        let source = Source::of_run((path, &run), spec)?;
         let sets = InputSets::new(spec, &kept.encoder, candidates, draws);
-        Ok(Sets { whole, run: path, table, sets })
+        Ok(Sets { whole, run: path, source, sets })
     }
 
     /// A set in words.
@@ -80,7 +73,7 @@ impl<'a> Sets<'a> {
         context: &Context,
     ) -> Result<(PathBuf, f64)> {
         let path = self.folder(set);
-        let finished = finish((self.sets.spec_of(set), &self.table), &path, interrupt, context);
+        let finished = finish((self.sets.spec_of(set), &self.source), &path, interrupt, context);
         finished.map_err(|failure| self.go_on(failure))?;
         let drawn = open(&path)?.draws_of_variables().running()?;
         Ok((path, summarize(&drawn, &SummaryOptions::default()).max_r_hat()))
@@ -107,10 +100,10 @@ pub fn go_on_later(failure: Failure, run: &Path) -> Failure {
     }
 }
 
-/// Samples the model of `spec` given its table into the run folder `path`, as far as that has not been
+/// Samples the model of `spec` given its rows into the run folder `path`, as far as that has not been
 /// done before.
 pub fn finish(
-    (spec, table): (Spec, &Path),
+    (spec, source): (Spec, &Source),
     path: &Path,
     interrupt: &Interrupt,
     context: &Context,
@@ -126,7 +119,7 @@ pub fn finish(
             .map_err(|error| anyhow!("cannot create {}: {error}", folder.display()))
             .bad_input()?;
     }
-    let prepared = prepare(spec, table)?;
+    let prepared = source.prepare(spec)?;
     let until = posteria::fit::Until::new(&prepared.spec.sampling, Instant::now());
     let found = prepared.approximation(context.threads)?;
     let found = found.as_ref();

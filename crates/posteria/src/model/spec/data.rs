@@ -23,6 +23,9 @@ pub struct DataSpec {
     /// Input columns; all that are neither target nor group if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
+    /// Columns that are no inputs, where `inputs` is absent.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_more")]
+    pub exclude: Vec<String>,
     /// Column of the group: rows that belong together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
@@ -54,6 +57,7 @@ impl Default for DataSpec {
             test: None,
             target: Vec::new(),
             inputs: None,
+            exclude: Vec::new(),
             group: None,
             standardize: true,
             header: None,

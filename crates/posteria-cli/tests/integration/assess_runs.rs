@@ -160,6 +160,11 @@ fn rows_that_were_held_out_are_judged_by_the_run() {
     assert_eq!(compared["method"], "holdout");
     let expected = &compared["utilities"][0]["expected"][1]["mean"];
     assert!((number(expected) - rmse).abs() < 1e-9, "{compared}");
+    place.write("far.csv", "a,b,y\n90,0.5,3\n0.5,0.5,1\n");
+    for line in ["assess run --test far.csv", "compare small run --method holdout --test far.csv"] {
+        let far = place.call(&format!("{line} --json -q")).json()["warnings"].to_string();
+        assert!(far.contains("\"extrapolation\""), "{line}: {far}");
+    }
     place.write("blind.csv", "a,b\n1,2\n");
     let blind = place.call("assess run --test blind.csv");
     blind.assert_refused("no targets", &["blind.csv", "y"]);

@@ -28,7 +28,7 @@ use super::{KFoldUtilities, RowUtilities, UtilityEvaluator, pointwise_utilities}
 use crate::caution::Caution;
 use crate::data::FoldScheme;
 use crate::draws::Draws;
-use crate::fit::{Conditioned, Fit, PosteriorPredictive, PredictedRows, Workers};
+use crate::fit::{Conditioned, Fit, PosteriorPredictive, PredictedRows, Prepared, Workers};
 use crate::model::spec::ModelKind;
 use crate::random::{Purpose, Seed};
 
@@ -85,7 +85,10 @@ impl<R: Refit> Assessor<'_, R> {
             }
             Method::HoldOut => {
                 let rows = self.held_out.ok_or(AssessError::NothingHeldOut)?;
-                self.assessed(self.new_rows(&predictive, rows, 0)?, Vec::new())
+                let Prepared { encoder, data, .. } = &self.fit.prepared;
+                let beyond = encoder.extrapolation(data, rows.inputs).map(Caution::Extrapolation);
+                let evaluated = self.new_rows(&predictive, rows, 0)?;
+                self.assessed(evaluated, beyond.into_iter().collect())
             }
             Method::Posterior | Method::Prior => {
                 self.assessed(self.training(&predictive)?, Vec::new())

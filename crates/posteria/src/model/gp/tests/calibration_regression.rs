@@ -10,7 +10,8 @@ use crate::random::{Purpose, Seed, Stream};
 use crate::sample::{Adapt, Stage, Sweep};
 
 const ROWS: usize = 10;
-const REPLICATIONS: usize = 256;
+/// Replications of the usual tests, and of the slow ones.
+const REPLICATIONS: [usize; 2] = [96, 1024];
 const THIN: usize = 3;
 
 /// Hyperparameters and the scales above them, the residual scale, its degrees of freedom, latent
@@ -43,13 +44,13 @@ fn warm_up(sweep: &mut Sweep<'_>, state: &mut [f64], stream: &mut Stream) {
 }
 
 /// Every quantity of every model fails by chance with probability 1e-5.
-fn check(residual: &str, index: u64) {
+fn check(residual: &str, index: u64, replications: usize) {
     let text = format!("{PRIORS}[residual]\nscale = 0.4\nscale_dof = 5.0\n{residual}");
     let data = data(ROWS, &[&|_, _| 0.0]);
     let empty = posterior(&text, &with_targets(&data, &[0.0; ROWS]));
     let mut stream = Seed(2018).stream(Purpose::Data, [index, 0]);
     let mut ranks = Ranks::default();
-    for _ in 0..REPLICATIONS {
+    for _ in 0..replications {
         let mut truth = start::from_prior(&empty, &mut stream).unwrap();
         let targets = draw_targets(&empty, &mut truth, &mut stream);
         let posterior = posterior(&text, &with_targets(&data, &targets));
@@ -66,17 +67,28 @@ fn check(residual: &str, index: u64) {
     ranks.assert_uniform(residual);
 }
 
+const RESIDUALS: [&str; 3] =
+    ["", "family = 'student-t'\ndof = { scale = 5.0, dof = 2.0 }", "family = 'laplace'"];
+
 #[test]
 fn ranks_of_the_truth_with_normal_residuals_are_uniform() {
-    check("", 0);
+    check(RESIDUALS[0], 0, REPLICATIONS[0]);
 }
 
 #[test]
 fn ranks_of_the_truth_with_student_t_residuals_are_uniform() {
-    check("family = 'student-t'\ndof = { scale = 5.0, dof = 2.0 }", 1);
+    check(RESIDUALS[1], 1, REPLICATIONS[0]);
 }
 
 #[test]
 fn ranks_of_the_truth_with_laplace_residuals_are_uniform() {
-    check("family = 'laplace'", 2);
+    check(RESIDUALS[2], 2, REPLICATIONS[0]);
+}
+
+#[test]
+#[ignore = "slow: a thousand fits of every residual family"]
+fn ranks_of_the_truth_are_uniform_in_many_replications() {
+    for (index, residual) in RESIDUALS.into_iter().enumerate() {
+        check(residual, index as u64, REPLICATIONS[1]);
+    }
 }

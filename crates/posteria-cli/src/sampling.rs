@@ -14,7 +14,8 @@ use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::{FitFolderError, Run, RunFolder, RunWriter, StoreError, WriteOptions};
 
-use self::legs::{ChainFolder, LegProgress};
+use self::legs::ChainFolder;
+pub use self::legs::LegProgress;
 pub use self::report::FitReport;
 use crate::approximation;
 use crate::commands::Context;

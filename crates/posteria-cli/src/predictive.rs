@@ -6,6 +6,7 @@ use posteria::fit::{Prepared, PriorDraws, Workers};
 use posteria_store::{Added, AddedArray, AddedGroup, Axis, Labels, MOST_PREDICTIVE_BYTES};
 
 use crate::failure::{Failure, Result};
+use crate::text;
 
 /// What the name of a target that is left out ends in.
 const LEFT_OUT: &str = "_loo";
@@ -43,12 +44,12 @@ pub fn prior(prepared: &Prepared, count: usize, workers: &Workers) -> Result<[Ad
         let kind = prepared.spec.model.kind.name();
         Failure::bad_input(format!("this {kind} model cannot draw from its prior; omit --prior"))
     };
-    let family = prepared.posterior.predictor().map(|it| it.family());
-    let width = prepared.data.rows() * family.map_or(0, |family| family.targets());
-    if width.saturating_mul(count).saturating_mul(8) > MOST_PREDICTIVE_BYTES {
+    let most = prepared.most_prior_draws(MOST_PREDICTIVE_BYTES);
+    if count > most {
+        let rows = text::count(prepared.data.rows(), "row");
         return Err(Failure::bad_input(format!(
-            "--prior {count}: {count} draws of {width} targets are too many; ask for at most {}",
-            MOST_PREDICTIVE_BYTES / (8 * width)
+            "--prior {count}: {count} draws of the targets of {rows} are too many; ask for at most \
+             {most}"
         )));
     }
     let found = prepared.prior_draws(count, workers)?.ok_or_else(cannot)?;

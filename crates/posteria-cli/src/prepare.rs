@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use posteria::data::{Table, TextFormat};
-use posteria::fit::{Prepared, encode_test};
+use posteria::fit::Prepared;
 use posteria::model::spec::Spec;
-use posteria_store::Run;
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::fitted;
 
 /// Reads the table at `path` and conditions the model of `spec` on it. A digest in `spec` must
 /// be that of the file.
@@ -43,19 +41,6 @@ pub fn prepare(mut spec: Spec, path: &Path) -> Result<Prepared> {
     spec.data.path = if is_stdin(path) { None } else { Some(saved_path(path)?) };
     spec.data.sha256 = Some(digest);
     Ok(prepared)
-}
-
-/// What a run was begun with, from its own folder: for tables that cannot be read a second time.
-pub fn prepare_kept(spec: Spec, run: (&Path, &Run)) -> Result<Prepared> {
-    let Prepared { encoder, data: dataset, .. } = fitted(run, &spec, None)?;
-    let test = match &spec.data.test {
-        None => None,
-        Some(test) => {
-            let (table, _) = read_table(Path::new(test), spec.data.header)?;
-            Some(encode_test(&spec, &table, (&dataset, &encoder)).bad_input()?)
-        }
-    };
-    Prepared::of_dataset(spec, dataset, encoder, test.as_ref()).bad_input()
 }
 
 /// The path as a specification keeps it: absolute, so that it can be used from any folder.

@@ -13,7 +13,7 @@ use posteria::draws::Layout;
 use posteria::fit::{Attained, Chain, Goal, Recorder, Report};
 use posteria::sample::Plan;
 
-pub use self::jobs::{JobProgress, Watcher};
+pub use self::jobs::{JobProgress, Watched, Watcher};
 use self::tally::Tally;
 use crate::output::{Output, stderr_is_terminal};
 use crate::text;

@@ -14,21 +14,22 @@ use posteria_demos::{
 use serde::Serialize;
 
 use self::folder::FOLDER;
-use super::{Context, report};
+use super::report;
 use crate::args::Demo;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Table, heading};
 use crate::sampling::LegProgress;
 use crate::text;
 use crate::warning::Warning;
 
-/// Runs `posteria demo`.
-pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
+/// Runs `posteria demo`; the tour runs other commands by `dispatch`.
+pub fn run(arguments: &Demo, context: &Context, dispatch: tour::Dispatch) -> Result<()> {
     if arguments.list {
         return list(context);
     }
     let Some(name) = &arguments.name else {
-        return tour::run(arguments, context);
+        return tour::run(arguments, context, dispatch);
     };
     let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();

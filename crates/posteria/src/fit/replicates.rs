@@ -112,6 +112,14 @@ impl Prepared {
         Ok(Some(Replicates { chains, draws: numbers, targets, values, left_out }))
     }
 
+    /// The most draws from the prior of which [`Prepared::prior_draws`] gives targets that take no more
+    /// than so many bytes.
+    pub fn most_prior_draws(&self, most_bytes: usize) -> usize {
+        let family = self.posterior.predictor().map(|it| it.family());
+        let width = self.data.rows() * family.map_or(0, |family| family.targets());
+        most_bytes.checked_div(8 * width).unwrap_or(usize::MAX)
+    }
+
     /// `count` draws of the parameters from their prior, and new targets that follow from each; fewer
     /// where a covariance of extreme hyperparameters is none for a computer. `None` if the model
     /// cannot draw from its prior or has no targets.

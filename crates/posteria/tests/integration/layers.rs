@@ -123,6 +123,29 @@ fn the_command_line_moves_no_chain_and_knows_no_model() {
     assert!(offences.is_empty(), "{}", offences.join("\n"));
 }
 
+/// What commands call is given what it needs, not all that a command is run with: otherwise every file
+/// of the command line would know every other.
+#[test]
+fn commands_alone_know_what_they_are_run_with() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates folder");
+    let root = crates.join("posteria-cli").join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 50, "the sources were found");
+    let mut offences = Vec::new();
+    for file in &files {
+        let inside = file.strip_prefix(&root).expect("below the root");
+        let is_command = inside.starts_with("commands") || inside.starts_with("commands.rs");
+        let text = fs::read_to_string(file).expect("readable source");
+        for name in ["context", "commands"] {
+            if !is_command && text.contains(&format!("crate::{name}")) {
+                offences.push(format!("{} imports crate::{name}", inside.display()));
+            }
+        }
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
 /// Identifiers in the first column of GLOSSARY.md stand in the code; plain words need not.
 #[test]
 fn the_glossary_names_what_exists() {

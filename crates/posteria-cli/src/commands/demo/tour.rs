@@ -7,15 +7,19 @@ use clap::Parser as _;
 use posteria_demos::Demonstration;
 use posteria_demos::tour::{FITS, NETWORK, ROWS, TABLE, commands, results, table};
 
-use super::super::{Context, compare, dispatch};
+use super::super::compare;
 use super::failed;
 use super::folder::{FOLDER, PAGE, make_room};
 use crate::args::{Cli, Command, Demo};
+use crate::context::Context;
 use crate::failure::{Classify, Result};
 use crate::output::Output;
 
+/// Runs a command.
+pub type Dispatch = fn(&Command, &Context) -> Result<()>;
+
 /// Runs the tour: every command that it prints, as it prints it.
-pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
+pub fn run(arguments: &Demo, context: &Context, dispatch: Dispatch) -> Result<()> {
     let folder = arguments.out.as_deref().unwrap_or(Path::new(FOLDER));
     let own = FITS.iter().map(|(name, ..)| *name);
     make_room(folder, &own.chain([NETWORK.0, TABLE, PAGE]).collect::<Vec<_>>())?;
@@ -31,7 +35,7 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
     let is_json = context.output.json;
     let output = Output { json: false, quiet: is_json || context.output.quiet, mute: is_json };
     let aside = Context { output, ..context.clone() };
-    let tour = Tour { context: &aside, said: context.output };
+    let tour = Tour { context: &aside, said: context.output, dispatch };
     let page = folder.join(PAGE);
     let paths = [&path, &network, &page].map(|path| shown(path));
     let runs = FITS.map(|(name, ..)| folder.join(name));
@@ -65,6 +69,7 @@ fn shown(path: &Path) -> String {
 struct Tour<'a> {
     context: &'a Context,
     said: Output,
+    dispatch: Dispatch,
 }
 
 impl Tour<'_> {
@@ -87,7 +92,7 @@ impl Tour<'_> {
                 self.context.result(&found, || found.render())?;
                 Ok(Some(found))
             }
-            other => dispatch(other, self.context).map(|()| None),
+            other => (self.dispatch)(other, self.context).map(|()| None),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the data might have been, as the store of a run holds it.
 
 use posteria::data::{Dataset, Targets};
-use posteria::draws::{Draws, Layout, Variable};
+use posteria::draws::{Draws, Variable};
 use posteria::fit::{Prepared, PriorDraws, Workers};
 use posteria_store::{Added, AddedArray, AddedGroup, Axis, Labels, MOST_PREDICTIVE_BYTES};
 
@@ -10,8 +10,6 @@ use crate::text;
 
 /// What the name of a target that is left out ends in.
 const LEFT_OUT: &str = "_loo";
-/// What a draw holds that is no parameter.
-const DERIVED: [&str; 4] = ["fitted", Layout::FITTED_MEAN, "training_error", "test_error"];
 
 /// New targets at the rows of the fit, if the model has targets and the store room for them.
 ///
@@ -56,7 +54,7 @@ pub fn prior(prepared: &Prepared, count: usize, workers: &Workers) -> Result<[Ad
     let PriorDraws { draws: drawn, targets, values } = found;
     let numbers: Vec<usize> = (0..drawn.len()).collect();
     let layout = prepared.posterior.layout();
-    let parameters = layout.variables().iter().filter(|it| !DERIVED.contains(&&*it.name));
+    let parameters = layout.variables().iter().filter(|it| !it.role.is_derived());
     let variable = |variable: &Variable| AddedArray {
         name: variable.name.clone(),
         axes: variable.dimensions.iter().map(axis).collect(),

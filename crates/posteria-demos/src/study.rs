@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use posteria::data::{Column, Missing, Table, Task};
 use posteria::diagnose::r_hat;
-use posteria::draws::{Draws, Layout};
+use posteria::draws::{Draws, Role};
 use posteria::fit::{ChainMemory, Fit, InMemory, Prepared, Until, WarmStart, Workers, warm_start};
 use posteria::model::spec::{SamplingSpec, Spec};
 use posteria::predict::{PredictiveTable, Predictor};
@@ -162,8 +162,8 @@ impl Fitted {
     /// rows of the fit.
     pub fn r_hat(&self) -> f64 {
         let draws = &self.fit.draws;
-        let kept = draws.layout.variable(Layout::FITTED_MEAN);
-        if let Some(fitted) = kept.or_else(|| draws.layout.variable("fitted")) {
+        let kept = draws.layout.of_role(Role::FittedMean);
+        if let Some(fitted) = kept.or_else(|| draws.layout.of_role(Role::Fitted)) {
             let each = fitted.range().map(|slot| r_hat(&draws.component(slot)));
             return each.fold(f64::NAN, f64::max);
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{FitChains, WorseChain};
-use crate::draws::{Draws, Statistics};
+use crate::draws::{Draws, Role, Statistics};
 
 /// A chain of a fit, by what it says about the rows of the fit, as JSON has it. Standard errors are
 /// over rows.
@@ -36,7 +36,7 @@ pub struct ChainScore {
 impl FitChains {
     /// What every chain of these `draws` says about the rows; `distances` are those of their means of f.
     pub fn scores(&self, draws: &Draws, distances: &[f64]) -> Vec<ChainScore> {
-        let error = draws.layout.variable("training_error").map(|it| draws.component(it.offset));
+        let error = draws.layout.of_role(Role::TrainingError).map(|it| draws.component(it.offset));
         let own = draws.statistics.chunks_exact(draws.draws.max(1));
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let chain = |(chain, own): (usize, &[Statistics])| {

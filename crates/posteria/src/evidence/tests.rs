@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::data::{Column, Dataset, Roles, Table};
+use crate::model::StateDensity;
 use crate::model::Posterior;
 use crate::model::gp::{GaussianProcess, GpPosterior};
 use crate::model::linear::{Linear, LinearPosterior};

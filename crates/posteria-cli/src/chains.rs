@@ -5,16 +5,14 @@ mod stacked;
 use std::ops::Deref;
 use std::path::Path;
 
-use posteria::assess::{ChainsRefused, FitChains, WorseChain};
-use posteria::draws::{Draws, Statistics};
-use posteria::fit::Prepared;
+use posteria::assess::{ChainsRefused, FitChains};
+use posteria::draws::Draws;
+use posteria::fit::{Prepared, Workers};
+use posteria::random::Seed;
 use posteria_store::Run;
-use serde::Serialize;
 
 pub use self::stacked::render;
-use crate::commands::Context;
 use crate::failure::{Failure, Result};
-use crate::interrupt::Interrupt;
 use crate::sampling::store_failure;
 use crate::text::{self, fixed};
 
@@ -53,77 +51,20 @@ impl Chained<'_> {
 
     /// Leaves out rows for each chain alone, by log likelihoods that were kept or are computed
     /// again: all rows, or of many a random sample.
-    pub fn look(&self, context: &Context, interrupt: &Interrupt) -> Result<Chains> {
+    pub fn look(&self, seed: Seed, workers: &Workers) -> Result<Chains> {
         if let Some(refusal) = self.refusal() {
             return Err(Failure::bad_input(refusal));
         }
-        let workers = context.workers(interrupt);
         let of = (self.fitted, self.draws);
-        let found =
-            FitChains::look(of, context.seed(), &workers, |rows| match self.run.rows() > 0 {
-                true => self.run.log_likelihoods_of(rows).map(Some).map_err(store_failure),
-                false => Ok(None),
-            })?;
+        let found = FitChains::look(of, seed, workers, |rows| match self.run.rows() > 0 {
+            true => self.run.log_likelihoods_of(rows).map(Some).map_err(store_failure),
+            false => Ok(None),
+        })?;
         Ok(Chains(found))
     }
 }
 
-/// A chain of a run, by what it says about the rows of the fit, as JSON has it. Standard errors are
-/// over rows.
-#[derive(Clone, Debug, Serialize)]
-pub struct ChainOfRun {
-    /// Mean and standard deviation over the draws of the log density.
-    pub log_density: f64,
-    pub log_density_sd: f64,
-    /// Mean over the draws of the log likelihood of all rows together.
-    pub log_likelihood: f64,
-    /// Mean over the draws of their error at the rows of the fit, where draws hold it.
-    pub training_error: Option<f64>,
-    /// By leaving rows out.
-    pub elpd_loo: f64,
-    pub se: f64,
-    /// Less that of the best chain.
-    pub elpd_diff: f64,
-    pub dse: f64,
-    /// Rows whose importance weights fail in this chain.
-    pub pareto_k_bad: usize,
-    /// How far its means of f are from those of all chains, in standard deviations of f.
-    pub distance: Option<f64>,
-    /// By stacking.
-    pub weight: f64,
-}
-
 impl Chains {
-    /// What there is to say of every chain; `distances` are those of their means of f.
-    pub fn each(&self, draws: &Draws, distances: &[f64]) -> Vec<ChainOfRun> {
-        let error = draws.layout.variable("training_error").map(|it| draws.component(it.offset));
-        let own = draws.statistics.chunks_exact(draws.draws.max(1));
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let chain = |(chain, own): (usize, &[Statistics])| {
-            let logs: Vec<f64> = own.iter().map(|it| it.log_density).collect();
-            let likelihoods: Vec<f64> = own.iter().map(|it| it.log_likelihood).collect();
-            let centre = mean(&logs);
-            let squares: f64 = logs.iter().map(|it| (it - centre).powi(2)).sum();
-            let loo = &self.found.chains[chain];
-            let WorseChain { lower, se, .. } = self.found.below_best(chain);
-            ChainOfRun {
-                log_density: centre,
-                log_density_sd: (squares / (logs.len() as f64 - 1.0)).sqrt(),
-                log_likelihood: mean(&likelihoods),
-                training_error: error.as_ref().map(|error| mean(&error[chain])),
-                elpd_loo: loo.elpd,
-                se: loo.se,
-                // Not -0 for the best one.
-                elpd_diff: 0.0 - lower,
-                dse: se,
-                pareto_k_bad: loo.shapes.bad,
-                distance: distances.get(chain).copied(),
-                weight: self.found.weights[chain],
-            }
-        };
-        own.enumerate().map(chain).collect()
-    }
-
     /// Which chains fit worse, in a line that counts chains from 1; `None` if none does.
     pub fn worse_words(&self) -> Option<String> {
         let mut worse = self.found.worse();

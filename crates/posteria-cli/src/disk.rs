@@ -4,7 +4,7 @@ use posteria::fit::Prepared;
 use posteria::model::spec::SamplingSpec;
 use posteria::sample::Plan;
 
-use crate::commands::Context;
+use crate::output::Output;
 use crate::text;
 
 /// Bytes above which the size of a run folder is told.
@@ -23,7 +23,7 @@ struct Size {
 
 /// Tells the size of the folder that sampling as `plan` says will leave, if it is large, and whether
 /// log likelihoods are among what is kept.
-pub fn tell(prepared: &Prepared, plan: &Plan, context: &Context) {
+pub fn tell(prepared: &Prepared, plan: &Plan, output: Output) {
     let rows = prepared.posterior.rows();
     let total = (plan.chains * plan.draws) as f64;
     let columns = prepared.data.input_names.len() + prepared.encoder.target_names().len();
@@ -34,7 +34,7 @@ pub fn tell(prepared: &Prepared, plan: &Plan, context: &Context) {
     };
     let limit = prepared.spec.sampling.log_lik_limit;
     if let Some(line) = words(&size, (rows, plan), limit) {
-        context.output.message(&line);
+        output.message(&line);
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use posteria::fit::Prepared;
+use posteria::fit::{Prepared, encode_test};
 use posteria::model::spec::Spec;
 use posteria_store::{FitFolderError, Run};
 
-use crate::failure::{Failure, Result};
-use crate::prepare::prepare;
+use crate::failure::{Classify, Failure, Result};
+use crate::prepare::{prepare, read_table};
 use crate::sampling::folder_failure;
 
 /// The data and the model of a run, from its folder; from the table `data` if one is given.
@@ -31,4 +31,17 @@ pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> R
         FitFolderError::OtherDraws => others(),
         error => folder_failure(error),
     })
+}
+
+/// What a run was begun with, from its own folder: for tables that cannot be read a second time.
+pub fn prepare_kept(spec: Spec, run: (&Path, &Run)) -> Result<Prepared> {
+    let Prepared { encoder, data: dataset, .. } = fitted(run, &spec, None)?;
+    let test = match &spec.data.test {
+        None => None,
+        Some(test) => {
+            let (table, _) = read_table(Path::new(test), spec.data.header)?;
+            Some(encode_test(&spec, &table, (&dataset, &encoder)).bad_input()?)
+        }
+    };
+    Prepared::of_dataset(spec, dataset, encoder, test.as_ref()).bad_input()
 }

@@ -8,6 +8,7 @@ mod args;
 mod assessment;
 mod chains;
 mod commands;
+mod context;
 mod decide;
 mod disk;
 mod failure;

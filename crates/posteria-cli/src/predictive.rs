@@ -1,16 +1,15 @@
 //! What the data might have been, as the store of a run holds it.
 
 use posteria::data::{Dataset, Targets};
-use posteria::draws::{Draws, Layout, Variable};
+use posteria::draws::{Draws, Variable};
 use posteria::fit::{Prepared, PriorDraws, Workers};
 use posteria_store::{Added, AddedArray, AddedGroup, Axis, Labels, MOST_PREDICTIVE_BYTES};
 
 use crate::failure::{Failure, Result};
+use crate::text;
 
 /// What the name of a target that is left out ends in.
 const LEFT_OUT: &str = "_loo";
-/// What a draw holds that is no parameter.
-const DERIVED: [&str; 4] = ["fitted", Layout::FITTED_MEAN, "training_error", "test_error"];
 
 /// New targets at the rows of the fit, if the model has targets and the store room for them.
 ///
@@ -43,19 +42,19 @@ pub fn prior(prepared: &Prepared, count: usize, workers: &Workers) -> Result<[Ad
         let kind = prepared.spec.model.kind.name();
         Failure::bad_input(format!("this {kind} model cannot draw from its prior; omit --prior"))
     };
-    let family = prepared.posterior.predictor().map(|it| it.family());
-    let width = prepared.data.rows() * family.map_or(0, |family| family.targets());
-    if width.saturating_mul(count).saturating_mul(8) > MOST_PREDICTIVE_BYTES {
+    let most = prepared.most_prior_draws(MOST_PREDICTIVE_BYTES);
+    if count > most {
+        let rows = text::count(prepared.data.rows(), "row");
         return Err(Failure::bad_input(format!(
-            "--prior {count}: {count} draws of {width} targets are too many; ask for at most {}",
-            MOST_PREDICTIVE_BYTES / (8 * width)
+            "--prior {count}: {count} draws of the targets of {rows} are too many; ask for at most \
+             {most}"
         )));
     }
     let found = prepared.prior_draws(count, workers)?.ok_or_else(cannot)?;
     let PriorDraws { draws: drawn, targets, values } = found;
     let numbers: Vec<usize> = (0..drawn.len()).collect();
     let layout = prepared.posterior.layout();
-    let parameters = layout.variables().iter().filter(|it| !DERIVED.contains(&&*it.name));
+    let parameters = layout.variables().iter().filter(|it| !it.role.is_derived());
     let variable = |variable: &Variable| AddedArray {
         name: variable.name.clone(),
         axes: variable.dimensions.iter().map(axis).collect(),

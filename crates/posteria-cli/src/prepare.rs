@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use posteria::data::{Table, TextFormat};
-use posteria::fit::{Prepared, encode_test};
+use posteria::fit::Prepared;
 use posteria::model::spec::Spec;
 use posteria_store::Run;
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Classify, Failure, Result};
-use crate::fitted::fitted;
 use crate::sampling::store_failure;
 
 /// Where the rows of a run can be had again.
@@ -87,19 +86,6 @@ fn condition(mut spec: Spec, table: &Table) -> Result<Prepared> {
     let mut prepared = Prepared::new(spec, table, test.as_ref()).bad_input()?;
     prepared.spec.version = Some(env!("CARGO_PKG_VERSION").into());
     Ok(prepared)
-}
-
-/// What a run was begun with, from its own folder: for tables that cannot be read a second time.
-pub fn prepare_kept(spec: Spec, run: (&Path, &Run)) -> Result<Prepared> {
-    let Prepared { encoder, data: dataset, .. } = fitted(run, &spec, None)?;
-    let test = match &spec.data.test {
-        None => None,
-        Some(test) => {
-            let (table, _) = read_table(Path::new(test), spec.data.header)?;
-            Some(encode_test(&spec, &table, (&dataset, &encoder)).bad_input()?)
-        }
-    };
-    Prepared::of_dataset(spec, dataset, encoder, test.as_ref()).bad_input()
 }
 
 /// The path as a specification keeps it: absolute, so that it can be used from any folder.

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use posteria::diagnose::RHatMonitor;
-use posteria::draws::Layout;
+use posteria::draws::{Layout, Role};
 use posteria::fit::{Attained, Chain, Goal, Recorder, Report};
 use posteria::sample::Plan;
 
-pub use self::jobs::{JobProgress, Watcher};
+pub use self::jobs::{JobProgress, Watched, Watcher};
 use self::tally::Tally;
 use crate::output::{Output, stderr_is_terminal};
 use crate::text;
@@ -85,7 +85,7 @@ impl<'a> Progress<'a> {
         let clock = Clock { started: now, shown: now, judge, r_hat, begun: begun_all };
         Progress {
             kept_by,
-            tally: Tally::new(plan, begun, layout.variable("test_error").map(|v| v.offset)),
+            tally: Tally::new(plan, begun, layout.of_role(Role::TestError).map(|v| v.offset)),
             draws: Mutex::new(RHatMonitor::new(plan.chains, layout)),
             display,
             clock: Mutex::new(clock),

@@ -14,12 +14,13 @@ use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
 use posteria_store::{FitFolderError, Run, RunFolder, RunWriter, StoreError, WriteOptions};
 
-use self::legs::{ChainFolder, LegProgress};
+use self::legs::ChainFolder;
+pub use self::legs::LegProgress;
 pub use self::report::FitReport;
 use crate::approximation;
-use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
+use crate::progress::Watched;
 use crate::text;
 use crate::timing::Timing;
 
@@ -48,15 +49,14 @@ pub fn sample(
     (prepared, found): (&Prepared, Option<&FittedApproximation<'_>>),
     (plan, until, followed_by): (&Plan, Until, usize),
     (path, writer): (&Path, RunWriter),
-    interrupt: &Interrupt,
-    context: &Context,
+    watched: &Watched<'_>,
 ) -> Result<FitReport> {
+    let Watched { output, interrupt, workers } = watched;
     let started = Instant::now();
     let mut folder = ChainFolder { path, writer };
     let before = folder.sweeps();
-    let mut watch = LegProgress { output: context.output, followed_by, seen: None };
-    let workers = context.workers(interrupt);
-    let sampled = prepared.sample(found, (plan, until), &mut folder, (&workers, &mut watch));
+    let mut watch = LegProgress { output: *output, followed_by, seen: None };
+    let sampled = prepared.sample(found, (plan, until), &mut folder, (workers, &mut watch));
     let seconds = started.elapsed().as_secs_f64();
     // What stopped the chains comes first: a full disk explains why they did not finish.
     folder.writer.finish().running()?;
@@ -83,7 +83,7 @@ pub fn sample(
     let known = attained.filter(|(judged, _)| *judged == draws.draws);
     let of = (&draws, run.approximation());
     let known = (known.map(|(_, attained)| attained), until.goal);
-    let report = FitReport::new(prepared, path, of, known, context);
+    let report = FitReport::new(prepared, path, of, known, workers.threads);
     let report = report.after(run.extent().warmup, seconds).warmed_up(cut);
     Ok(report.stopped(until.goal, stopped))
 }

@@ -1,5 +1,7 @@
 //! Say what an exact Gaussian process of many rows will cost, before it begins.
 
+use std::num::NonZero;
+
 use std::fs;
 
 use posteria::data::{Dataset, Targets, Task};
@@ -7,7 +9,6 @@ use posteria::fit::Prepared;
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::sample::Plan;
 
-use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use crate::text;
 use crate::warning::Warning;
@@ -55,22 +56,16 @@ impl Cost {
     }
 }
 
-/// Warns of a fit that will take long, and refuses one that cannot succeed.
-pub fn check(prepared: &Prepared, plan: &Plan, context: &Context) -> Result<()> {
-    let Some(cost) = Cost::new(&prepared.spec, &prepared.data, plan) else { return Ok(()) };
-    let at_once = plan.chains.min(context.threads.get());
+/// A warning of a fit that will take long on so many threads; refuses one that cannot succeed.
+pub fn check(prepared: &Prepared, plan: &Plan, threads: NonZero<usize>) -> Result<Option<Warning>> {
+    let Some(cost) = Cost::new(&prepared.spec, &prepared.data, plan) else { return Ok(None) };
+    let at_once = plan.chains.min(threads.get());
     let cure = match prepared.data.task {
         Task::Regression => "--neighbours 30 is an approximation that needs far less of both",
         _ => "take a part of the rows, or --model mlp",
     };
-    match judge(&cost, at_once, memory(), cure) {
-        Ok(None) => Ok(()),
-        Ok(Some(warning)) => {
-            context.warn_at_once(Warning::new("large-process", &warning).doubt(false));
-            Ok(())
-        }
-        Err(refusal) => Err(Failure::bad_input(refusal)),
-    }
+    let found = judge(&cost, at_once, memory(), cure).map_err(Failure::bad_input)?;
+    Ok(found.map(|words| Warning::new("large-process", &words).doubt(false)))
 }
 
 /// A warning, or the reason for a refusal; `memory` is that of the machine in bytes.

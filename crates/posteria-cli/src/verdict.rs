@@ -7,11 +7,9 @@ use posteria::draws::Draws;
 use posteria::fit::judged_summary;
 use posteria::model::spec::InferenceChoice;
 
-use crate::advice::is_of_chains;
 use crate::approximation;
-use crate::commands::Context;
 use crate::text;
-use crate::warning::Warning;
+use crate::warning::{Warning, Warnings};
 
 /// Warns in one line, if there is reason to doubt the draws of the run at `path`, that whatever is
 /// made of them is no better. `found` is what its approximation found, if it has one.
@@ -20,11 +18,11 @@ pub fn repeat(
     draws: &Draws,
     inference: InferenceChoice,
     found: Option<&str>,
-    context: &Context,
+    warnings: &Warnings,
 ) {
     let summary = judged_summary(draws, inference);
     // Why chains have not drawn enough, and so the cure, is told by looking at them.
-    let warning = |caution: &Caution| match is_of_chains(caution) {
+    let warning = |caution: &Caution| match caution.is_of_chains() {
         true => Warning::from(caution).uncured(),
         false => Warning::from(caution),
     };
@@ -40,7 +38,7 @@ pub fn repeat(
         };
         let command = if inference == InferenceChoice::Mcmc { "diagnose" } else { "summary" };
         let see = format!("see posteria {command} {}", path.display());
-        context.warn(
+        warnings.push(
             worst
                 .told_again("read what is made of its draws with care: ", &more, &see)
                 .of_run(path.display()),

@@ -35,6 +35,7 @@ pub mod figure;
 mod letters;
 mod number;
 mod page;
+pub mod plain;
 mod png;
 mod scale;
 pub mod sections;

@@ -25,19 +25,6 @@ pub enum Question {
 }
 
 impl Question {
-    /// The question that a variable of this name answers.
-    pub fn of(variable: &str) -> Self {
-        let name = variable.split('[').next().unwrap_or(variable);
-        match name {
-            "log_density" | "fitted" | "fitted_mean" | "training_error" | "test_error" => {
-                Question::Predictions
-            }
-            "residual_scale" | "residual_covariance" | "residual_dof" => Question::Residuals,
-            _ if name.starts_with("relevance") => Question::Inputs,
-            _ => Question::Parameters,
-        }
-    }
-
     /// In words.
     pub fn words(self) -> &'static str {
         match self {

@@ -10,31 +10,34 @@ use posteria::assess::{AssessError, Division, EachFold, FoldModel, FoldStart, No
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::fit::{Chain, ChainMemory, Recorder, Report, Workers, run_jobs};
 use posteria::model::spec::Spec;
+use posteria::random::Seed;
 use posteria::sample::Plan;
 use posteria_store::{Run, RunFolder, RunWriter};
 
 use super::Subject;
-use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
-use crate::progress::JobProgress;
+use crate::progress::{JobProgress, Watched};
 use crate::sampling::{begin, open, options, store_failure};
 use crate::text;
 
 /// The folds of a run, in its folder: what was fitted once is not fitted again.
 pub struct FoldFolders<'a> {
     subject: &'a Subject,
-    interrupt: &'a Interrupt,
-    /// How the command is run.
-    pub context: &'a Context,
-    /// Who works.
-    pub workers: Workers,
+    watched: Watched<'a>,
+    /// Names the streams of all that is drawn.
+    pub seed: Seed,
 }
 
 impl<'a> FoldFolders<'a> {
     /// Of this run.
-    pub fn new(subject: &'a Subject, interrupt: &'a Interrupt, context: &'a Context) -> Self {
-        FoldFolders { subject, interrupt, context, workers: context.workers(interrupt) }
+    pub fn new(subject: &'a Subject, seed: Seed, watched: Watched<'a>) -> Self {
+        FoldFolders { subject, watched, seed }
+    }
+
+    /// Who works.
+    pub fn workers(&self) -> &Workers {
+        &self.watched.workers
     }
 
     /// The folder of all folds of this division.
@@ -82,23 +85,29 @@ impl<'a> FoldFolders<'a> {
         let sweeps = begun.iter().map(Begun::sweeps).sum();
         if sweeps > 0 {
             let one = NonZero::<usize>::MIN;
-            let threads = self.context.threads.get();
+            let threads = self.workers().threads.get();
             let chains = begun.iter().map(|begun| begun.plan.chains).max().unwrap_or(1);
             let at_once = NonZero::new(threads / chains).unwrap_or(one);
             let share = NonZero::new(threads / at_once).unwrap_or(one);
-            let progress = JobProgress::new(self.context.output, "folds", sweeps);
-            let results = run_jobs(folds.len(), at_once, |job| match self.interrupt.signal() {
-                Some(_) => Ok(()),
-                None => {
-                    let (fold, path) = &folds[job];
-                    let held_out = division.folds.held_out(fold.index).len();
-                    begun[job].run((fold, path), held_out, (self.interrupt, share), &progress)
-                }
-            });
+            let progress = JobProgress::new(self.watched.output, "folds", sweeps);
+            let results =
+                run_jobs(folds.len(), at_once, |job| match self.watched.interrupt.signal() {
+                    Some(_) => Ok(()),
+                    None => {
+                        let (fold, path) = &folds[job];
+                        let held_out = division.folds.held_out(fold.index).len();
+                        begun[job].run(
+                            (fold, path),
+                            held_out,
+                            (self.watched.interrupt, share),
+                            &progress,
+                        )
+                    }
+                });
             progress.finish();
             results.into_iter().collect::<Result<Vec<()>>>()?;
         }
-        if let Some(signal) = self.interrupt.signal() {
+        if let Some(signal) = self.watched.interrupt.signal() {
             let advice = format!(
                 "what was drawn is kept in {}; repeat the command to go on with it",
                 folder.display()
@@ -171,7 +180,7 @@ impl Refit for FoldFolders<'_> {
             }
             _ => return,
         };
-        self.context.output.message(&words);
+        self.watched.output.message(&words);
     }
 }
 

@@ -6,10 +6,10 @@ use posteria::assess::{
     Better, Bootstrap, Method, Repair, Smoothing, TargetFacts, Utility, UtilityError, parse_utility,
 };
 use posteria::data::{FoldBy, FoldScheme};
+use posteria::random::Seed;
 
 use super::Subject;
 use crate::args::{AssessMethod, How, Smoothed};
-use crate::commands::Context;
 use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
 
@@ -30,7 +30,7 @@ pub struct Plan {
 
 impl Plan {
     /// What `how` means for `subject`.
-    pub fn new(how: &How, subject: &Subject, context: &Context) -> Result<Self> {
+    pub fn new(how: &How, subject: &Subject, seed: Seed) -> Result<Self> {
         let dataset = &subject.prepared.data;
         let targets = TargetFacts::of(dataset);
         let formulas = if how.smaller_is_better { Better::Lower } else { Better::Higher };
@@ -50,7 +50,7 @@ impl Plan {
         {
             utilities.push(Box::new(ActionCost::new(costs, rule)));
         }
-        let method = method(how, context)?;
+        let method = method(how, seed)?;
         let groups = match &how.group {
             Some(column) => {
                 let (table, rows) = subject.table()?;
@@ -70,14 +70,14 @@ impl Plan {
             None => None,
             Some(column) => Some(subject.numbers(column)?),
         };
-        let bootstrap = Bootstrap { groups, row_weights, ..Bootstrap::new(context.seed()) };
+        let bootstrap = Bootstrap { groups, row_weights, ..Bootstrap::new(seed) };
         let replicates = how.replicates.map_or(bootstrap.replicates, |it| it as usize);
         let bootstrap = Bootstrap { replicates, ..bootstrap };
         Ok(Plan { method, utilities, shows_first, bootstrap })
     }
 }
 
-fn method(how: &How, context: &Context) -> Result<Method> {
+fn method(how: &How, seed: Seed) -> Result<Method> {
     let asked = how.method.unwrap_or(match (&how.test, how.of_folds()) {
         (Some(_), _) => AssessMethod::Holdout,
         (None, Some(_)) => AssessMethod::Kfold,
@@ -127,7 +127,7 @@ fn method(how: &How, context: &Context) -> Result<Method> {
         },
         AssessMethod::Kfold => {
             let count = how.folds.map_or(FOLDS, |it| it.get());
-            let scheme = FoldScheme::new(count, context.seed().0);
+            let scheme = FoldScheme::new(count, seed.0);
             let scheme = match (&how.group, how.block, &how.fold_column) {
                 (Some(column), ..) => {
                     FoldScheme { by: Some(FoldBy::Group), column: Some(column.clone()), ..scheme }

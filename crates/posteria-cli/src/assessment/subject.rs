@@ -11,12 +11,12 @@ use posteria::fit::Fit;
 use posteria_store::Run;
 
 use super::FoldFolders;
-use crate::commands::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::fitted;
 use crate::prepare::{Source, read_table};
 use crate::sampling::{open, spec_of, store_failure};
 use crate::verdict;
+use crate::warning::Warnings;
 
 /// A run that is to be assessed.
 pub struct Subject {
@@ -86,15 +86,15 @@ impl Subject {
         refit: &'a FoldFolders<'a>,
     ) -> Assessor<'a, FoldFolders<'a>> {
         let held_out = self.test.as_ref().map(HeldOutRows::as_held_out);
-        let (seed, workers) = (refit.context.seed(), &refit.workers);
+        let (seed, workers) = (refit.seed, refit.workers());
         Assessor { fit: &self.fit, utilities, held_out, seed, workers, refit }
     }
 
     /// Repeats what is to be said about the draws of the run.
-    pub fn repeat_verdict(&self, context: &Context) {
+    pub fn repeat_verdict(&self, warnings: &Warnings) {
         let inference = self.prepared.spec.sampling.inference();
         let found = self.run.approximation();
-        verdict::repeat(&self.path, &self.draws, inference, found, context);
+        verdict::repeat(&self.path, &self.draws, inference, found, warnings);
     }
 
     /// Judges the run by the rows of the table `path`, which it must not have seen.

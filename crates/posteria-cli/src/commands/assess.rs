@@ -48,8 +48,8 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
         }
         _ => None,
     };
-    let plan = Plan::new(&arguments.how, &subject, context)?;
-    subject.repeat_verdict(context);
+    let plan = Plan::new(&arguments.how, &subject, context.seed())?;
+    subject.repeat_verdict(&context.warnings);
     let groups = match &arguments.by {
         Some(column) => {
             let (table, rows) = subject.table()?;
@@ -57,7 +57,7 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
         }
         None => None,
     };
-    let folds = FoldFolders::new(&subject, &interrupt, context);
+    let folds = FoldFolders::new(&subject, context.seed(), context.watched(&interrupt));
     let assessor = subject.assessor(&plan.utilities, &folds);
     let assessed = assessor.assess(&plan.method)?;
     let expected = assessed.expected(&plan.bootstrap).bad_input()?;
@@ -94,7 +94,8 @@ fn stack(
         ));
     }
     let Subject { path, run, fit: Fit { prepared: fitted, draws, .. }, .. } = &*subject;
-    let chains = Chained { path, run, fitted, draws }.look(context, interrupt)?;
+    let chains =
+        Chained { path, run, fitted, draws }.look(context.seed(), &context.workers(interrupt))?;
     chains.doubt().iter().for_each(|it| context.warn(it));
     let (weights, stacked) = (chains.found.log_weights(draws.draws), chains.stacked());
     subject.weigh_draws(weights);

@@ -40,8 +40,8 @@ pub fn run(arguments: &args::Check, context: &Context) -> Result<()> {
         })
     };
     let statistics = asked.iter().map(parse).collect::<Result<Vec<_>>>()?;
-    subject.repeat_verdict(context);
-    let refit = FoldFolders::new(&subject, &interrupt, context);
+    subject.repeat_verdict(&context.warnings);
+    let refit = FoldFolders::new(&subject, context.seed(), context.watched(&interrupt));
     let found = subject.assessor(&[], &refit).check(&statistics)?;
     found.cautions.iter().for_each(|caution| context.warn(caution));
     let report = Report { run: arguments.run.display().to_string(), found };

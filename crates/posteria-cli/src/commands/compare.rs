@@ -50,13 +50,13 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         }
         None => None,
     };
-    let plans = subjects.iter().map(|subject| Plan::new(&arguments.how, subject, context));
+    let plans = subjects.iter().map(|subject| Plan::new(&arguments.how, subject, context.seed()));
     let plans = plans.collect::<Result<Vec<_>>>()?;
     let mut models = Vec::with_capacity(subjects.len());
     for (index, (subject, plan)) in subjects.iter().zip(&plans).enumerate() {
         context.output.message(&names[index]);
-        subject.repeat_verdict(context);
-        let folds_of = FoldFolders::new(subject, &interrupt, context);
+        subject.repeat_verdict(&context.warnings);
+        let folds_of = FoldFolders::new(subject, context.seed(), context.watched(&interrupt));
         let assessed = subject.assessor(&plan.utilities, &folds_of).assess(&plan.method)?;
         models.push(ModelUtilities::new(&names[index], assessed, &models).bad_input()?);
     }

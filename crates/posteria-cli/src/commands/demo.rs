@@ -1,133 +1,35 @@
 //! Take a tour, or repeat a published demonstration beside its figures.
 
-mod assess;
-mod cost;
-mod entries;
-mod estimate;
-mod evidence;
-mod figures;
 mod folder;
-mod linear;
-mod modes;
-mod networks;
-mod neuron;
-mod page;
-mod picture;
-mod processes;
-mod samplers;
-mod selection;
-mod study;
 mod tour;
-mod variational;
 
-use posteria_report::figure::Figure;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use posteria::fit::LegWatch;
+use posteria_demos::{
+    Console, Demonstration, ENTRIES, Entry, NOISE_SENSITIVITY, Settings, Shown, page,
+};
 use serde::Serialize;
 
-use self::entries::ENTRIES;
 use self::folder::FOLDER;
-use std::path::Path;
-
-use super::Context;
+use super::report;
 use crate::args::Demo;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{Table, heading};
+use crate::output::{Output, Table, heading};
+use crate::sampling::LegProgress;
 use crate::text;
 use crate::warning::Warning;
 
-/// The demonstration that repeats a study on several tables.
-const NOISE_SENSITIVITY: &str = "noise-sensitivity";
-
-/// What a demonstration is run with.
-struct Settings {
-    context: Context,
-    /// Tables of a repeated study, if their number was given.
-    tables: Option<usize>,
-    /// Next to no draws, for tests: everything runs, and no figure means anything.
-    quick: bool,
-}
-
-/// What a demonstration found.
-#[derive(Debug, Default, Serialize)]
-struct Demonstration {
-    name: &'static str,
-    results: Vec<Quantity>,
-    /// Path of the page about it, if there is one.
-    report: Option<String>,
-    /// What is shown in place of the list of results.
-    #[serde(skip)]
-    table: Option<String>,
-    /// Pictures made of characters, for the terminal.
-    #[serde(skip)]
-    drawn: String,
-    /// The same and others, for the page.
-    #[serde(skip)]
-    figures: Vec<Figure>,
-    #[serde(skip)]
-    words: String,
-    /// Reasons not to trust the figures.
-    #[serde(skip)]
-    doubts: Vec<String>,
-}
-
-impl Demonstration {
-    /// The same with pictures: of characters, and for the page.
-    #[must_use]
-    fn picturing(self, drawn: String, figures: Vec<Figure>) -> Self {
-        Demonstration { drawn, figures, ..self }
-    }
-
-    /// The list of results.
-    fn list(&self) -> String {
-        let mut table = Table::new(&["quantity", "published", "here", "sd"]);
-        for result in &self.results {
-            let published =
-                result.published.map_or("-".into(), |value| text::significant(value, 3));
-            let (here, sd) = match result.sd {
-                Some(sd) => {
-                    let decimals = text::decimals_for(sd, 2);
-                    (text::fixed(result.here, decimals), text::fixed(sd, decimals))
-                }
-                None => (text::fixed(result.here, 3), "-".into()),
-            };
-            table.row([result.quantity.clone(), published, here, sd]);
-        }
-        table.render()
-    }
-}
-
-/// One published figure beside ours.
-#[derive(Debug, Serialize)]
-struct Quantity {
-    quantity: String,
-    published: Option<f64>,
-    here: f64,
-    /// How far the figure may be off, where that is known.
-    sd: Option<f64>,
-}
-
-impl Quantity {
-    /// The mean and standard deviation over repetitions of the same simulation.
-    fn over_runs(quantity: impl Into<String>, published: Option<f64>, runs: &[f64]) -> Self {
-        let (here, sd) = mean_and_sd(runs);
-        Quantity { quantity: quantity.into(), published, here, sd: Some(sd) }
-    }
-}
-
-/// The mean and standard deviation of some numbers.
-fn mean_and_sd(runs: &[f64]) -> (f64, f64) {
-    let count = runs.len() as f64;
-    let mean = runs.iter().sum::<f64>() / count;
-    let squares: f64 = runs.iter().map(|run| (run - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0)).sqrt())
-}
-
-/// Runs `posteria demo`.
-pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
+/// Runs `posteria demo`; the tour runs other commands by `dispatch`.
+pub fn run(arguments: &Demo, context: &Context, dispatch: tour::Dispatch) -> Result<()> {
     if arguments.list {
         return list(context);
     }
     let Some(name) = &arguments.name else {
-        return tour::run(arguments, context);
+        return tour::run(arguments, context, dispatch);
     };
     let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
@@ -141,8 +43,13 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
             "--tables is for the demonstration {NOISE_SENSITIVITY}; omit it"
         )));
     }
-    let tables = arguments.tables.map(usize::from);
-    let settings = Settings { context: context.clone(), tables, quick: arguments.quick };
+    let settings = Settings {
+        seed: context.seed(),
+        threads: context.threads,
+        console: Arc::new(context.output),
+        tables: arguments.tables.map(usize::from),
+        quick: arguments.quick,
+    };
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
         None => {
@@ -151,15 +58,63 @@ pub fn run(arguments: &Demo, context: &Context) -> Result<()> {
         }
     };
     folder::make_room(&folder, &[folder::PAGE])?;
-    let mut demonstration = (entry.run)(&settings)?;
-    demonstration.doubts.iter().for_each(|it| context.warn(Warning::new("demonstration", it)));
-    demonstration.report = Some(page::write(entry, &demonstration, &folder, context)?);
-    context.result(&demonstration, || {
-        let Demonstration { table, drawn, words, .. } = &demonstration;
-        let results = table.clone().unwrap_or_else(|| demonstration.list());
-        let gap = if drawn.is_empty() { "" } else { "\n" };
-        format!("{}{results}\n{drawn}{gap}{words}", heading(entry.title))
+    let mut found = (entry.run)(&settings).map_err(failed)?;
+    found.doubts.iter().for_each(|it| context.warn(Warning::new("demonstration", it)));
+    let path = folder.join(folder::PAGE);
+    found.report = Some(report::write_report(&page(entry, &found), &path, context)?);
+    context.result(&found, || {
+        let results = match &found.shown[..] {
+            [] => render(&Shown::Results, &found),
+            parts => parts.iter().map(|part| render(part, &found)).collect(),
+        };
+        let drawn = found.drawn.as_ref().map_or(String::new(), |it| render(it, &found) + "\n");
+        format!("{}{results}\n{drawn}{}", heading(entry.title), found.words)
     })
+}
+
+/// A demonstration has nothing of the user's: what fails is the work.
+fn failed(error: posteria_demos::Error) -> Failure {
+    Failure::Running(anyhow!(error))
+}
+
+impl Console for Output {
+    fn message(&self, text: &str) {
+        Output::message(self, text);
+    }
+
+    fn chains(&self) -> Box<dyn LegWatch + '_> {
+        Box::new(LegProgress { output: *self, followed_by: 0, seen: None })
+    }
+}
+
+fn render(shown: &Shown, found: &Demonstration) -> String {
+    match shown {
+        Shown::Lines(lines) => lines.clone(),
+        Shown::Listing(listing) => {
+            let header: Vec<&str> = listing.header.iter().map(String::as_str).collect();
+            let mut table = Table::new(&header);
+            listing.rows.iter().for_each(|row| table.row(row.iter().cloned()));
+            table.render()
+        }
+        Shown::Results => results(found),
+    }
+}
+
+/// The list of all quantities.
+fn results(found: &Demonstration) -> String {
+    let mut table = Table::new(&["quantity", "published", "here", "sd"]);
+    for result in &found.results {
+        let published = result.published.map_or("-".into(), |value| text::significant(value, 3));
+        let (here, sd) = match result.sd {
+            Some(sd) => {
+                let decimals = text::decimals_for(sd, 2);
+                (text::fixed(result.here, decimals), text::fixed(sd, decimals))
+            }
+            None => (text::fixed(result.here, 3), "-".into()),
+        };
+        table.row([result.quantity.clone(), published, here, sd]);
+    }
+    table.render()
 }
 
 fn list(context: &Context) -> Result<()> {
@@ -173,11 +128,7 @@ fn list(context: &Context) -> Result<()> {
     struct List {
         demos: Vec<Item>,
     }
-    let item = |entry: &entries::Entry| Item {
-        name: entry.name,
-        title: entry.title,
-        source: entry.source,
-    };
+    let item = |entry: &Entry| Item { name: entry.name, title: entry.title, source: entry.source };
     let list = List { demos: ENTRIES.iter().map(item).collect() };
     context.result(&list, || {
         let widest = list.demos.iter().map(|item| item.name.len()).max().unwrap_or(0);

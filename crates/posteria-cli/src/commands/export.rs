@@ -43,7 +43,7 @@ pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
     let draws = draws.map_err(store_failure)?;
     if draws.draws > 0 {
         let inference = spec_of((&arguments.run, &run))?.sampling.inference();
-        verdict::repeat(&arguments.run, &draws, inference, run.approximation(), context);
+        verdict::repeat(&arguments.run, &draws, inference, run.approximation(), &context.warnings);
     }
     let draws = chosen(draws, arguments)?;
     let out = place(arguments)?;

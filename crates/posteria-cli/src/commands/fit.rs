@@ -13,10 +13,11 @@ use super::Context;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
+use crate::fitted::prepare_kept;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::predictive::posterior_predictive;
-use crate::prepare::{prepare, prepare_kept};
+use crate::prepare::prepare;
 use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
 use crate::warning::Warning;
 use crate::words::Words;
@@ -30,8 +31,20 @@ pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
     let Some((out, report)) = sampled(FitJob::new(flags, context.seed)?, context)? else {
         return Ok(());
     };
-    report.print(context)?;
+    print(&report, context)?;
     context.output.message(&format!("next: posteria summary {}", out.display()));
+    Ok(())
+}
+
+fn print(report: &FitReport, context: &Context) -> Result<()> {
+    report.warn(&context.warnings);
+    context.result(report, || if context.output.quiet { String::new() } else { report.render() })
+}
+
+/// Warns of a fit that will take long, before it begins.
+fn warn_of_size(prepared: &Prepared, plan: &Plan, context: &Context) -> Result<()> {
+    let warning = size::check(prepared, plan, context.threads)?;
+    warning.into_iter().for_each(|warning| context.warn_at_once(warning));
     Ok(())
 }
 
@@ -46,8 +59,8 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     let prepared = prepare(job.spec, &job.data)?;
     let draws = prepared.spec.sampling.expected_draws(prepared.spec.model.kind);
     let expected = Plan { draws, ..prepared.plan.clone() };
-    size::check(&prepared, &expected, context)?;
-    disk::tell(&prepared, &expected, context);
+    warn_of_size(&prepared, &expected, context)?;
+    disk::tell(&prepared, &expected, context.output);
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
         prepared.cautions.iter().for_each(|caution| context.warn(caution));
@@ -85,8 +98,12 @@ fn run(
     let writer = begin((prepared, plan), found, out, &interrupt)?;
     let words = Words::new(prepared).render();
     write_whole(&out.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
-    let report =
-        sample((prepared, found), (plan, until, followed_by), (out, writer), &interrupt, context)?;
+    let report = sample(
+        (prepared, found),
+        (plan, until, followed_by),
+        (out, writer),
+        &context.watched(&interrupt),
+    )?;
     add_predictive(prepared, out, &interrupt, context)?;
     Ok(report)
 }
@@ -171,7 +188,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     if present.iter().all(|&draws| draws >= wanted) {
         let draws = run.draws_of_variables().running()?;
         let found = (&draws, run.approximation());
-        let report = FitReport::new(&prepared, path, found, (None, until.goal), context);
+        let report = FitReport::new(&prepared, path, found, (None, until.goal), context.threads);
         let (next, is_enough) = (until.next(most), until.goal.map(|goal| report.meets(&goal)));
         if next <= most || is_enough.unwrap_or(true) {
             let drawn = text::count(draws.draws, "draw");
@@ -198,7 +215,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
                 Some(false) => Stopped::MostDraws,
             };
             let report = report.after(run.extent().warmup, 0.0);
-            return report.stopped(until.goal, stopped).print(context);
+            return print(&report.stopped(until.goal, stopped), context);
         }
     }
     // Chains that are there already are judged first, as if they had never stopped.
@@ -221,13 +238,13 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     // What the run began to keep it goes on to keep, whatever more draws it has.
     let plan = prepared.plan.with_warmup(run.extent().warmup);
     let plan = Plan { draws: wanted, pointwise: run.rows() > 0, ..plan };
-    size::check(&prepared, &plan, context)?;
+    warn_of_size(&prepared, &plan, context)?;
     // The same as when the run began: it depends on the data, the specification and the seed.
     let found = prepared.approximation(context.threads)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
     let both = (&prepared, found.as_ref());
-    let report = sample(both, (&plan, until, 0), (path, writer), &interrupt, context)?;
+    let report = sample(both, (&plan, until, 0), (path, writer), &context.watched(&interrupt))?;
     add_predictive(&prepared, path, &interrupt, context)?;
-    report.print(context)
+    print(&report, context)
 }

@@ -61,7 +61,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let drawn = foreign::draws_of(&run, context)?;
     if drawn.draws > 0 {
         let inference = spec.sampling.inference();
-        verdict::repeat(path, &drawn, inference, run.approximation(), context);
+        verdict::repeat(path, &drawn, inference, run.approximation(), &context.warnings);
     }
     let chains = match arguments.chains {
         Some(args::ChainWeights::Stacked) if drawn.draws > 0 => {
@@ -144,7 +144,7 @@ fn stacked(
             "{flag} takes all draws alike, and --chains stacked does not; omit one of them"
         )));
     }
-    let chains = chained.look(context, interrupt)?;
+    let chains = chained.look(context.seed(), &context.workers(interrupt))?;
     chains.doubt().iter().chain(&chains.no_better()).for_each(|it| context.warn(it));
     Ok(chains)
 }

@@ -66,7 +66,7 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
         job.followed_by = sweeps_of_choice(&job.spec, &arguments.choice);
     }
     let Some((out, fitted)) = fit::sampled(job, context)? else { return Ok(()) };
-    fitted.warn(context);
+    fitted.warn(&context.warnings);
     report((&out, true), &arguments.choice, context)
 }
 
@@ -113,7 +113,13 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
     let candidates = candidates_of(&draws, selection).bad_input()?;
     let found = visits(&draws, &candidates).bad_input()?;
     if !judged {
-        verdict::repeat(path, &draws, spec.sampling.inference(), run.approximation(), context);
+        verdict::repeat(
+            path,
+            &draws,
+            spec.sampling.inference(),
+            run.approximation(),
+            &context.warnings,
+        );
     }
     found.cautions.iter().for_each(|caution| context.warn(caution));
     let interrupt = Interrupt::listen().running()?;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use posteria::fit::{JobCounter, Watch};
+use posteria::fit::{JobCounter, Watch, Workers};
 
 use super::{LINE, REDRAW};
 use crate::interrupt::Interrupt;
@@ -93,6 +93,17 @@ impl JobCounter for JobProgress {
     fn job_done(&self) {
         self.finish_one();
     }
+}
+
+/// Long work: who does it, where it is shown how far it is, and what stops it.
+#[derive(Clone)]
+pub struct Watched<'a> {
+    /// How messages appear.
+    pub output: Output,
+    /// Whether a signal came.
+    pub interrupt: &'a Interrupt,
+    /// The threads, which look at both.
+    pub workers: Workers,
 }
 
 /// Shows on stderr how far long work is, and stops it when a signal comes.

@@ -1,7 +1,7 @@
 //! Pick from a summary what the report of a fit tells of a network or a Gaussian process.
 
 use posteria::diagnose::{Summary, VariableSummary};
-use posteria::draws::{Layout, Variable};
+use posteria::draws::{Layout, Role, Variable};
 use serde::Serialize;
 
 use crate::text;
@@ -40,13 +40,13 @@ impl Findings {
     /// Finds it in the summary of draws that `layout` names; errors are shares if the targets are
     /// classes.
     pub fn new(summary: &Summary, layout: &Layout, classes: bool) -> Self {
-        let of = |name: &str| -> Option<(&Variable, &[VariableSummary])> {
-            let variable = layout.variable(name)?;
+        let of = |role: Role| -> Option<(&Variable, &[VariableSummary])> {
+            let variable = layout.of_role(role)?;
             // Members of a committee are not summarised.
             Some((variable, summary.variables.get(variable.range())?))
         };
-        let spread = |name: &str| {
-            let (_, variable) = of(name)?;
+        let spread = |role: Role| {
+            let (_, variable) = of(role)?;
             variable.first().map(|v| Spread { mean: v.mean, sd: v.sd })
         };
         let relevance_of = |variable: &Variable, (index, summary): (usize, &VariableSummary)| {
@@ -59,14 +59,14 @@ impl Findings {
             let input = labels.collect::<Vec<_>>().join(", ");
             Relevance { input, median: summary.median }
         };
-        let mut relevance: Vec<Relevance> = match of("relevance") {
+        let mut relevance: Vec<Relevance> = match of(Role::Relevance) {
             Some((variable, summaries)) if !variable.dimensions.is_empty() => {
                 summaries.iter().enumerate().map(|it| relevance_of(variable, it)).collect()
             }
             _ => Vec::new(),
         };
         relevance.sort_by(|a, b| b.median.total_cmp(&a.median));
-        let (training_error, test_error) = (spread("training_error"), spread("test_error"));
+        let (training_error, test_error) = (spread(Role::TrainingError), spread(Role::TestError));
         Findings { relevance, training_error, test_error, classes }
     }
 

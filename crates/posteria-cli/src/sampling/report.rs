@@ -1,8 +1,9 @@
 //! Tell what a fit has given, and what to be careful about.
 
+use std::num::NonZero;
 use std::path::Path;
 
-use posteria::caution::shell_word;
+use posteria::caution::{Caution, shell_word};
 use posteria::data::Task;
 use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
@@ -11,12 +12,10 @@ use posteria::model::spec::InferenceChoice;
 use serde::Serialize;
 
 use super::findings::Findings;
-use crate::advice::{Advice, Sampled, is_of_chains};
+use crate::advice::Advice;
 use crate::approximation;
-use crate::commands::Context;
-use crate::failure::Result;
 use crate::text;
-use crate::warning::Warning;
+use crate::warning::{Warning, Warnings};
 
 /// What a fit reports when it ends.
 #[derive(Debug, Serialize)]
@@ -74,7 +73,7 @@ impl FitReport {
         path: &Path,
         (draws, approximation): (&Draws, Option<&str>),
         (known, goal): (Option<Attained>, Option<Goal>),
-        context: &Context,
+        threads: NonZero<usize>,
     ) -> Self {
         let inference = prepared.spec.sampling.inference();
         let mut summary = judged_summary(draws, inference);
@@ -88,22 +87,21 @@ impl FitReport {
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();
         let of_data = prepared.cautions.iter().map(Warning::from);
         let predictions = prepared.is_judged().then(|| {
-            let of = known.unwrap_or_else(|| prepared.attained(draws, context.threads));
+            let of = known.unwrap_or_else(|| prepared.attained(draws, threads));
             Predictions { worst: of.worst(), of }
         });
         let is_short = |it: &Predictions| goal.is_some_and(|goal| !it.of.meets(&goal));
         let is_doubted =
-            |it: &Predictions| is_short(it) || summary.cautions.iter().any(is_of_chains);
-        let advice = predictions.as_ref().filter(|it| is_doubted(it)).map(|_| {
-            let Prepared { spec, data, posterior, .. } = prepared;
-            let of = Sampled { path, spec, data, posterior: &**posterior, draws };
-            Advice::new(&of, goal, context.threads)
-        });
+            |it: &Predictions| is_short(it) || summary.cautions.iter().any(Caution::is_of_chains);
+        let advice = predictions
+            .as_ref()
+            .filter(|it| is_doubted(it))
+            .map(|_| Advice::new(path, (prepared, draws), goal, threads));
         let of_draws = summary.cautions.iter().map(|caution| match &advice {
             Some(advice) => advice.warning(caution),
             None => Warning::from(caution),
         });
-        let of_classes = advice.as_ref().and_then(|it| it.separation(&summary.cautions));
+        let of_classes = advice.as_ref().and_then(|it| it.separated(&summary.cautions));
         let of_approximation = approximation::warnings(approximation);
         let of_approximation = of_approximation.iter().map(|it| Warning::new("approximation", it));
         FitReport {
@@ -133,7 +131,7 @@ impl FitReport {
                 _ => found,
             },
             warnings: of_data.chain(of_approximation).chain(of_classes).chain(of_draws).collect(),
-            cause: advice.as_ref().and_then(Advice::cause),
+            cause: advice.as_ref().and_then(|it| it.cause()),
             advice,
         }
     }
@@ -203,45 +201,39 @@ impl FitReport {
     }
 
     /// Tells what to be careful about.
-    pub fn warn(&self, context: &Context) {
-        self.warnings.iter().for_each(|warning| context.warn(warning.clone()));
+    pub fn warn(&self, warnings: &Warnings) {
+        self.warnings.iter().for_each(|warning| warnings.push(warning.clone()));
     }
 
-    /// Prints the report.
-    pub fn print(&self, context: &Context) -> Result<()> {
-        self.warn(context);
-        context.result(self, || {
-            if context.output.quiet {
-                return String::new();
-            }
-            let time = text::duration(self.seconds);
-            let run = text::printable(&self.run);
-            if self.inference == "committee" {
-                let members = text::committee(self.draws);
-                return format!("{run}: {members} in {time}, seed {}\n", self.seed);
-            }
-            if let Some((draws, found)) = self.lines.split_once('\n') {
-                let findings = self.findings.render();
-                return format!("{run}: {draws} in {time}, seed {}\n{found}{findings}", self.seed);
-            }
-            let diverged = match self.divergences {
-                0 => "no divergences".into(),
-                count => text::count(count, "divergence"),
-            };
-            format!(
-                "{run}: {} of {} after {} of warm-up in {time}, seed {}\nlargest R-hat {}, at least {} effective draws, \
+    /// The report as text.
+    pub fn render(&self) -> String {
+        let time = text::duration(self.seconds);
+        let run = text::printable(&self.run);
+        if self.inference == "committee" {
+            let members = text::committee(self.draws);
+            return format!("{run}: {members} in {time}, seed {}\n", self.seed);
+        }
+        if let Some((draws, found)) = self.lines.split_once('\n') {
+            let findings = self.findings.render();
+            return format!("{run}: {draws} in {time}, seed {}\n{found}{findings}", self.seed);
+        }
+        let diverged = match self.divergences {
+            0 => "no divergences".into(),
+            count => text::count(count, "divergence"),
+        };
+        format!(
+            "{run}: {} of {} after {} of warm-up in {time}, seed {}\nlargest R-hat {}, at least {} effective draws, \
                  {diverged}, acceptance {:.2}\n{}{}",
-                text::count(self.chains, "chain"),
-                text::count(self.draws, "draw"),
-                text::count(self.warmup, "sweep"),
-                self.seed,
-                text::fixed((self.max_r_hat * 1e3).ceil() / 1e3, 3),
-                text::fixed(self.min_ess_bulk.floor(), 0),
-                self.accept_rate,
-                self.stopped_words(),
-                self.findings.render(),
-            )
-        })
+            text::count(self.chains, "chain"),
+            text::count(self.draws, "draw"),
+            text::count(self.warmup, "sweep"),
+            self.seed,
+            text::fixed((self.max_r_hat * 1e3).ceil() / 1e3, 3),
+            text::fixed(self.min_ess_bulk.floor(), 0),
+            self.accept_rate,
+            self.stopped_words(),
+            self.findings.render(),
+        )
     }
 
     /// Why the chains stopped, and how many effective draws of the predictions there are.

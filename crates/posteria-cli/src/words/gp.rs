@@ -1,7 +1,7 @@
 //! Say in words what a Gaussian process is: its covariance, its priors, how it is sampled.
 
 use posteria::data::{Dataset, Targets, Task};
-use posteria::draws::Layout;
+use posteria::draws::{Layout, Role};
 use posteria::model::gp::covariance::{Covariance, Factor, Function};
 use posteria::model::mlp::GROUP_DOFS;
 use posteria::model::spec::{
@@ -12,10 +12,6 @@ use posteria::model::spec::{
 use super::residual::{family, residuals, sampled_dof};
 use super::{Part, dof_words, in_unit, log_normal_words, number};
 use crate::text;
-
-/// What a draw holds besides parameters.
-const DERIVED: [&str; 6] =
-    ["latents", "fitted", "fitted_mean", "case_scale", "training_error", "test_error"];
 
 /// The parts of a Gaussian process. `spec` is complete, `layout` that of its draws.
 pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {
@@ -235,15 +231,16 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
     let targets = data.target_scaling.len().max(1);
     let sharing = spec.residual.as_ref().and_then(|residual| residual.sharing);
     let known = spec.hyperparameters.as_ref().is_some_and(|known| known.residual.is_some());
-    let of = |name: &str, components: usize| match name {
-        "residual_scale" if known => 0,
+    let of = |role: Role, components: usize| match role {
+        Role::ResidualScale if known => 0,
         // One number, shown in the unit of every target.
-        "residual_scale" if sharing == Some(ResidualSharing::Common) => components / targets,
-        "residual_scale_above" => 1,
-        name if DERIVED.contains(&name) => 0,
+        Role::ResidualScale if sharing == Some(ResidualSharing::Common) => components / targets,
+        Role::ResidualScaleAbove => 1,
+        Role::Latents | Role::CaseScale => 0,
+        role if role.is_derived() => 0,
         _ => components,
     };
-    let count: usize = layout.variables().iter().map(|v| of(&v.name, v.len())).sum();
+    let count: usize = layout.variables().iter().map(|v| of(v.role, v.len())).sum();
     let hyperparameters = text::count(count, "hyperparameter");
     if spec.model.neighbours.is_some() {
         return format!("{hyperparameters} are sampled");

@@ -1,7 +1,7 @@
 //! Say in words what a network is: its function, its priors, its residuals, how it is sampled.
 
 use posteria::data::{Dataset, Targets, Task};
-use posteria::draws::Layout;
+use posteria::draws::{Layout, Role};
 use posteria::model::mlp::{
     GROUP_DOFS, JOINT_STEPS, JOINT_STEPS_OF_REPLICAS, Mlp, RESIDUAL_DOFS, WEIGHT_STEPS,
     WidthScaling,
@@ -18,9 +18,6 @@ use crate::text;
 /// Groups of weights, in the order of the network.
 const GROUPS: [&str; 5] =
     ["input_weights", "hidden_bias", "output_weights", "output_bias", "direct_weights"];
-
-/// What a draw holds besides parameters.
-const DERIVED: [&str; 4] = ["fitted", "case_scale", "training_error", "test_error"];
 
 /// The parts of a network. `spec` is complete, `layout` that of its draws.
 pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {
@@ -143,15 +140,16 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
     let targets = data.target_scaling.len().max(1);
     let sharing = spec.residual.as_ref().and_then(|residual| residual.sharing);
     for variable in layout.variables() {
-        match variable.name.as_str() {
-            name if GROUPS.contains(&name) => weights += variable.len(),
-            name if DERIVED.contains(&name) => {}
+        match variable.role {
+            _ if GROUPS.contains(&variable.name.as_str()) => weights += variable.len(),
+            Role::CaseScale => {}
+            role if role.is_derived() => {}
             // One number, shown in the unit of every target.
-            "residual_scale_above" => hyperparameters += 1,
-            "residual_scale" if sharing == Some(ResidualSharing::Common) => {
+            Role::ResidualScaleAbove => hyperparameters += 1,
+            Role::ResidualScale if sharing == Some(ResidualSharing::Common) => {
                 hyperparameters += variable.len() / targets;
             }
-            "residual_covariance" => hyperparameters += targets * (targets + 1) / 2,
+            Role::ResidualCovariance => hyperparameters += targets * (targets + 1) / 2,
             _ => hyperparameters += variable.len(),
         }
     }

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::output::heading;
 use crate::text;
+use posteria::draws::Role;
 
 /// Functions that are drawn as lines of text.
 pub const SHOWN: usize = 5;
@@ -186,8 +187,8 @@ fn of_predictor(prepared: &Prepared, grid: &Matrix, shown: usize) -> Option<Draw
     let Prepared { data, posterior, .. } = prepared;
     let mut predictor = posterior.predictor()?;
     let rows = some_rows(&data.inputs, ROWS);
-    let scale = posterior.layout().variable("residual_scale").map(|variable| variable.offset);
-    let covariance = posterior.layout().variable("residual_covariance").map(|v| v.offset);
+    let scale = posterior.layout().of_role(Role::ResidualScale).map(|variable| variable.offset);
+    let covariance = posterior.layout().of_role(Role::ResidualCovariance).map(|v| v.offset);
     let (mut functions, mut deviations, mut scales) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..MEASURED {
         let mut stream = stream(prepared, index);

@@ -1,7 +1,7 @@
 //! Say in words how targets are distributed about the model's output.
 
 use posteria::data::Dataset;
-use posteria::draws::Layout;
+use posteria::draws::{Layout, Role};
 use posteria::model::mlp::RESIDUAL_DOFS;
 use posteria::model::spec::{Dof, ResidualFamily, ResidualSharing, ResidualSpec, Unknown};
 
@@ -67,7 +67,7 @@ pub(super) fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout
     let unit = in_unit(scale, data);
     match &residual.by {
         Some(by) if !by.is_empty() => {
-            let groups = layout.variable("residual_scale").and_then(|v| v.dimensions.last());
+            let groups = layout.of_role(Role::ResidualScale).and_then(|v| v.dimensions.last());
             format!(
                 "{family}; one scale{of_targets} and each of {} by {}: variance inverse gamma about \
                  that of a common scale with {}; the common scale: {}{unit}",

@@ -74,10 +74,11 @@ impl<'p> DrawMatching<'p> {
     /// [`DrawMatchingError`] if draws do not tell their states or are of another density.
     pub fn new(posterior: &'p dyn Posterior, draws: &'p Draws) -> Result<Self, DrawMatchingError> {
         let each = draws.values.chunks_exact(draws.layout.len().max(1));
-        let states = each.map(|draw| posterior.state_of(draw)).collect::<Option<Vec<_>>>();
+        let model = posterior.state_density().ok_or(DrawMatchingError::NoState)?;
+        let states = each.map(|draw| model.state_of(draw)).collect::<Option<Vec<_>>>();
         let states = states.filter(|states| !states.is_empty());
         let states = states.ok_or(DrawMatchingError::NoState)?.concat();
-        let slots = posterior.movable_slots();
+        let slots = model.movable_slots();
         if slots.is_empty() {
             return Err(DrawMatchingError::NothingMoves);
         }

@@ -17,6 +17,7 @@ mod assessor;
 mod averaged;
 mod bootstrap;
 pub mod calibration;
+mod chain_score;
 mod chain_stacking;
 mod chains_of_fit;
 mod comparison;
@@ -59,6 +60,7 @@ pub use assessor::{
 };
 pub use averaged::{AveragedPredictions, ModelAverage, StackedScore};
 pub use bootstrap::{Bootstrap, BootstrapError};
+pub use chain_score::ChainScore;
 pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
 pub use chains_of_fit::{ChainsRefused, FitChains, StackedChains};
 pub use comparison::{

@@ -31,6 +31,16 @@ impl Caution {
         }
     }
 
+    /// Whether it is about how chains agree and how much they have drawn.
+    pub fn is_of_chains(&self) -> bool {
+        matches!(self, Caution::NotConverged { .. } | Caution::FewEffectiveDraws { .. })
+    }
+
+    /// Whether it is about trajectories that could not follow the density.
+    pub fn is_of_trajectories(&self) -> bool {
+        matches!(self, Caution::Divergences { .. } | Caution::LowEnergyFraction { .. })
+    }
+
     /// A name that does not change with the words, for programs.
     pub fn code(&self) -> &'static str {
         match self {

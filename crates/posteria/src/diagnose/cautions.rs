@@ -2,9 +2,9 @@
 
 use super::chains::FEWEST_DRAWS;
 use super::energy::{divergences, energy_fractions, saturated_trees};
-use super::summary::{LOG_DENSITY, SummaryOptions, VariableSummary};
+use super::summary::{SummaryOptions, VariableSummary};
 use crate::caution::{Caution, Question};
-use crate::draws::{Draws, Layout, Variable};
+use crate::draws::{Draws, Role, Variable};
 
 /// Largest R-hat of few chains that have mixed. [Vehtari et al. 2021]
 pub const R_HAT_LIMIT: f64 = 1.01;
@@ -61,7 +61,7 @@ pub(super) fn of(
         variables.iter().enumerate().filter(own).map(|(_, variable)| variable).collect();
     let needed = effective_draws_needed(draws.chains);
     for about in QUESTIONS {
-        let own = |variable: &&&VariableSummary| Question::of(&variable.name) == about;
+        let own = |variable: &&&VariableSummary| variable.role.question() == about;
         let variables: Vec<&VariableSummary> = variables.iter().filter(own).copied().collect();
         cautions.extend(not_converged(about, &variables, r_hat_limit(draws.chains)));
         cautions.extend(few((about, "bulk"), &variables, needed, |variable| variable.ess_bulk));
@@ -90,9 +90,9 @@ pub fn judged_components(fitted: &Variable) -> impl Iterator<Item = usize> + use
 /// which is what a fit goes on for; what else follows from these is shown and not judged again.
 fn judged(draws: &Draws) -> Vec<bool> {
     let mut judged = vec![true; draws.layout.len()];
-    let Some(fitted) = draws.layout.variable(Layout::FITTED) else { return judged };
+    let Some(fitted) = draws.layout.of_role(Role::Fitted) else { return judged };
     for variable in draws.layout.variables() {
-        if Question::of(&variable.name) == Question::Predictions {
+        if variable.role.question() == Question::Predictions {
             judged[variable.range()].fill(false);
         }
     }
@@ -104,7 +104,7 @@ fn judged(draws: &Draws) -> Vec<bool> {
 /// and identified variables whose draws are all the same.
 fn unusable(draws: &Draws, variables: &[VariableSummary]) -> Vec<Caution> {
     let dim = draws.layout.len();
-    let moves = |variable: &VariableSummary| variable.name == LOG_DENSITY && variable.sd > 0.0;
+    let moves = |variable: &VariableSummary| variable.role == Role::LogDensity && variable.sd > 0.0;
     let moving = variables.last().is_some_and(moves);
     let mut cautions = Vec::new();
     let mut constant = Vec::new();
@@ -196,6 +196,7 @@ fn of_statistics(draws: &Draws, options: &SummaryOptions) -> Vec<Caution> {
 mod tests {
     use super::super::summary::summarize;
     use super::*;
+    use crate::draws::Layout;
     use crate::draws::{Dimension, Statistics};
     use crate::random::{Purpose, Seed};
 

@@ -14,7 +14,7 @@ use super::potential_scale_reduction::{
 use super::rank::normal_scores;
 use super::{cautions, effective_size, monte_carlo_error};
 use crate::caution::Caution;
-use crate::draws::{Draws, Statistics};
+use crate::draws::{Draws, Role, Statistics};
 
 /// What to report about draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,6 +33,8 @@ pub struct VariableSummary {
     /// Whether its value means the same in every chain, see
     /// [`Variable::identified`](crate::draws::Variable::identified). In JSON only if it does not.
     pub identified: bool,
+    /// What it is to those who read draws; not in JSON, where its name tells it.
+    pub role: Role,
     /// Mean of all draws.
     pub mean: f64,
     /// Standard deviation of all draws (division by S - 1).
@@ -109,14 +111,16 @@ pub fn summarize(draws: &Draws, options: &SummaryOptions) -> Summary {
             let name = variable.component_name(component);
             let mut summary = summarize_chains(name, &chains, options.interval);
             summary.identified = variable.identified;
-            if variable.is_scale() {
+            summary.role = variable.role;
+            if variable.role.is_scale() {
                 summary.of_log = of_log(&chains);
             }
             variables.push(summary);
         }
     }
     if let Some(chains) = log_densities(draws) {
-        variables.push(summarize_chains(LOG_DENSITY.into(), &chains, options.interval));
+        let summary = summarize_chains(LOG_DENSITY.into(), &chains, options.interval);
+        variables.push(VariableSummary { role: Role::LogDensity, ..summary });
     }
     let cautions = cautions::of(draws, &variables, options);
     Summary { variables, cautions }
@@ -125,7 +129,7 @@ pub fn summarize(draws: &Draws, options: &SummaryOptions) -> Summary {
 /// The log density of every draw, chain by chain; `None` if the draws of some chain came without,
 /// or if a variable has its name.
 fn log_densities(draws: &Draws) -> Option<Vec<Vec<f64>>> {
-    if draws.statistics.is_empty() || draws.layout.variable(LOG_DENSITY).is_some() {
+    if draws.statistics.is_empty() || draws.layout.of_role(Role::LogDensity).is_some() {
         return None;
     }
     let chain = |statistics: &[Statistics]| statistics.iter().map(|s| s.log_density).collect();
@@ -149,6 +153,7 @@ pub fn summarize_chains<C: AsRef<[f64]>>(
     let mut summary = VariableSummary {
         name,
         identified: true,
+        role: Role::Parameter,
         mean: f64::NAN,
         sd: f64::NAN,
         median: f64::NAN,

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use super::Role;
 
 /// One named array inside a draw.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Name, unique in its layout.
     pub name: String,
@@ -15,16 +17,13 @@ pub struct Variable {
     pub offset: usize,
     /// Whether its value means the same in every chain. Weights of a network do not: hidden
     /// units may change places and signs, so their convergence says nothing.
-    #[serde(default = "always")]
     pub identified: bool,
-}
-
-fn always() -> bool {
-    true
+    /// What it is to those who read draws.
+    pub role: Role,
 }
 
 /// One axis of a variable: its name and the label of every index along it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dimension {
     /// Name of the axis (`input`, `hidden_unit`, …).
     pub name: String,
@@ -59,16 +58,6 @@ impl Variable {
         self.len() == 0
     }
 
-    /// Whether the variable is a scale, which its name says: `relevance`, `magnitude` (with the
-    /// number of a term where there are several), `…_scale`, or one of these with `_above`. Scales
-    /// are positive and their priors heavy-tailed: their own moments need not exist, those of
-    /// their logarithms do.
-    pub fn is_scale(&self) -> bool {
-        let name = self.name.strip_suffix("_above").unwrap_or(&self.name);
-        let kind = name.trim_end_matches(|c: char| c == '_' || c.is_ascii_digit());
-        kind == "relevance" || kind == "magnitude" || name.ends_with("_scale")
-    }
-
     /// Where the components lie in a draw.
     pub fn range(&self) -> Range<usize> {
         self.offset..self.offset + self.len()
@@ -94,18 +83,13 @@ impl Variable {
 }
 
 /// Names and ranges of everything in a draw: one for the sampler, the file and the report.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     variables: Vec<Variable>,
     len: usize,
 }
 
 impl Layout {
-    /// The values of the functions at rows of the fit.
-    pub const FITTED: &'static str = "fitted";
-    /// The mean of `fitted` given all else that a draw holds, where `fitted` itself is drawn.
-    pub const FITTED_MEAN: &'static str = "fitted_mean";
-
     /// An empty layout.
     pub fn new() -> Self {
         Layout::default()
@@ -132,13 +116,22 @@ impl Layout {
         self.push(name, vec![Dimension { name: dimension.into(), labels }])
     }
 
-    /// Appends an array; returns its range.
+    /// Appends the one variable with this role; returns its range.
+    ///
+    /// # Panics
+    /// If there is one, or several may have the role.
+    pub(crate) fn push_role(&mut self, role: Role, dimensions: Vec<Dimension>) -> Range<usize> {
+        self.push(role.name(), dimensions)
+    }
+
+    /// Appends an array, whose role its name tells; returns its range.
     ///
     /// # Panics
     /// If the name is taken.
     pub fn push(&mut self, name: impl Into<String>, dimensions: Vec<Dimension>) -> Range<usize> {
-        let variable =
-            Variable { name: name.into(), dimensions, offset: self.len, identified: true };
+        let name = name.into();
+        let role = Role::of_name(&name);
+        let variable = Variable { name, dimensions, offset: self.len, identified: true, role };
         assert!(self.variable(&variable.name).is_none(), "{} is named twice", variable.name);
         let range = variable.range();
         self.len = range.end;
@@ -162,7 +155,7 @@ impl Layout {
     }
 
     /// Whether draws that are laid out as `kept` can be used as draws of this layout: if it is the
-    /// same, but for the name that an axis of rows had, and for [`Layout::FITTED_MEAN`], which
+    /// same, but for the name that an axis of rows had, and for [`Role::FittedMean`], which
     /// earlier versions called `fitted`.
     pub fn reads(&self, kept: &Layout) -> bool {
         let alike = |a: &Dimension, b: &Dimension| {
@@ -174,8 +167,8 @@ impl Layout {
                 && own.dimensions.len() == kept.dimensions.len()
                 && own.dimensions.iter().zip(&kept.dimensions).all(|(a, b)| alike(a, b))
         };
-        let had_mean = kept.variable(Layout::FITTED_MEAN).is_some();
-        let own = self.variables.iter().filter(|it| had_mean || it.name != Layout::FITTED_MEAN);
+        let had_mean = kept.of_role(Role::FittedMean).is_some();
+        let own = self.variables.iter().filter(|it| had_mean || it.role != Role::FittedMean);
         own.clone().count() == kept.variables.len()
             && own.zip(&kept.variables).all(|(own, kept)| same(own, kept))
     }
@@ -194,6 +187,21 @@ impl Layout {
     /// The variable called `name`.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.iter().find(|variable| variable.name == name)
+    }
+
+    /// The first variable with this role.
+    pub fn of_role(&self, role: Role) -> Option<&Variable> {
+        self.variables.iter().find(|variable| variable.role == role)
+    }
+
+    /// Where the first variable with this role is in a draw; nowhere if there is none.
+    pub(crate) fn range_of(&self, role: Role) -> Range<usize> {
+        self.of_role(role).map_or(0..0, Variable::range)
+    }
+
+    /// Where the first component with this role is in a draw.
+    pub(crate) fn place_of(&self, role: Role) -> Option<usize> {
+        self.of_role(role).map(|variable| variable.offset)
     }
 
     /// Length of a draw.
@@ -238,28 +246,6 @@ mod tests {
         assert_eq!(layout.component_names()[4], "weights[b, 0]");
     }
 
-    #[test]
-    fn scales_are_known_by_their_names() {
-        let mut layout = Layout::new();
-        for name in [
-            "relevance",
-            "residual_scale",
-            "input_weight_scale_above",
-            "magnitude_2",
-            "relevance_1_2",
-            "relevance_3_above",
-        ] {
-            layout.push_scalar(name);
-            assert!(layout.variable(name).unwrap().is_scale(), "{name}");
-        }
-        for name in
-            ["weights", "scale_of_things", "input_weight_scale_dof", "_above", "relevance_dof"]
-        {
-            layout.push_scalar(name);
-            assert!(!layout.variable(name).unwrap().is_scale(), "{name}");
-        }
-    }
-
     /// Draws of versions that had another name for rows, and no mean beside what is fitted.
     #[test]
     fn earlier_layouts_are_read() {
@@ -268,7 +254,7 @@ mod tests {
             layout.push_scalar(scale);
             layout.push_vector("fitted", rows, vec!["0".into(), "7".into()]);
             if mean {
-                layout.push_vector(Layout::FITTED_MEAN, rows, vec!["0".into(), "7".into()]);
+                layout.push_vector("fitted_mean", rows, vec!["0".into(), "7".into()]);
             }
             layout.push_scalar("training_error");
             layout

@@ -1,6 +1,7 @@
 //! Hold the draws of all chains with the statistics of every draw.
 
 use super::Layout;
+use super::Role;
 
 /// What is stored with every draw besides its variables. Names follow ArviZ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +114,7 @@ pub struct Draws {
 
 impl Draws {
     /// The same draws as `layout`, which [reads](Layout::reads) theirs, has them: what earlier versions
-    /// called `fitted` is [`Layout::FITTED_MEAN`] too.
+    /// called `fitted` is [`Role::FittedMean`](super::Role) too.
     ///
     /// # Panics
     /// If it does not read theirs.
@@ -126,7 +127,7 @@ impl Draws {
         for draw in self.values.chunks_exact(self.layout.len()) {
             for variable in layout.variables() {
                 let own = self.layout.variable(&variable.name);
-                let own = own.or_else(|| self.layout.variable("fitted"));
+                let own = own.or_else(|| self.layout.of_role(Role::Fitted));
                 values.extend_from_slice(&draw[own.map_or(0..0, |own| own.range())]);
             }
         }

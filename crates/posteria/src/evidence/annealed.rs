@@ -54,7 +54,7 @@ fn anneal(
     let mut states = Vec::with_capacity(count);
     let mut energies = Vec::with_capacity(count);
     for _ in 0..count {
-        let state = posterior.draw_prior_state(&mut stream).ok_or(LadderError::NoPriorDraws)?;
+        let state = posterior.prior_state(&mut stream).ok_or(LadderError::NoPriorDraws)?;
         energies.push(energy.of(&state));
         states.push(state);
     }

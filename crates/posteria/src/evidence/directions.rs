@@ -98,7 +98,7 @@ pub(super) fn warmed(
 
 /// A state of the prior, or a start where the model has no draws of it.
 pub(super) fn hot(ladder: &Ladder<'_>, stream: &mut Stream) -> Result<Vec<f64>, LadderError> {
-    match ladder.posterior.draw_prior_state(stream) {
+    match ladder.posterior.prior_state(stream) {
         Some(state) => Ok(state),
         None => start(ladder.posterior, stream),
     }

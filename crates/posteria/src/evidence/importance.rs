@@ -49,11 +49,11 @@ pub fn importance_from_prior(
     seed: Seed,
     threads: NonZero<usize>,
 ) -> Option<LogEvidence> {
-    posterior.draw_prior_state(&mut seed.stream(Purpose::Evidence, [0, PHASE + 1]))?;
+    posterior.prior_state(&mut seed.stream(Purpose::Evidence, [0, PHASE + 1]))?;
     let batches = run_jobs(count.div_ceil(BATCH), threads, |batch| {
         let mut stream = seed.stream(Purpose::Evidence, [batch as u64, PHASE + 1]);
         let mut energy = Energy::new(posterior);
-        let mut weigh = |_| match posterior.draw_prior_state(&mut stream) {
+        let mut weigh = |_| match posterior.prior_state(&mut stream) {
             Some(state) => energy.of(&state),
             None => f64::NEG_INFINITY,
         };

@@ -20,7 +20,7 @@ impl<'p> Joint<'p> {
     /// The density about `state`, whose other entries stay as they are. `None` where there is no
     /// density on ℝⁿ, or nothing is uncertain.
     pub fn new(posterior: &'p dyn Posterior, state: Vec<f64>) -> Option<Self> {
-        let slots = posterior.density_slots().filter(|slots| !slots.is_empty())?;
+        let slots = posterior.uncertain_slots()?;
         Some(Joint { energy: Energy::new(posterior), slots, state })
     }
 

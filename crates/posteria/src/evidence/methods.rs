@@ -56,10 +56,15 @@ pub fn estimate(
         |method: &Method| matches!(method, Method::Path | Method::Bridge | Method::SteppingStone);
     // What can be refused is refused before anything takes long.
     let exact = match methods.contains(&Method::Exact) {
-        true => Some(model.exact_log_evidence().ok_or(EstimateError::NoClosedForm)?),
+        true => Some(
+            model
+                .state_density()
+                .and_then(|it| it.exact_log_evidence())
+                .ok_or(EstimateError::NoClosedForm)?,
+        ),
         false => None,
     };
-    if methods.iter().any(is_fitted) && model.density_slots().is_none_or(|slots| slots.is_empty()) {
+    if methods.iter().any(is_fitted) && model.uncertain_slots().is_none() {
         return Err(LadderError::NoDensity.into());
     }
     let ladder = match methods.iter().any(on_ladder) {
@@ -186,7 +191,7 @@ impl Estimating<'_> {
             Proposal::Prior => importance_from_prior(posterior, count, seed, threads)
                 .ok_or(LadderError::NoPriorDraws)?,
             Proposal::Fitted => {
-                let slots = posterior.density_slots().ok_or(LadderError::NoDensity)?;
+                let slots = posterior.uncertain_slots().ok_or(LadderError::NoDensity)?;
                 let states = ladder.map(Ladder::states).unwrap_or_default();
                 let t = MultivariateT::fit(states, &slots).ok_or(LadderError::NoDensity)?;
                 importance(posterior, &t, count, seed, threads)

@@ -38,7 +38,7 @@ impl Moments {
     /// [`LadderError::NoDensity`] where the posterior has discrete or bound parameters, or too few
     /// draws were kept.
     pub(super) fn of_first_half(ladder: &Ladder<'_>) -> Result<(Self, Range<usize>), LadderError> {
-        let slots = ladder.posterior.density_slots().filter(|slots| !slots.is_empty());
+        let slots = ladder.posterior.uncertain_slots();
         let slots = slots.ok_or(LadderError::NoDensity)?;
         let draws = ladder.states().iter().map(Vec::len).min().unwrap_or(0);
         let first = ladder.states().iter().flat_map(|chain| &chain[..draws / 2]);

@@ -67,11 +67,16 @@ impl<'p> Rung<'p> {
     /// A chain at `beta`; at 0 independent draws, where the model has them.
     pub(super) fn new(posterior: &'p dyn Posterior, beta: f64, state: Vec<f64>) -> Self {
         let mut probe = crate::random::Seed(0).stream(crate::random::Purpose::Evidence, [0, 0]);
-        let independent = beta <= 0.0 && posterior.draw_prior_state(&mut probe).is_some();
+        let independent = beta <= 0.0 && posterior.prior_state(&mut probe).is_some();
         let mover = if independent {
             Mover::Prior
         } else {
-            Mover::Chain { refresh: posterior.refresh(beta), sweep: posterior.short_sweep(beta) }
+            match posterior.tempering() {
+                Some(model) => {
+                    Mover::Chain { refresh: model.refresh(beta), sweep: model.short_sweep(beta) }
+                }
+                None => Mover::Chain { refresh: None, sweep: posterior.sweep(beta) },
+            }
         };
         Rung { beta, mover, state, energy: f64::NEG_INFINITY }
     }
@@ -106,7 +111,7 @@ impl<'p> Rung<'p> {
         stream: &mut Stream,
     ) {
         self.energy = match &mut self.mover {
-            Mover::Prior => match posterior.draw_prior_state(stream) {
+            Mover::Prior => match posterior.prior_state(stream) {
                 Some(state) => {
                     self.state = state;
                     energy.of(&self.state)

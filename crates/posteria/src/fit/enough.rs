@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Inclusion, run_jobs};
 use crate::diagnose::{MANY_CHAINS, Mixing, judged_components, judged_rows, r_hat_limit};
-use crate::draws::{Draws, Layout, Variable};
+use crate::draws::{Draws, Role, Variable};
 use crate::model::Posterior;
 use crate::model::spec::SamplingSpec;
 
@@ -130,8 +130,8 @@ impl Attained {
 
     /// The same, by the draws of the functions at the rows that are judged.
     pub(super) fn of(functions: &[Vec<Vec<f64>>], draws: &Draws, threads: NonZero<usize>) -> Self {
-        let scales = ["residual_scale", "residual_covariance"];
-        let scales = scales.iter().filter_map(|name| draws.layout.variable(name));
+        let scales = [Role::ResidualScale, Role::ResidualCovariance];
+        let scales = scales.into_iter().filter_map(|role| draws.layout.of_role(role));
         let scales: Vec<usize> = scales.flat_map(Variable::range).collect();
         let chains = draws.statistics.chunks(draws.draws.max(1));
         let log_densities: Vec<Vec<f64>> =
@@ -221,7 +221,7 @@ pub(super) fn judged_functions(
     inputs: &Matrix,
     threads: NonZero<usize>,
 ) -> Vec<Vec<Vec<f64>>> {
-    match draws.layout.variable(Layout::FITTED) {
+    match draws.layout.of_role(Role::Fitted) {
         Some(variable) => judged_components(variable).map(|it| draws.component(it)).collect(),
         None => predicted(posterior, draws, inputs, threads).unwrap_or_default(),
     }

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::Goal;
 use crate::diagnose::{DOUBTFUL_COUNTS, constant_chains, mcse_mean, r_hat_of_counts};
-use crate::draws::Draws;
-use crate::model::selection::INCLUSION;
+use crate::draws::{Draws, Role};
 
 /// How well chains over input sets know the probability of every input to be in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -21,7 +20,7 @@ pub struct Inclusion {
 impl Inclusion {
     /// Of `draws`; `None` if they are not over input sets.
     pub fn of(draws: &Draws) -> Option<Self> {
-        let inputs = draws.layout.variable(INCLUSION)?.range();
+        let inputs = draws.layout.of_role(Role::Inclusion)?.range();
         let chains: Vec<Vec<Vec<f64>>> = inputs.map(|input| draws.component(input)).collect();
         let size = |chain: usize| -> Vec<f64> {
             (0..draws.draws).map(|draw| chains.iter().map(|it| it[chain][draw]).sum()).collect()
@@ -73,7 +72,7 @@ mod tests {
     fn draws(count: usize, b: &[f64]) -> Draws {
         let mut layout = Layout::new();
         layout.push_scalar("residual_scale");
-        layout.push_vector(INCLUSION, "input", ["a", "b", "c"].map(String::from).to_vec());
+        layout.push_vector("inclusion", "input", ["a", "b", "c"].map(String::from).to_vec());
         let mut draws = Draws::empty(layout, b.len(), 0);
         draws.draws = count;
         for (chain, b) in b.iter().enumerate() {

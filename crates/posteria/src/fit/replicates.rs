@@ -1,7 +1,7 @@
 //! Draw what the data might have been: from the posterior, and from the prior.
 
 use super::{FitError, PosteriorPredictive, Prepared, Workers};
-use crate::draws::{Draws, Layout};
+use crate::draws::{Draws, Role};
 use crate::model::Posterior;
 use crate::predict::{Family, Predictive};
 use crate::random::{Purpose, Stream};
@@ -61,7 +61,7 @@ impl Prepared {
         let targets = predictive.family.targets();
         let rows = self.data.rows() * targets;
         // Where the function is integrated out, leave-one-out needs targets of its own.
-        let alone = posterior.layout().variable(Layout::FITTED_MEAN).is_some();
+        let alone = posterior.layout().of_role(Role::FittedMean).is_some();
         let width = if alone { 2 * rows } else { rows };
         let most = most_bytes / (8 * width * draws.chains).max(1);
         let cubes = (self.data.rows() as f64).powi(3) * draws.chains as f64;
@@ -110,6 +110,14 @@ impl Prepared {
         let left_out = alone.then(|| part(rows));
         let (chains, values) = (draws.chains, part(0));
         Ok(Some(Replicates { chains, draws: numbers, targets, values, left_out }))
+    }
+
+    /// The most draws from the prior of which [`Prepared::prior_draws`] gives targets that take no more
+    /// than so many bytes.
+    pub fn most_prior_draws(&self, most_bytes: usize) -> usize {
+        let family = self.posterior.predictor().map(|it| it.family());
+        let width = self.data.rows() * family.map_or(0, |family| family.targets());
+        most_bytes.checked_div(8 * width).unwrap_or(usize::MAX)
     }
 
     /// `count` draws of the parameters from their prior, and new targets that follow from each; fewer

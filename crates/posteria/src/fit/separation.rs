@@ -1,6 +1,6 @@
 //! See whether draws separate the classes of the data.
 
-use crate::draws::Draws;
+use crate::draws::{Draws, Role};
 use crate::model::Posterior;
 use crate::predict::Predictive;
 
@@ -24,7 +24,7 @@ pub fn share_that_separates(
     if family.classes() == 0 || family.is_density() || total == 0 || codes.is_empty() {
         return None;
     }
-    if let Some(error) = draws.layout.variable("training_error") {
+    if let Some(error) = draws.layout.of_role(Role::TrainingError) {
         let values = draws.values.iter().skip(error.offset).step_by(draws.layout.len());
         return Some(values.filter(|share| **share <= 0.0).count() as f64 / total as f64);
     }

@@ -1,6 +1,7 @@
 //! From a specification and data to a posterior that can be sampled.
 
 mod builders;
+mod capabilities;
 mod custom;
 mod error;
 mod findings;
@@ -18,6 +19,7 @@ pub mod spec;
 mod usable;
 
 pub use builders::{Gp, Linear, Mlp};
+pub use capabilities::{StateDensity, Tempering};
 pub use custom::Custom;
 pub use error::ModelError;
 pub use findings::VariationalFindings;
@@ -29,7 +31,7 @@ use std::sync::Arc;
 use crate::draws::Layout;
 use crate::predict::Predictor;
 use crate::random::Stream;
-use crate::sample::{Kernel, Sweep, Update};
+use crate::sample::{Kernel, Sweep};
 use crate::target::{Infeasible, Terms};
 
 /// A model conditioned on one dataset: immutable, shared by all chains.
@@ -58,12 +60,6 @@ pub trait Posterior: Send + Sync {
     /// owns its buffers.
     fn sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p>;
 
-    /// A pass that does no more than is worth an exchange of states, for one of many temperatures
-    /// that are sampled together: exchanges carry a state farther than long trajectories do.
-    fn short_sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
-        self.sweep(inverse_temperature)
-    }
-
     /// What turns a state into a draw. Built once per chain; owns its buffers.
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p>;
 
@@ -75,53 +71,19 @@ pub trait Posterior: Send + Sync {
         None
     }
 
-    /// A state drawn from the prior, exactly: where paths from the prior to the posterior begin.
-    /// `None` for a model that cannot tell.
-    fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
-        let _ = stream;
-        None
-    }
-
-    /// Draws anew what the [`Terms`] of a state have integrated out (κ of residuals, say), for
-    /// prior × likelihood^β: a state that comes from another temperature needs it before it is
-    /// swept. `None` where a sweep begins with that by itself, or there is nothing of the kind.
-    fn refresh<'p>(&'p self, inverse_temperature: f64) -> Option<Box<dyn Update + 'p>> {
-        let _ = inverse_temperature;
-        None
-    }
-
-    /// Entries of a state over which exp(log prior + log likelihood) is a density on ℝⁿ, all
-    /// other entries being known or integrated out; `None` where some are discrete or bound to
-    /// each other.
-    fn density_slots(&self) -> Option<Vec<usize>> {
-        None
-    }
-
-    /// The state that a draw stands for, as far as its density depends on it: what
-    /// [`Evaluator::evaluate`] makes a draw of, backwards. What the density has integrated out (κ of
-    /// residuals, say) is put where it does no harm. `None` where a draw does not hold all of its
-    /// state: latent functions, values of inputs that are out.
-    fn state_of(&self, draw: &[f64]) -> Option<Vec<f64>> {
-        let _ = draw;
-        None
-    }
-
-    /// Entries of a state that any affine map may move, all others held still or integrated out:
-    /// exp(log prior + log likelihood) is a density of them on ℝⁿ given the others. More than
-    /// [`Posterior::density_slots`], which has none where other entries are discrete or bound to
-    /// each other.
-    fn movable_slots(&self) -> Vec<usize> {
-        self.density_slots().unwrap_or_default()
-    }
-
-    /// The log evidence of the targets in the user's unit, where it is known without sampling.
-    fn exact_log_evidence(&self) -> Option<f64> {
-        None
-    }
-
     /// What predicts the targets of new rows from draws; `None` if there is nothing to predict.
     /// Built once per thread; owns its buffers.
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        None
+    }
+
+    /// What it can be asked about other temperatures than its own; `None` for a model that can not.
+    fn tempering(&self) -> Option<&dyn Tempering> {
+        None
+    }
+
+    /// What is known of the density of its state; `None` for a model that cannot tell.
+    fn state_density(&self) -> Option<&dyn StateDensity> {
         None
     }
 }

@@ -1,5 +1,7 @@
 //! Compose a sweep from updates of blocks of one flat state.
 
+use posteria_linalg::Matrix;
+
 use super::kernel::evaluate;
 use super::memory::{ForeignMemory, expect_none};
 use super::{Kernel, Stage, Step};
@@ -150,6 +152,10 @@ impl<T: LogDensity> LogDensity for Whole<T> {
         self.0.force(position, gradient)
     }
 
+    fn curvature(&mut self, position: &[f64], curvature: &mut Matrix) -> Result<bool, Infeasible> {
+        self.0.curvature(position, curvature)
+    }
+
     fn step_scale(&self) -> Option<&[f64]> {
         self.0.step_scale()
     }
@@ -240,5 +246,50 @@ impl<C: Conditional, K: Kernel> Update for Block<C, K> {
     fn recall(&mut self, memory: &[f64]) -> Result<(), ForeignMemory> {
         self.current = false;
         self.kernel.recall(memory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// -x²/2 with all that a target may know of itself.
+    struct Known;
+
+    impl LogDensity for Known {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
+            Ok(-0.5 * position[0] * position[0])
+        }
+
+        fn log_density_gradient(
+            &mut self,
+            position: &[f64],
+            gradient: &mut [f64],
+        ) -> Result<f64, Infeasible> {
+            gradient[0] = -position[0];
+            self.log_density(position)
+        }
+
+        fn curvature(&mut self, _: &[f64], curvature: &mut Matrix) -> Result<bool, Infeasible> {
+            curvature[(0, 0)] = 1.0;
+            Ok(true)
+        }
+
+        fn step_scale(&self) -> Option<&[f64]> {
+            Some(&[2.0])
+        }
+    }
+
+    #[test]
+    fn a_density_of_the_whole_state_tells_what_the_density_knows() {
+        let mut whole = Whole(Known);
+        let mut curvature = Matrix::zeros(1, 1);
+        assert_eq!(whole.curvature(&[3.0], &mut curvature), Ok(true));
+        assert!((curvature[(0, 0)] - 1.0).abs() < f64::EPSILON);
+        assert_eq!(whole.step_scale(), Some(&[2.0][..]));
     }
 }

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::UtilitySummary;
 use crate::data::{Dataset, Encoder, InputColumn, Targets};
-use crate::draws::Draws;
+use crate::draws::{Draws, Role};
 use crate::fit::{Cancelled, PosteriorPredictive, Prepared, Workers};
-use crate::model::selection::{Candidates, INCLUSION};
+use crate::model::selection::Candidates;
 use crate::model::spec::ModelKind;
 use crate::predict::{EffectOptions, Estimate, InputEffect, input_effects};
 use crate::random::Seed;
@@ -130,12 +130,12 @@ fn spread(values: &[f64]) -> f64 {
 /// The largest relevance of these inputs, over the draws that have them in; of a draw that has none
 /// there is no relevance.
 fn relevance(draws: &Draws, members: &[usize]) -> Option<Estimate> {
-    let inclusion = draws.layout.variable(INCLUSION)?;
+    let inclusion = draws.layout.of_role(Role::Inclusion)?;
     let labels = &inclusion.dimensions.first()?.labels;
     let slot = inclusion.range().start + members[0];
     let mut largest = None;
     for variable in draws.layout.variables() {
-        let is_one = variable.name == "relevance" || variable.name.starts_with("relevance_");
+        let is_one = matches!(variable.role, Role::Relevance | Role::TermRelevance);
         let Some(inputs) = variable.dimensions.last().filter(|it| is_one && it.name == "input")
         else {
             continue;
@@ -169,7 +169,7 @@ mod tests {
         let input = Dimension { name: "input".into(), labels: vec!["b".into(), "a".into()] };
         layout.push("relevance_1", vec![input]);
         layout.push_scalar("relevance_above");
-        layout.push_vector(INCLUSION, "input", names);
+        layout.push_vector("inclusion", "input", names);
         let mut draws = Draws::empty(layout, 1, 0);
         draws.draws = 3;
         draws.values.extend([0.0, 2.0, 9.0, 1.0, 0.0]);

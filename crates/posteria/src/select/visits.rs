@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::between_models::{BetweenModels, between_models};
 use crate::caution::Caution;
 use crate::diagnose::{DOUBTFUL_COUNTS, mcse_mean, mean_effective_size};
-use crate::draws::Draws;
+use crate::draws::{Draws, Role};
 use crate::model::ModelError;
-use crate::model::selection::{Candidates, INCLUSION};
+use crate::model::selection::Candidates;
 use crate::model::spec::SelectionSpec;
 
 /// Most probable sets that are listed.
@@ -104,7 +104,7 @@ pub enum SelectError {
 /// # Errors
 /// [`ModelError`] if `selection` does not fit the inputs that draws name.
 pub fn candidates_of(draws: &Draws, selection: &SelectionSpec) -> Result<Candidates, ModelError> {
-    let inclusion = draws.layout.variable(INCLUSION);
+    let inclusion = draws.layout.of_role(Role::Inclusion);
     let names = inclusion.and_then(|variable| variable.dimensions.first());
     Candidates::new(selection, names.map_or(&[][..], |dimension| &dimension.labels))
 }
@@ -118,7 +118,7 @@ pub fn candidates_of(draws: &Draws, selection: &SelectionSpec) -> Result<Candida
 /// # Errors
 /// [`SelectError`].
 pub fn visits(draws: &Draws, candidates: &Candidates) -> Result<Visits, SelectError> {
-    let inclusion = draws.layout.variable(INCLUSION).ok_or(SelectError::NoInclusion)?.range();
+    let inclusion = draws.layout.of_role(Role::Inclusion).ok_or(SelectError::NoInclusion)?.range();
     if inclusion.len() != candidates.inputs() {
         let (expected, found) = (candidates.inputs(), inclusion.len());
         return Err(SelectError::OtherInputs { expected, found });
@@ -231,7 +231,7 @@ mod tests {
         let names = ["a", "b", "c"].map(String::from).to_vec();
         let mut layout = Layout::new();
         layout.push_scalar("residual_scale");
-        layout.push_vector(INCLUSION, "input", names.clone());
+        layout.push_vector("inclusion", "input", names.clone());
         let mut draws = Draws::empty(layout, 4, 0);
         draws.draws = 500;
         for chain in 0..4 {

@@ -94,7 +94,7 @@ fn imports_run_one_way() {
 }
 
 /// What a front end has no business with: kernels, densities, optimisers, and models by their kind
-/// (but to put one in words, and in demonstrations, which are programs of their own).
+/// (but to put one in words). Demonstrations are programs of their own, in a crate of theirs.
 #[test]
 fn the_command_line_moves_no_chain_and_knows_no_model() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates folder");
@@ -107,9 +107,6 @@ fn the_command_line_moves_no_chain_and_knows_no_model() {
     let mut offences = Vec::new();
     for file in &files {
         let inside = file.strip_prefix(&root).expect("below the root");
-        if inside.starts_with("commands/demo") || inside.starts_with("commands/demo.rs") {
-            continue;
-        }
         let text = fs::read_to_string(file).expect("readable source");
         let described = if inside.starts_with("words") { &[][..] } else { &kinds[..] };
         for path in described.iter().chain(&layers) {
@@ -120,6 +117,29 @@ fn the_command_line_moves_no_chain_and_knows_no_model() {
         for call in [".sweep(", ".evaluator(", ".condition("] {
             if text.contains(call) {
                 offences.push(format!("{} calls {call}…)", inside.display()));
+            }
+        }
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
+/// What commands call is given what it needs, not all that a command is run with: otherwise every file
+/// of the command line would know every other.
+#[test]
+fn commands_alone_know_what_they_are_run_with() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates folder");
+    let root = crates.join("posteria-cli").join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 50, "the sources were found");
+    let mut offences = Vec::new();
+    for file in &files {
+        let inside = file.strip_prefix(&root).expect("below the root");
+        let is_command = inside.starts_with("commands") || inside.starts_with("commands.rs");
+        let text = fs::read_to_string(file).expect("readable source");
+        for name in ["context", "commands"] {
+            if !is_command && text.contains(&format!("crate::{name}")) {
+                offences.push(format!("{} imports crate::{name}", inside.display()));
             }
         }
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::parameters::{note, words};
 use crate::assessment::Subject;
 use crate::chains;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::failure::{Classify, Result};
 use crate::file::write_json;
 use crate::output::{Table, heading};

@@ -9,7 +9,7 @@ use posteria::fit::{Conditioned, Prepared};
 use posteria::model::spec::Spec;
 
 use crate::args::EvidenceMethod;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::failure::{Classify, Failure, Result};
 use crate::job::{beside, read_spec};
 use crate::prepare::Source;
@@ -38,7 +38,7 @@ impl Subject {
         let draws = run.draws_of_variables().running()?;
         if draws.draws > 0 {
             let inference = self.spec.sampling.inference();
-            verdict::repeat(path, &draws, inference, run.approximation(), context);
+            verdict::repeat(path, &draws, inference, run.approximation(), &context.warnings);
         }
         Ok(())
     }

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::report::Report;
 use crate::args::{self, ModelWeights};
 use crate::assessment::Subject;
-use crate::commands::{Context, compare, report};
+use crate::commands::{compare, report};
+use crate::context::Context;
 use crate::decide::Decide;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
@@ -65,7 +66,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         Decide::new(arguments.cost.as_deref(), &arguments.choosing, &TargetFacts::of(&first.data))?;
     // What cannot be averaged is refused before weights are looked for, which may take long.
     average(&subjects, &names, &vec![1.0; names.len()])?;
-    subjects.iter().for_each(|subject| subject.repeat_verdict(context));
+    subjects.iter().for_each(|subject| subject.repeat_verdict(&context.warnings));
     let (weights, sds) = match arguments.weights.unwrap_or(ModelWeights::Stacking) {
         ModelWeights::Equal => (vec![1.0; names.len()], None),
         ModelWeights::Stacking => (stacking(arguments, &subjects, &names, context)?, None),

@@ -1,15 +1,15 @@
 //! Hand over what chains that do not mix disagree about.
 
+use posteria::assess::ChainScore;
 use posteria_report::sections::{ChainOnRows, Disagreement};
 
 use super::super::summary::chains::Looked;
-use crate::chains::ChainOfRun;
 
 /// What chains disagree about, if they were looked at.
 pub fn disagreement(looked: &Looked) -> Option<Disagreement> {
     let (chains, each) = (looked.chains.as_ref()?, looked.each.as_ref()?);
     let worse = chains.found.worse();
-    let chain = |(index, chain): (usize, &ChainOfRun)| ChainOnRows {
+    let chain = |(index, chain): (usize, &ChainScore)| ChainOnRows {
         is_worse: worse.iter().any(|it| it.chain == index),
         log_density: [chain.log_density, chain.log_density_sd],
         training_error: chain.training_error.unwrap_or(f64::NAN),

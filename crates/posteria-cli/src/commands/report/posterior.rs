@@ -178,7 +178,7 @@ fn values(draws: &Draws, summary: &Summary, name: &str) -> Option<(Vec<Vec<f64>>
     }
     let component = summary.variables.iter().position(|v| v.name == name)?;
     let variable = draws.layout.variables().iter().find(|v| v.range().contains(&component))?;
-    let kind = if variable.is_scale() { Kind::Log } else { Kind::Linear };
+    let kind = if variable.role.is_scale() { Kind::Log } else { Kind::Linear };
     Some((draws.component(component), kind))
 }
 

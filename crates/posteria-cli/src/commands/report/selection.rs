@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use posteria::draws::Draws;
-use posteria::model::selection::INCLUSION;
+use posteria::draws::{Draws, Role};
 use posteria::model::spec::Spec;
 use posteria::select::Visits;
 use posteria_report::sections::{
@@ -88,7 +87,7 @@ pub fn selection(folder: &Path, draws: &Draws, spec: &Spec) -> Result<Option<Sel
     if let Some(kept) = read::<Kept>(folder, "selection.json", &command)? {
         return Ok(Some(of_kept(kept)));
     }
-    match (&spec.selection, draws.layout.variable(INCLUSION)) {
+    match (&spec.selection, draws.layout.of_role(Role::Inclusion)) {
         (Some(selection), Some(_)) => Ok(Some(of_visits(&of_draws(draws, selection)?))),
         _ => Ok(None),
     }

@@ -60,7 +60,7 @@ pub fn verdict(
 /// What the draws give reason to doubt, each long cure told once.
 fn of_draws(summary: &Summary, looked: Option<&Looked>) -> Vec<Doubt> {
     let Some(looked) = looked else { return summary.cautions.iter().map(doubt).collect() };
-    let of_chains = looked.advice.separation(&summary.cautions).into_iter().chain(looked.verdict());
+    let of_chains = looked.advice.separated(&summary.cautions).into_iter().chain(looked.verdict());
     let of_chains = of_chains.map(|warning| (Level::Bad, warning));
     let own = summary.cautions.iter().filter(|caution| !follows(caution, &summary.cautions));
     let own = own.map(|caution| (doubt(caution).level, looked.advice.warning(caution)));

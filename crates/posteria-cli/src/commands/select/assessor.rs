@@ -72,7 +72,7 @@ impl<'a> Assessor<'a> {
         context.output.message("choice: the model with all inputs, then with fewer");
         let (folder, _) = sets.fit(&vec![true; candidates.len()], interrupt, context)?;
         let subject = Subject::open_part(&folder)?;
-        let plan = Plan::new(&how, &subject, context)?;
+        let plan = Plan::new(&how, &subject, context.seed())?;
         Ok(Assessor {
             sets,
             draws: draws.get(),
@@ -134,7 +134,8 @@ impl<'a> Assessor<'a> {
                 folder.display()
             )));
         }
-        let folds = FoldFolders::new(&subject, self.interrupt, self.context);
+        let folds =
+            FoldFolders::new(&subject, self.context.seed(), self.context.watched(self.interrupt));
         let found = subject.assessor(&self.plan.utilities, &folds).assess(&self.plan.method);
         let mut found = found.map_err(|it| self.sets.go_on(it))?;
         self.folds = found.folds.iter().flatten().max().map(|last| last + 1);

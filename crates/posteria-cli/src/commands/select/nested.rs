@@ -53,7 +53,7 @@ impl Whole<'_> {
             by_fold.push(evaluated);
             chosen.push(set);
         }
-        let folders = FoldFolders::new(&all, interrupt, context);
+        let folders = FoldFolders::new(&all, context.seed(), context.watched(interrupt));
         let training = all.assessor(&plan.utilities, &folders).assess(&Method::Posterior);
         let training = training.map_err(|it| go_on_later(it, self.path))?.evaluated;
         let mut divided = KFoldUtilities::new(&plan.utilities, &training, (&folds, &by_fold));
@@ -140,7 +140,7 @@ impl Whole<'_> {
                 self.path.display()
             )));
         }
-        let folders = FoldFolders::new(&subject, interrupt, context);
+        let folders = FoldFolders::new(&subject, context.seed(), context.watched(interrupt));
         let assessor = subject.assessor(&plan.utilities, &folders);
         let rows = HeldOut { inputs: &encoded.inputs, observed: &all.observed, log_weights: None };
         let evaluated = assessor.of_rows(rows, index as u64 + 1).map_err(Failure::from);

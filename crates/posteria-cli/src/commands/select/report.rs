@@ -10,7 +10,7 @@ use posteria::select::{
 use serde::Serialize;
 
 use super::joined;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::file::write_json;
 use crate::output::{Table, heading};

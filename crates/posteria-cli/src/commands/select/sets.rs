@@ -143,5 +143,6 @@ pub fn finish(
             (plan, writer)
         }
     };
-    sample((&prepared, found), (&plan, until, 0), (path, writer), interrupt, context).map(|_| ())
+    sample((&prepared, found), (&plan, until, 0), (path, writer), &context.watched(interrupt))
+        .map(|_| ())
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use posteria::assess::ChainScore;
 use posteria::caution::{Caution, Question};
 use posteria::diagnose::{FEWEST_DRAWS, Summary, divergences, energy_fractions};
 use posteria::draws::{Draws, Statistics};
@@ -10,8 +11,8 @@ use posteria_store::Run;
 use serde::Serialize;
 
 use super::super::Context;
-use crate::advice::{Advice, Sampled, is_of_chains};
-use crate::chains::{ChainOfRun, Chained, Chains};
+use crate::advice::Advice;
+use crate::chains::{Chained, Chains};
 use crate::failure::{Classify, Failure, Result};
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
@@ -32,12 +33,12 @@ pub struct ChainFacts {
     step_size: f64,
     n_steps: f64,
     #[serde(flatten)]
-    of_rows: Option<ChainOfRun>,
+    of_rows: Option<ChainScore>,
 }
 
 /// The facts of every chain, beside what they say about the rows; none if the draws came without
 /// statistics.
-pub fn facts(draws: &Draws, of_rows: Option<&[ChainOfRun]>) -> Vec<ChainFacts> {
+pub fn facts(draws: &Draws, of_rows: Option<&[ChainScore]>) -> Vec<ChainFacts> {
     if draws.statistics.is_empty() {
         return Vec::new();
     }
@@ -87,7 +88,7 @@ pub struct Looked {
     /// What each chain predicts of rows left out, where they disagree about predictions.
     pub chains: Option<Chains>,
     /// The same and more, as it is shown.
-    pub each: Option<Vec<ChainOfRun>>,
+    pub each: Option<Vec<ChainScore>>,
 }
 
 /// Looks at the chains of the run in a folder, if `summary` gives reason to or `always`. `None` if
@@ -100,7 +101,7 @@ pub fn look(
 ) -> Result<Option<Looked>> {
     // A specification that cannot be read is another command's trouble.
     let Ok(spec) = Spec::from_toml(run.spec()) else { return Ok(None) };
-    let is_doubted = always || summary.cautions.iter().any(is_of_chains);
+    let is_doubted = always || summary.cautions.iter().any(Caution::is_of_chains);
     let has_data = run.training_data().map_err(store_failure)?.is_some();
     let is_known = has_data && !spec.model.kind.is_unsupervised() && draws.draws >= FEWEST_DRAWS;
     if !is_doubted || !is_known {
@@ -108,17 +109,15 @@ pub fn look(
     }
     // Nor is a run of an earlier version, whose draws are diagnosed all the same.
     let Ok(fitted) = fitted((path, run), &spec, None) else { return Ok(None) };
-    let (data, posterior) = (&fitted.data, &*fitted.posterior);
-    let of = Sampled { path, spec: &spec, data, posterior, draws };
-    let advice = Advice::new(&of, None, context.threads);
+    let advice = Advice::new(path, (&fitted, draws), None, context.threads);
     let chained = Chained { path, run, fitted: &fitted, draws };
     let disagree = always || advice.is_apart() || summary.cautions.iter().any(is_of_predictions);
     let mut looked = Looked { advice, chains: None, each: None };
     if disagree && chained.refusal().is_none() {
         let interrupt = Interrupt::listen().running()?;
-        match chained.look(context, &interrupt) {
+        match chained.look(context.seed(), &context.workers(&interrupt)) {
             Ok(chains) => {
-                looked.each = Some(chains.each(draws, &looked.advice.agreement.distances));
+                looked.each = Some(chains.scores(draws, &looked.advice.agreement.distances));
                 looked.chains = Some(chains);
             }
             // Log likelihoods that are no numbers: what else there is to say is said.
@@ -139,7 +138,7 @@ impl Looked {
     /// verdict on the chains.
     pub fn warnings(&self, summary: &Summary) -> Vec<Warning> {
         let mut warnings: Vec<Warning> =
-            self.advice.separation(&summary.cautions).into_iter().collect();
+            self.advice.separated(&summary.cautions).into_iter().collect();
         warnings.extend(self.verdict());
         warnings.extend(summary.cautions.iter().map(|caution| self.advice.warning(caution)));
         warnings

@@ -1,7 +1,7 @@
 //! Order the variables of a summary into sections, and count what is not shown.
 
-use posteria::diagnose::{LOG_DENSITY, Summary, VariableSummary};
-use posteria::draws::{Layout, Variable};
+use posteria::diagnose::{Summary, VariableSummary};
+use posteria::draws::{Layout, Role, Variable};
 use posteria::model::spec::ModelKind;
 
 use crate::text;
@@ -29,7 +29,7 @@ impl Topic {
     pub fn title(self, variables: &[&VariableSummary], kind: ModelKind) -> &'static str {
         match self {
             Topic::Scales if kind == ModelKind::Gp => "Hyperparameters",
-            Topic::Quality if variables.iter().all(|v| v.name == LOG_DENSITY) => "Log density",
+            Topic::Quality if variables.iter().all(|v| v.role == Role::LogDensity) => "Log density",
             Topic::Parameters => "Parameters",
             Topic::Relevance => "Relevance of inputs",
             Topic::Scales => "Scales",
@@ -62,17 +62,14 @@ impl Topic {
 
     /// The topic of a variable; `None` for one of the blocks that are not shown by default.
     fn of(variable: &Variable) -> Option<Self> {
-        match variable.name.as_str() {
+        match variable.role {
             _ if !variable.identified => None,
-            "fitted" | "fitted_mean" | "case_scale" | "latents" => None,
-            name if name.starts_with("relevance") && variable.is_scale() => {
-                // The scale above relevances is not one of an input.
-                let above = name.ends_with("_above");
-                Some(if above { Topic::Scales } else { Topic::Relevance })
-            }
-            "training_error" | "test_error" => Some(Topic::Quality),
-            name if name.starts_with("residual_") => Some(Topic::Residual),
-            name if variable.is_scale() || name.ends_with("_dof") => Some(Topic::Scales),
+            Role::Fitted | Role::FittedMean | Role::CaseScale | Role::Latents => None,
+            Role::Relevance | Role::TermRelevance => Some(Topic::Relevance),
+            Role::TrainingError | Role::TestError => Some(Topic::Quality),
+            role if role.is_residual() => Some(Topic::Residual),
+            // The scale above relevances is not one of an input.
+            role if role.is_scale() || role == Role::Dof => Some(Topic::Scales),
             _ => Some(Topic::Parameters),
         }
     }

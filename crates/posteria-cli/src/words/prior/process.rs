@@ -9,6 +9,7 @@ use posteria::fit::{Conditioned, Prepared};
 use posteria_linalg::Matrix;
 
 use super::{Drawn, MEASURED, deviation, some_rows, stream};
+use posteria::draws::Role;
 
 /// Rows of the data at which the size of functions is measured; together with the places of the
 /// grid as many as a draw keeps fitted values of.
@@ -43,7 +44,7 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
     let places_only = Dataset { inputs, targets, groups: None, ..data.clone() };
     let posterior = Conditioned::new(&spec, &places_only, None).ok()?;
     let layout = posterior.layout();
-    let fitted = layout.variable("fitted")?;
+    let fitted = layout.of_role(Role::Fitted)?;
     let answers = fitted.len() / rows;
     if fitted.dimensions.first()?.labels.len() != rows {
         return None;
@@ -52,12 +53,12 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
     let (measured, width) = match data.task {
         Task::Regression => (fitted, answers),
         _ => {
-            let latents = layout.variable("latents")?;
+            let latents = layout.of_role(Role::Latents)?;
             (latents, latents.len() / rows)
         }
     };
     let shown = fitted.range().step_by(answers);
-    let scale = layout.variable("residual_scale").filter(|_| by.is_none()).map(|v| v.offset);
+    let scale = layout.of_role(Role::ResidualScale).filter(|_| by.is_none()).map(|v| v.offset);
     let mut drawn = Drawn { functions: Vec::new(), deviations: Vec::new(), scales: Vec::new() };
     for index in 0..MEASURED {
         // A covariance of extreme hyperparameters may be none for a computer.

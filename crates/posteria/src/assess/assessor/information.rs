@@ -3,6 +3,7 @@
 use super::left_out::LeftOut;
 use super::{AssessError, Assessed, Assessor, Found, Refit, Subsample};
 use crate::assess::{Dic, PointwiseWaic, RowSample, SampledTotal, Waic};
+use crate::draws::Role;
 use crate::fit::Fit;
 use crate::model::spec::ModelKind;
 use crate::predict::{Family, Predictive, PredictiveTable};
@@ -92,7 +93,8 @@ impl<R: Refit> Assessor<'_, R> {
 /// hyperparameters: the likelihood is that of all of them together, and no draw holds a point to
 /// evaluate it at.
 fn is_integrated(fit: &Fit) -> bool {
-    fit.prepared.spec.model.kind == ModelKind::Gp && fit.draws.layout.variable("latents").is_none()
+    fit.prepared.spec.model.kind == ModelKind::Gp
+        && fit.draws.layout.of_role(Role::Latents).is_none()
 }
 
 /// The criterion by the deviance, what is averaged for it, and what every row of the sample adds to

@@ -6,6 +6,7 @@ use super::marginal::Marginal;
 use super::open::Open;
 use super::posterior::GpPosterior;
 use crate::density::special::LOG_SQRT_2PI;
+use crate::draws::Role;
 use crate::model::residual::Residual;
 use crate::model::{Evaluator, Posterior};
 use crate::random::Stream;
@@ -50,7 +51,7 @@ impl GpPosterior {
     /// Writes the functions at the rows that draws keep, target by target, into a draw.
     pub(super) fn write_fitted(&self, fitted: &[f64], draw: &mut [f64]) {
         let kept = self.fitted_rows.len();
-        let Some(place) = self.layout().variable("fitted") else { return };
+        let Some(place) = self.layout().of_role(Role::Fitted) else { return };
         let outputs = self.target_scaling.len();
         for (index, slot) in draw[place.range()].iter_mut().enumerate() {
             let (row, target) = (index / outputs, index % outputs);

@@ -6,7 +6,7 @@ use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::process::Process;
 use crate::data::{Dataset, Targets};
-use crate::draws::{Dimension, Layout};
+use crate::draws::{Dimension, Layout, Role};
 use crate::model::prior::{Above, Levels};
 
 /// Everything a draw holds, in its order.
@@ -51,7 +51,7 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
                 _ => dimension("contrast", of_rows(&mut (0..functions))),
             });
         }
-        layout.push("latents", dimensions);
+        layout.push_role(Role::Latents, dimensions);
     }
     let fitted = dimension(Dimension::ROWS, of_rows(&mut posterior.fitted_rows.iter().copied()));
     let fitted = match &posterior.observed {
@@ -59,13 +59,13 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
         Observed::Real(_) if functions == 1 => vec![fitted],
         _ => vec![fitted, answer],
     };
-    layout.push("fitted", fitted.clone());
+    layout.push_role(Role::Fitted, fitted.clone());
     if !posterior.keeps_latents() {
-        layout.push(Layout::FITTED_MEAN, fitted);
+        layout.push_role(Role::FittedMean, fitted);
     }
-    layout.push_scalar("training_error");
+    layout.push_role(Role::TrainingError, Vec::new());
     if posterior.test.is_some() {
-        layout.push_scalar("test_error");
+        layout.push_role(Role::TestError, Vec::new());
     }
     layout
 }

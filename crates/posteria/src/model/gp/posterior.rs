@@ -24,7 +24,7 @@ use crate::model::selection::Selection;
 use crate::model::spec::selection::PROCESS_TRIES;
 use crate::model::spec::{KernelChoice, MeanChoice, Processes, Sharing};
 use crate::model::usable::usable;
-use crate::model::{Evaluator, ModelError, Posterior};
+use crate::model::{Evaluator, ModelError, Posterior, StateDensity, Tempering};
 use crate::predict::Predictor;
 use crate::random::{Purpose, Seed, Stream};
 use crate::sample::{Modes, Sweep, Update};
@@ -286,6 +286,20 @@ impl Posterior for GpPosterior {
         start::draw_prior(self, stream)
     }
 
+    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        Some(Box::new(GpPredictor::new(self, &self.layout)))
+    }
+
+    fn tempering(&self) -> Option<&dyn Tempering> {
+        Some(self)
+    }
+
+    fn state_density(&self) -> Option<&dyn StateDensity> {
+        Some(self)
+    }
+}
+
+impl Tempering for GpPosterior {
     fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         start::from_prior(self, stream)
     }
@@ -299,7 +313,9 @@ impl Posterior for GpPosterior {
             _ => None,
         }
     }
+}
 
+impl StateDensity for GpPosterior {
     fn density_slots(&self) -> Option<Vec<usize>> {
         let mut slots = Vec::new();
         for process in &self.processes {
@@ -352,9 +368,5 @@ impl Posterior for GpPosterior {
         let mut rows = vec![0.0; self.row_count()];
         let terms = self.evaluator().evaluate(&state, &mut draw, &mut rows).ok()?;
         Some(terms.log_likelihood)
-    }
-
-    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
-        Some(Box::new(GpPredictor::new(self, &self.layout)))
     }
 }

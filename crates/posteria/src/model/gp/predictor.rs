@@ -9,7 +9,7 @@ use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::response::{Functions, Response};
 use super::source::Source;
-use crate::draws::Layout;
+use crate::draws::{Layout, Role};
 use crate::predict::{Family, Predictive, Predictor};
 use crate::random::Stream;
 
@@ -38,13 +38,12 @@ enum Given {
 
 impl<'p> GpPredictor<'p> {
     pub(super) fn new(posterior: &'p GpPosterior, layout: &Layout) -> Self {
-        let range = |name: &str| layout.variable(name).map_or(0..0, |variable| variable.range());
         GpPredictor {
             posterior,
             source: Source::new(posterior),
             response: Response::new(posterior, layout),
             state: vec![0.0; posterior.latents.end],
-            latents: range("latents"),
+            latents: layout.range_of(Role::Latents),
             means: Vec::new(),
             variances: Vec::new(),
         }

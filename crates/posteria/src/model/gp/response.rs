@@ -10,7 +10,7 @@ use super::posterior::GpPosterior;
 use super::softmax_normal::SoftmaxNormal;
 use crate::data::Standardization;
 use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf};
-use crate::draws::Layout;
+use crate::draws::{Layout, Role};
 use crate::model::residual::Residual;
 use crate::model::spec::{Link, ResidualFamily};
 use crate::predict::Family;
@@ -35,13 +35,12 @@ pub(super) struct Functions<'a> {
 
 impl<'p> Response<'p> {
     pub(super) fn new(posterior: &'p GpPosterior, layout: &Layout) -> Self {
-        let range = |name: &str| layout.variable(name).map_or(0..0, |variable| variable.range());
         let functions = posterior.observed.functions();
         Response {
             posterior,
-            scales: range("residual_scale"),
-            above: range("residual_scale_above"),
-            dof: layout.variable("residual_dof").map(|variable| variable.offset),
+            scales: layout.range_of(Role::ResidualScale),
+            above: layout.range_of(Role::ResidualScaleAbove),
+            dof: layout.place_of(Role::ResidualDof),
             softmax: SoftmaxNormal::default(),
             contrasts: vec![0.0; functions],
             classes: vec![0.0; functions + 1],

@@ -6,7 +6,7 @@ use super::posterior::Likelihood;
 use super::spec::{Linear, WeightPrior};
 use super::user_scale::UserScale;
 use crate::data::{Dataset, Targets};
-use crate::draws::{Dimension, Layout};
+use crate::draws::{Dimension, Layout, Role};
 use crate::model::ModelError;
 use crate::model::spec::Sharing;
 use crate::model::usable::usable;
@@ -36,7 +36,8 @@ pub(super) fn layout(
     if coefficients.count > first && sampled(first) {
         match model.weights {
             WeightPrior::Normal { sharing: Sharing::PerInput, .. } => {
-                layout.push_vector("relevance", "input", data.input_names.clone());
+                let labels = data.input_names.clone();
+                layout.push_role(Role::Relevance, vec![Dimension { name: "input".into(), labels }]);
             }
             _ => {
                 layout.push_scalar("weight_scale");

@@ -25,7 +25,7 @@ use crate::draws::Layout;
 use crate::model::residual::Residual;
 use crate::model::selection::{Jump, Selection};
 use crate::model::spec::selection::TRIES;
-use crate::model::{Evaluator, KernelFactory, ModelError, Posterior};
+use crate::model::{Evaluator, KernelFactory, ModelError, Posterior, StateDensity, Tempering};
 use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Block, Sweep, Update};
@@ -294,6 +294,20 @@ impl Posterior for LinearPosterior {
         Some(draw)
     }
 
+    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        Some(Box::new(LinearPredictor::new(self)))
+    }
+
+    fn tempering(&self) -> Option<&dyn Tempering> {
+        Some(self)
+    }
+
+    fn state_density(&self) -> Option<&dyn StateDensity> {
+        Some(self)
+    }
+}
+
+impl Tempering for LinearPosterior {
     fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         let mut state = vec![0.0; self.state_len()];
         self.coefficients.draw_prior(&mut state, stream);
@@ -322,7 +336,9 @@ impl Posterior for LinearPosterior {
             _ => None,
         }
     }
+}
 
+impl StateDensity for LinearPosterior {
     fn density_slots(&self) -> Option<Vec<usize>> {
         let mut slots: Vec<usize> = (0..self.coefficients.state_len).collect();
         if let Likelihood::Real(regression) = &self.likelihood {
@@ -363,10 +379,6 @@ impl Posterior for LinearPosterior {
 
     fn exact_log_evidence(&self) -> Option<f64> {
         self.log_evidence()
-    }
-
-    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
-        Some(Box::new(LinearPredictor::new(self)))
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::posterior::{Likelihood, LinearPosterior};
+use crate::draws::Role;
 use crate::model::Posterior;
 use crate::model::residual::Residual;
 use crate::model::spec::ResidualFamily;
@@ -30,14 +31,13 @@ pub(super) struct LinearPredictor<'p> {
 impl<'p> LinearPredictor<'p> {
     pub(super) fn new(posterior: &'p LinearPosterior) -> Self {
         let layout = posterior.layout();
-        let offset = |name: &str| layout.variable(name).map(|variable| variable.offset);
-        let scales = layout.variable("residual_scale").map_or(0..0, |variable| variable.range());
+        let scales = layout.range_of(Role::ResidualScale);
         let (columns, outputs) = (posterior.user.columns(), posterior.user.outputs());
         LinearPredictor {
             posterior,
             scales,
-            above: offset("residual_scale_above"),
-            dof: offset("residual_dof"),
+            above: layout.place_of(Role::ResidualScaleAbove),
+            dof: layout.place_of(Role::ResidualDof),
             slopes: Matrix::zeros(outputs, columns),
             heights: vec![0.0; outputs],
             columns: Matrix::zeros(0, columns),

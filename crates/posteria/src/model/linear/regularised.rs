@@ -5,6 +5,7 @@ use posteria_linalg::{Matrix, matrix_vector, transposed_matrix_vector};
 use super::coefficients::GroupScale;
 use super::posterior::{Likelihood, LinearPosterior};
 use crate::density::special::{log1p_exp, logistic};
+use crate::draws::Role;
 use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
 use crate::random::Stream;
 
@@ -133,7 +134,7 @@ impl LinearWeights<'_> {
         };
         let columns = column..column + count;
         let input = self.posterior.columns.spans.iter().position(|span| *span == columns);
-        let relevance = self.posterior.layout().variable("relevance");
+        let relevance = self.posterior.layout().of_role(Role::Relevance);
         match input.and_then(|k| relevance?.dimensions.first()?.labels.get(k)) {
             Some(label) => format!("weights[{label}]"),
             None => "weights".into(),

@@ -4,7 +4,7 @@ use super::hierarchy::{Hierarchy, Scale};
 use super::network::Shape;
 use super::observed::Observed;
 use crate::data::{Dataset, Targets};
-use crate::draws::{Dimension, Layout};
+use crate::draws::{Dimension, Layout, Role};
 use crate::model::prior::Above;
 
 /// The layout of a draw: weights, scales, residual model, fitted values, errors.
@@ -51,7 +51,7 @@ pub(super) fn layout(
         if let Scale::Sampled(levels) = &group.scale {
             match (levels.slots.len() > 1 || group.per_input, group.name) {
                 (true, "input_weights") => {
-                    layout.push("relevance", vec![input.clone()]);
+                    layout.push_role(Role::Relevance, vec![input.clone()]);
                 }
                 (true, _) => {
                     layout.push(format!("{name}_scale"), vec![input.clone()]);
@@ -79,13 +79,13 @@ pub(super) fn layout(
     }
     let rows = dimension(Dimension::ROWS, fitted.iter().map(|row| row.to_string()).collect());
     match observed {
-        Observed::Real(_) if shape.outputs == 1 => layout.push("fitted", vec![rows]),
-        Observed::Binary { .. } => layout.push("fitted", vec![rows]),
-        _ => layout.push("fitted", vec![rows, output]),
+        Observed::Real(_) if shape.outputs == 1 => layout.push_role(Role::Fitted, vec![rows]),
+        Observed::Binary { .. } => layout.push_role(Role::Fitted, vec![rows]),
+        _ => layout.push_role(Role::Fitted, vec![rows, output]),
     };
-    layout.push_scalar("training_error");
+    layout.push_role(Role::TrainingError, Vec::new());
     if tested {
-        layout.push_scalar("test_error");
+        layout.push_role(Role::TestError, Vec::new());
     }
     layout
 }

@@ -18,7 +18,7 @@ use crate::model::selection::Selection;
 use crate::model::spec::KernelChoice;
 use crate::model::spec::selection::TRIES;
 use crate::model::usable::usable;
-use crate::model::{Evaluator, ModelError, Posterior};
+use crate::model::{Evaluator, ModelError, Posterior, StateDensity, Tempering};
 use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::Sweep;
@@ -195,10 +195,6 @@ impl Posterior for MlpPosterior {
         sweep::sweep(self, inverse_temperature)
     }
 
-    fn short_sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
-        sweep::short_sweep(self, inverse_temperature)
-    }
-
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
         Box::new(MlpEvaluator::new(self))
     }
@@ -210,6 +206,24 @@ impl Posterior for MlpPosterior {
         Some(draw)
     }
 
+    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        Some(Box::new(MlpPredictor::new(self, &self.layout)))
+    }
+
+    fn tempering(&self) -> Option<&dyn Tempering> {
+        Some(self)
+    }
+
+    fn state_density(&self) -> Option<&dyn StateDensity> {
+        Some(self)
+    }
+}
+
+impl Tempering for MlpPosterior {
+    fn short_sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
+        sweep::short_sweep(self, inverse_temperature)
+    }
+
     fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         let mut state = start::from_prior(self, stream);
         if let Observed::Real(residual) = &self.observed {
@@ -217,7 +231,9 @@ impl Posterior for MlpPosterior {
         }
         Some(state)
     }
+}
 
+impl StateDensity for MlpPosterior {
     fn density_slots(&self) -> Option<Vec<usize>> {
         let mut slots: Vec<usize> = (0..self.shape.len()).collect();
         for group in &self.hierarchy.groups {
@@ -277,10 +293,6 @@ impl Posterior for MlpPosterior {
             slots.extend(residual.movable_slots());
         }
         slots
-    }
-
-    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
-        Some(Box::new(MlpPredictor::new(self, &self.layout)))
     }
 }
 

@@ -7,7 +7,7 @@ use posteria_linalg::{Cholesky, Matrix};
 use super::network::{Network, Rows};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
-use crate::draws::Layout;
+use crate::draws::{Layout, Role};
 use crate::model::residual::{Noise, Residual};
 use crate::model::spec::ResidualFamily;
 use crate::predict::{Family, Predictor};
@@ -25,13 +25,12 @@ pub(super) struct MlpPredictor<'p> {
 
 impl<'p> MlpPredictor<'p> {
     pub(super) fn new(posterior: &'p MlpPosterior, layout: &Layout) -> Self {
-        let range = |name: &str| layout.variable(name).map_or(0..0, |variable| variable.range());
         MlpPredictor {
             posterior,
-            scales: range("residual_scale"),
-            above: range("residual_scale_above"),
-            covariance: range("residual_covariance"),
-            dof: layout.variable("residual_dof").map(|variable| variable.offset),
+            scales: layout.range_of(Role::ResidualScale),
+            above: layout.range_of(Role::ResidualScaleAbove),
+            covariance: layout.range_of(Role::ResidualCovariance),
+            dof: layout.place_of(Role::ResidualDof),
             outputs: Vec::new(),
         }
     }

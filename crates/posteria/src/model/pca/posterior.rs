@@ -9,7 +9,7 @@ use super::predictor::PcaPredictor;
 use super::scatter::Scatter;
 use super::spec::{Pca, precision};
 use crate::data::{Dataset, Standardization};
-use crate::draws::{Dimension, Layout};
+use crate::draws::{Dimension, Layout, Role};
 use crate::model::independent_draw::IndependentDraw;
 use crate::model::usable::usable_rows;
 use crate::model::{Evaluator, ModelError, Posterior};
@@ -146,6 +146,6 @@ fn layout(components: usize, columns: &[String]) -> Layout {
     layout.push("mean", vec![column()]);
     layout.push("loadings", vec![column(), component()]);
     layout.push("loading_scale", vec![component()]);
-    layout.push("residual_scale", vec![column()]);
+    layout.push_role(Role::ResidualScale, vec![column()]);
     layout
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Noise, Residual};
 use crate::data::Standardization;
-use crate::draws::{Dimension, Layout};
+use crate::draws::{Dimension, Layout, Role};
 use crate::model::prior::{Above, Levels};
 use crate::model::spec::ResidualFamily;
 
@@ -20,24 +20,24 @@ impl Residual {
                     let name = "residual_group".into();
                     dimensions.push(Dimension { name, labels: by.labels.clone() });
                 }
-                layout.push("residual_scale", dimensions);
+                layout.push_role(Role::ResidualScale, dimensions);
                 if let Above::Sampled { .. } = levels.above {
-                    layout.push("residual_scale_above", targets.clone());
+                    layout.push_role(Role::ResidualScaleAbove, targets.clone());
                 }
             }
             Noise::Covariance { .. } => {
                 let other = Dimension { name: "target_2".into(), labels: target.labels.clone() };
-                layout.push("residual_covariance", vec![target.clone(), other]);
+                layout.push_role(Role::ResidualCovariance, vec![target.clone(), other]);
             }
         }
         if self.dof.slot().is_some() {
-            layout.push_scalar("residual_dof");
+            layout.push_role(Role::ResidualDof, Vec::new());
         }
         if self.family == ResidualFamily::PerCase {
             let labels = (0..self.rows).map(|row| row.to_string()).collect();
             let mut dimensions = vec![Dimension { name: "case".into(), labels }];
             dimensions.extend(targets);
-            layout.push("case_scale", dimensions);
+            layout.push_role(Role::CaseScale, dimensions);
         }
     }
 

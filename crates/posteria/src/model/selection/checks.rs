@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{INCLUSION, InclusionPrior};
+use super::InclusionPrior;
 use crate::density::checks::assert_counts_follow;
+use crate::draws::Role;
 use crate::model::Posterior;
 use crate::model::spec::{SelectionSpec, Spec};
 use crate::random::{Purpose, Seed, Stream};
@@ -49,7 +50,7 @@ pub(in crate::model) fn set_of(posterior: &dyn Posterior, state: &[f64]) -> Vec<
     let mut draw = vec![0.0; posterior.layout().len()];
     let mut rows = vec![0.0; posterior.rows()];
     posterior.evaluator().evaluate(state, &mut draw, &mut rows).unwrap();
-    let inclusion = posterior.layout().variable(INCLUSION).unwrap().range();
+    let inclusion = posterior.layout().of_role(Role::Inclusion).unwrap().range();
     draw[inclusion].iter().map(|value| *value > 0.5).collect()
 }
 
@@ -67,7 +68,7 @@ pub(in crate::model) fn assert_prior_of_sets_kept(
     let mut evaluator = posterior.evaluator();
     let mut draw = vec![0.0; posterior.layout().len()];
     let mut rows = vec![0.0; posterior.rows()];
-    let inclusion = posterior.layout().variable(INCLUSION).unwrap().range();
+    let inclusion = posterior.layout().of_role(Role::Inclusion).unwrap().range();
     let mut set_of = |state: &[f64]| -> Vec<bool> {
         evaluator.evaluate(state, &mut draw, &mut rows).unwrap();
         draw[inclusion.clone()].iter().map(|value| *value > 0.5).collect()
@@ -150,7 +151,7 @@ fn functions(posterior: &dyn Posterior, state: &[f64]) -> Vec<f64> {
             values.push(if *value == 0.0 { 0.0 } else { (value * value + 1e-3).ln() });
         }
     }
-    let inclusion = &draw[layout.variable(INCLUSION).unwrap().range()];
+    let inclusion = &draw[layout.of_role(Role::Inclusion).unwrap().range()];
     values.push(inclusion.iter().product());
     values
 }

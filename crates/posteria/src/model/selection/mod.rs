@@ -26,11 +26,9 @@ use super::ModelError;
 use super::spec::SelectionSpec;
 use super::spec::selection::MOST_JUMPS;
 use crate::data::Dataset;
-use crate::draws::Layout;
+use crate::draws::{Dimension, Layout, Role};
 use crate::random::Stream;
 
-/// Name of the variable that tells which inputs are in.
-pub const INCLUSION: &str = "inclusion";
 /// Name of the variable that tells how many candidates are in.
 pub const INPUTS_IN_MODEL: &str = "inputs_in_model";
 
@@ -103,7 +101,8 @@ impl Selection {
 
     /// Names what a draw holds of the set.
     pub(super) fn push_layout(&self, layout: &mut Layout, input_names: &[String]) {
-        layout.push_vector(INCLUSION, "input", input_names.to_vec());
+        let inputs = Dimension { name: "input".into(), labels: input_names.to_vec() };
+        layout.push_role(Role::Inclusion, vec![inputs]);
         layout.push_scalar(INPUTS_IN_MODEL);
     }
 

@@ -13,8 +13,10 @@ mod predict;
 mod report;
 mod select;
 mod summary;
+mod units;
 mod verify;
 
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
@@ -43,6 +45,8 @@ pub struct Context {
     pub strict: bool,
     /// What to be careful about, so far.
     pub warnings: Warnings,
+    /// The command line as it was typed.
+    pub typed: Arc<[OsString]>,
 }
 
 impl Context {
@@ -90,18 +94,22 @@ impl Context {
     }
 }
 
-/// Runs the command of `cli`.
-pub fn run(cli: Cli) -> Result<()> {
+/// Runs the command of `cli`, as it was typed.
+pub fn run(cli: Cli, typed: Vec<OsString>) -> Result<()> {
     let global = cli.global;
+    // Units are many: cores have enough to do if each has one.
+    let alone = matches!(cli.command, Command::RunUnit(_)).then_some(NonZero::<usize>::MIN);
     let context = Context {
         output: Output { json: global.json, quiet: global.quiet, mute: false },
         threads: global
             .threads
+            .or(alone)
             .or_else(|| thread::available_parallelism().ok())
             .unwrap_or(NonZero::<usize>::MIN),
         seed: global.seed,
         strict: global.strict,
         warnings: Warnings::default(),
+        typed: typed.into(),
     };
     let done = dispatch(&cli.command, &context);
     if !matches!(done, Err(Failure::BadInput(_))) {
@@ -127,6 +135,10 @@ fn dispatch(command: &Command, context: &Context) -> Result<()> {
         Command::Select(arguments) => select::run(arguments, context),
         Command::Export(arguments) => export::run(arguments, context),
         Command::Verify(arguments) => verify::run(arguments, context),
+        Command::Plan(arguments) => units::plan(arguments, context),
+        Command::RunUnit(arguments) => units::run_unit(arguments, context),
+        Command::Collect(arguments) => units::collect(arguments, context),
+        Command::Join(arguments) => units::join(arguments, context),
         Command::Completions { shell } => describe::completions(*shell, context.output),
         Command::Man { command } => describe::manual(command.as_deref(), context.output),
     }

@@ -91,6 +91,21 @@ fn run(
     Ok(report)
 }
 
+/// Adds to a run whose chains were put together from elsewhere what a fit adds to its own, and reports
+/// on it.
+pub(super) fn joined(path: &Path, context: &Context) -> Result<FitReport> {
+    let run = open(path)?;
+    let prepared = prepare_kept(spec_of((path, &run))?, (path, &run))?;
+    let interrupt = Interrupt::listen().running()?;
+    let words = Words::new(&prepared).render();
+    write_whole(&path.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
+    add_predictive(&prepared, path, &interrupt, context)?;
+    let draws = run.draws_of_variables().running()?;
+    let found = (&draws, run.approximation());
+    let report = FitReport::new(&prepared, path, found, (None, None), context);
+    Ok(report.after(run.extent().warmup, 0.0).stopped(None, Stopped::Asked))
+}
+
 /// Adds to a run that is complete what its data might have been, for readers of its store.
 fn add_predictive(
     prepared: &Prepared,

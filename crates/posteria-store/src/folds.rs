@@ -40,6 +40,12 @@ pub enum PartError {
     /// What takes the place of chains, or is their start, cannot be found.
     #[error(transparent)]
     Approximation(#[from] ApproximationError),
+    /// The table of a fit cannot be read.
+    #[error("{message}")]
+    Table {
+        /// Why.
+        message: String,
+    },
     /// What an approximation found cannot be told.
     #[error("what the approximation found cannot be told: {message}")]
     Told {
@@ -53,6 +59,9 @@ impl From<StoreError> for PartError {
         PartError::Folder(error.into())
     }
 }
+
+/// Reads a table, and conditions the model of a specification on it.
+pub type ReadTable<'a> = dyn Fn(&Spec, &Path) -> Result<Prepared, PartError> + 'a;
 
 /// How a part of larger work is done.
 #[derive(Clone, Copy)]

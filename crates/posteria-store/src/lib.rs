@@ -64,7 +64,7 @@ pub use create::{NewRun, RunFolder};
 pub use error::StoreError;
 pub use export::{Export, write_zarr};
 pub use facts::Extent;
-pub use folds::{FoldRun, PartError, PartOptions, division_name, fold_folder};
+pub use folds::{FoldRun, PartError, PartOptions, ReadTable, division_name, fold_folder};
 pub use of_fit::FitFolderError;
 pub use run::{Run, Status};
 pub use schedule::Cadence;

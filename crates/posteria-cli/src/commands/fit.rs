@@ -92,10 +92,20 @@ fn run(
 }
 
 /// Adds to a run whose chains were put together from elsewhere what a fit adds to its own, and reports
-/// on it.
-pub(super) fn joined(path: &Path, context: &Context) -> Result<FitReport> {
+/// on it. What it is of is read again unless that is known.
+pub(super) fn joined(
+    path: &Path,
+    prepared: Option<Prepared>,
+    context: &Context,
+) -> Result<FitReport> {
     let run = open(path)?;
-    let prepared = prepare_kept(spec_of((path, &run))?, (path, &run))?;
+    let spec = spec_of((path, &run))?;
+    let table = spec.data.path.as_ref().map(PathBuf::from).filter(|table| table.exists());
+    let prepared = match (prepared, table) {
+        (Some(known), _) => known,
+        (None, Some(table)) => prepare(spec, &table)?,
+        (None, None) => prepare_kept(spec, (path, &run))?,
+    };
     let interrupt = Interrupt::listen().running()?;
     let words = Words::new(&prepared).render();
     write_whole(&path.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;

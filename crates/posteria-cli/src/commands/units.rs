@@ -4,9 +4,12 @@ mod collect;
 mod plan;
 mod script;
 
+use std::path::Path;
 use std::time::Instant;
 
-use posteria_store::{PartOptions, Ran, RunFolder, WorkPlan};
+use posteria::fit::Prepared;
+use posteria::model::spec::Spec;
+use posteria_store::{PartError, PartOptions, Ran, RunFolder, WorkPlan};
 use serde::Serialize;
 
 pub use self::collect::collect;
@@ -16,6 +19,7 @@ use crate::approximation::tell;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
+use crate::prepare::prepare;
 use crate::sampling::options;
 use crate::text;
 
@@ -53,7 +57,7 @@ pub fn run_unit(arguments: &args::RunUnit, context: &Context) -> Result<()> {
             PartOptions { threads: context.threads, write: &write, tell: &tell, seen: &|| () };
         let ran = match interrupt.signal() {
             Some(_) => Ran::Stopped,
-            None => plan.run_unit(unit.id, part)?,
+            None => plan.run_unit(unit.id, &read, part)?,
         };
         if let (Ran::Stopped, Some(signal)) = (ran, interrupt.signal()) {
             let shown = text::argument(&arguments.plan.display().to_string());
@@ -88,5 +92,12 @@ pub fn run_unit(arguments: &args::RunUnit, context: &Context) -> Result<()> {
 /// Runs `posteria join`.
 pub fn join(arguments: &args::Join, context: &Context) -> Result<()> {
     RunFolder::join(&arguments.runs, &arguments.out)?;
-    fit::joined(&arguments.out, context)?.print(context)
+    fit::joined(&arguments.out, None, context)?.print(context)
+}
+
+/// Reads the table of a fit that a plan makes.
+fn read(spec: &Spec, table: &Path) -> std::result::Result<Prepared, PartError> {
+    let failed =
+        |failure: Failure| PartError::Table { message: failure.message().unwrap_or_default() };
+    prepare(spec.clone(), table).map_err(failed)
 }

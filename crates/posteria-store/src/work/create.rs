@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::unit::{PlannedDivision, Unit, Work};
 use super::{
-    DIVISIONS, FORMAT, Head, PLAN, RESULTS, RUNS, RunHead, UNITS, WORK, WorkError, WorkPlan,
-    digest, to_json, write_text,
+    DIVISIONS, FORMAT, Head, PARQUET, PLAN, RESULTS, RUNS, RunHead, TABLES, TEXT, UNITS, WORK,
+    WorkError, WorkPlan, digest, to_json, write_text,
 };
 use crate::archive;
 use crate::checkpoint::CHECKPOINT;
@@ -52,8 +52,8 @@ pub enum RunSource<'a> {
     Folder(&'a Path),
     /// A fit in memory.
     Fit(&'a Fit),
-    /// A fit that is to be made, by this plan.
-    New(&'a Prepared, &'a Plan),
+    /// A fit that is to be made by this plan, of the table in this file.
+    New(&'a Prepared, &'a Plan, &'a Path),
 }
 
 impl WorkPlan {
@@ -65,7 +65,7 @@ impl WorkPlan {
     pub fn create(path: &Path, new: &NewPlan<'_>) -> Result<Self, WorkError> {
         let staging = Staging::begin(path)?;
         let root = staging.path();
-        for name in [RUNS, DIVISIONS, WORK, RESULTS] {
+        for name in [RUNS, TABLES, DIVISIONS, WORK, RESULTS] {
             let folder = root.join(name);
             fs::create_dir(&folder).map_err(failure("create", &folder))?;
         }
@@ -74,6 +74,12 @@ impl WorkPlan {
         for (number, planned) in new.runs.iter().enumerate() {
             let copy = root.join(RUNS).join((number + 1).to_string());
             let from = put(planned.source, path, &copy)?;
+            if let RunSource::New(_, _, table) = planned.source {
+                let is_parquet = table.extension().is_some_and(|it| it == "parquet");
+                let ending = if is_parquet { PARQUET } else { TEXT };
+                let copy = root.join(TABLES).join(format!("{}.{ending}", number + 1));
+                fs::copy(table, &copy).map_err(failure("copy", table))?;
+            }
             let run = Run::open(&copy)?;
             let state = fs::read(copy.join(CHECKPOINT)).map_err(failure("read", &copy))?;
             let (specification, data) = (digest(run.spec()), run.data_digest()?);
@@ -122,7 +128,7 @@ fn put(source: RunSource<'_>, plan: &Path, copy: &Path) -> Result<Option<String>
             return Ok(relative(plan, run));
         }
         RunSource::Fit(fit) => RunFolder::save(fit, copy).map_err(part)?,
-        RunSource::New(prepared, plan) => {
+        RunSource::New(prepared, plan, _) => {
             let begun = (prepared, plan);
             let writer =
                 RunFolder::begin(begun, None, copy, WriteOptions::default()).map_err(part)?;
@@ -144,7 +150,7 @@ fn units_of(
         .map_err(|error| PartError::from(FitFolderError::from(error)))?;
     let seed = spec.sampling.seed;
     let unit = |what, work, cost| Unit { id: 0, what, run: number, work, seed, cost };
-    if let RunSource::New(prepared, plan) = planned.source {
+    if let RunSource::New(prepared, plan, _) = planned.source {
         let rows = prepared.data.rows();
         let pace = planned.pace.unwrap_or_else(|| usual_pace(rows, run.layout().len()));
         let cost = pace * plan.iterations() as f64;

@@ -5,6 +5,7 @@
 //! PLAN/units.jsonl       the units, a line each
 //! PLAN/divisions/N.json  how rows are divided
 //! PLAN/runs/N            a copy of every run that the units are parts of
+//! PLAN/tables/N          the table of a fit that is to be made
 //! PLAN/work/             units on their way: run folders
 //! PLAN/results/N.unit    what a unit has found, one file each
 //! ```
@@ -42,6 +43,10 @@ const PLAN: &str = "plan.json";
 const UNITS: &str = "units.jsonl";
 const DIVISIONS: &str = "divisions";
 const RUNS: &str = "runs";
+const TABLES: &str = "tables";
+/// Endings of tables.
+const PARQUET: &str = "parquet";
+const TEXT: &str = "txt";
 const WORK: &str = "work";
 const RESULTS: &str = "results";
 /// No plan has larger files of text.
@@ -132,6 +137,12 @@ impl WorkPlan {
     /// The copy of a run in the plan.
     pub fn run_copy(&self, run: usize) -> PathBuf {
         self.path.join(RUNS).join((run + 1).to_string())
+    }
+
+    /// The table of a fit that is to be made, if the plan has one.
+    pub fn table(&self, run: usize) -> Option<PathBuf> {
+        let named = |ending| self.path.join(TABLES).join(format!("{}.{ending}", run + 1));
+        [named(TEXT), named(PARQUET)].into_iter().find(|path| path.is_file())
     }
 
     /// Calls `each` with every unit, in order.

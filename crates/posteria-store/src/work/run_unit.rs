@@ -13,7 +13,7 @@ use super::unit::{PlannedDivision, Unit, Work};
 use super::{WORK, WorkError, WorkPlan, damaged};
 use crate::archive;
 use crate::disk::failure;
-use crate::folds::{ChainsInFolder, FoldRun, PartError, PartOptions};
+use crate::folds::{ChainsInFolder, FoldRun, PartError, PartOptions, ReadTable};
 use crate::staging::unique;
 use crate::{FitFolderError, Run};
 
@@ -30,11 +30,16 @@ pub enum Ran {
 
 impl WorkPlan {
     /// Does the unit of this number, unless that has been done. Others may do the same at the same
-    /// time, here or on another machine.
+    /// time, here or on another machine. `read` reads the table of a fit that is to be made.
     ///
     /// # Errors
     /// [`WorkError`] if there is no such unit, or it fails.
-    pub fn run_unit(&self, id: usize, options: PartOptions<'_>) -> Result<Ran, WorkError> {
+    pub fn run_unit(
+        &self,
+        id: usize,
+        read: &ReadTable<'_>,
+        options: PartOptions<'_>,
+    ) -> Result<Ran, WorkError> {
         let unit = self.unit(id)?;
         if self.has_result(id) {
             self.check_result(&unit)?;
@@ -42,7 +47,7 @@ impl WorkPlan {
             return Ok(Ran::Before);
         }
         let folder = self.take_up(&unit);
-        let done = self.run_in(&unit, &folder, options).and_then(|done| match done {
+        let done = self.run_in((&unit, &folder), read, options).and_then(|done| match done {
             true => self.keep(&unit, &folder).map(|()| Ran::Done),
             false => Ok(Ran::Stopped),
         });
@@ -64,8 +69,8 @@ impl WorkPlan {
 
     fn run_in(
         &self,
-        unit: &Unit,
-        folder: &Path,
+        (unit, folder): (&Unit, &Path),
+        read: &ReadTable<'_>,
         options: PartOptions<'_>,
     ) -> Result<bool, WorkError> {
         let failed = |error: PartError| WorkError::Unit {
@@ -73,21 +78,41 @@ impl WorkPlan {
             what: unit.what.clone(),
             error: Box::new(error),
         };
-        let fit = self.fit_of(unit.run).map_err(failed)?;
         match unit.work {
             Work::Fold { division, index } => {
+                let fit = self.fit_of(unit.run).map_err(failed)?;
                 let (division, fold) = self.fold_model(&fit, division, index)?;
                 let run = FoldRun::begun(&fit, &division, &fold, folder).map_err(failed)?;
                 run.run(options).map_err(failed)
             }
             Work::Chain { index } => {
-                let plan = Plan { chains: 1, first_chain: index, ..fit.prepared.plan.clone() };
-                chains(&fit.prepared, plan, folder, options).map_err(failed)
+                let prepared = self.prepared(unit.run, read).map_err(failed)?;
+                let plan = Plan { chains: 1, first_chain: index, ..prepared.plan.clone() };
+                chains(&prepared, plan, folder, options).map_err(failed)
             }
             Work::Whole => {
-                chains(&fit.prepared, fit.prepared.plan.clone(), folder, options).map_err(failed)
+                let prepared = self.prepared(unit.run, read).map_err(failed)?;
+                chains(&prepared, prepared.plan.clone(), folder, options).map_err(failed)
             }
         }
+    }
+
+    /// What a fit that is to be made is of: its table, not what a run folder says of it, which is on
+    /// the scale of the user and would differ in the last bits.
+    ///
+    /// # Errors
+    /// [`PartError`] if there is no table, or it is not the one that the plan was made for.
+    pub fn prepared(&self, run: usize, read: &ReadTable<'_>) -> Result<Prepared, PartError> {
+        let begun = Run::open(&self.run_copy(run))?;
+        let spec = Spec::from_toml(begun.spec()).map_err(FitFolderError::from)?;
+        let Some(table) = self.table(run) else {
+            let message = format!("{} has no table; copy the plan again", self.path.display());
+            return Err(PartError::Table { message });
+        };
+        let mut prepared = read(&spec, &table)?;
+        // Where the table was for whoever made the plan.
+        prepared.spec.data.path = spec.data.path;
+        Ok(prepared)
     }
 
     /// A run of the plan as a fit, without its draws.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use posteria_store::{Unit, WorkPlan};
 
 use super::plan::planned;
+use super::read;
 use crate::args::{self, Planned};
 use crate::commands::{Context, assess, compare, fit};
 use crate::failure::{Failure, Result};
@@ -78,7 +79,7 @@ fn join(
     all_there(plan, units, arguments)?;
     plan.join_chains(units, out)?;
     plan.clear_all()?;
-    fit::joined(out, context)?.print(context)
+    fit::joined(out, Some(plan.prepared(0, &read)?), context)?.print(context)
 }
 
 /// Refuses to go on while units are missing, and says which.

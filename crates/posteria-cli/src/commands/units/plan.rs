@@ -177,6 +177,9 @@ fn chains(flags: &args::Fit, (out, typed): (&Path, Value), context: &Context) ->
         return Err(Failure::bad_input(format!("{flag} is not for the plan of a fit; omit it")));
     }
     let job = FitJob::new(flags, context.seed)?;
+    if job.data == Path::new("-") {
+        return Err(Failure::bad_input("a plan copies its table: write it into a file first"));
+    }
     let prepared = prepare(job.spec, &job.data)?;
     if prepared.spec.data.test.is_some() {
         return Err(Failure::bad_input("test in [data] is not for the plan of a fit; omit it"));
@@ -192,7 +195,7 @@ fn chains(flags: &args::Fit, (out, typed): (&Path, Value), context: &Context) ->
     prepared.cautions.iter().for_each(|caution| context.warn(caution));
     let name = job.data.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = format!("{} of {name}", prepared.spec.model.kind.name());
-    let source = RunSource::New(&prepared, plan);
+    let source = RunSource::New(&prepared, plan, &job.data);
     let runs = vec![PlannedRun { name, source, divisions: Vec::new(), pace: None }];
     Ok(WorkPlan::create(out, &NewPlan { action: "fit", arguments: typed, runs })?)
 }

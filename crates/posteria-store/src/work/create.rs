@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::unit::{PlannedDivision, Unit, Work};
 use super::{
-    DIVISIONS, FORMAT, Head, PARQUET, PLAN, RESULTS, RUNS, RunHead, TABLES, TEXT, UNITS, WORK,
-    WorkError, WorkPlan, digest, to_json, write_text,
+    DIVISIONS, EXACT, FORMAT, Head, PARQUET, PLAN, RESULTS, RUNS, RunHead, TABLES, TEXT, UNITS,
+    WORK, WorkError, WorkPlan, digest, exact, to_json, write_text,
 };
 use crate::archive;
 use crate::checkpoint::CHECKPOINT;
@@ -82,7 +82,13 @@ impl WorkPlan {
             }
             let run = Run::open(&copy)?;
             let state = fs::read(copy.join(CHECKPOINT)).map_err(failure("read", &copy))?;
-            let (specification, data) = (digest(run.spec()), run.data_digest()?);
+            let (specification, mut data) = (digest(run.spec()), run.data_digest()?);
+            if let RunSource::Fit(fit) = planned.source {
+                let bytes = exact::encode(&fit.prepared.data);
+                let file = root.join(TABLES).join(format!("{}.{EXACT}", number + 1));
+                fs::write(&file, &bytes).map_err(failure("write", &file))?;
+                data = digest(bytes);
+            }
             let name = planned.name.clone();
             let state = digest(state);
             runs.push(RunHead { name, from, specification, data, state });

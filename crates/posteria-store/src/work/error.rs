@@ -74,6 +74,14 @@ pub enum WorkError {
         /// How many there are.
         count: usize,
     },
+    /// The plan does not have a fold.
+    #[error("{} has no fold {fold} of this division; make a new plan", path.display())]
+    NoFold {
+        /// The plan.
+        path: PathBuf,
+        /// The fold, from 1.
+        fold: usize,
+    },
     /// A result is of something else.
     #[error(
         "{} is a result of {what}; remove it, and run unit {unit} again",

@@ -5,7 +5,7 @@
 //! PLAN/units.jsonl       the units, a line each
 //! PLAN/divisions/N.json  how rows are divided
 //! PLAN/runs/N            a copy of every run that the units are parts of
-//! PLAN/tables/N          the table of a fit that is to be made
+//! PLAN/tables/N          the table of a fit that is to be made, the data of one that was in memory
 //! PLAN/work/             units on their way: run folders
 //! PLAN/results/N.unit    what a unit has found, one file each
 //! ```
@@ -16,6 +16,8 @@
 
 mod create;
 mod error;
+mod exact;
+mod fitted;
 mod results;
 mod run_unit;
 mod unit;
@@ -31,6 +33,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::create::{NewPlan, PlannedRun, RunSource};
 pub use self::error::WorkError;
+pub use self::fitted::PlanFolds;
 pub use self::run_unit::Ran;
 use self::unit::Origin;
 pub use self::unit::{PlannedDivision, Unit, Work};
@@ -47,6 +50,7 @@ const TABLES: &str = "tables";
 /// Endings of tables.
 const PARQUET: &str = "parquet";
 const TEXT: &str = "txt";
+const EXACT: &str = "bits";
 const WORK: &str = "work";
 const RESULTS: &str = "results";
 /// No plan has larger files of text.

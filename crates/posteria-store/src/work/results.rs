@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use posteria::draws::Draws;
 use serde::{Deserialize, Serialize};
 
 use super::unit::{Origin, PlannedDivision, Unit, Work};
@@ -167,18 +166,6 @@ impl WorkPlan {
         }
         RunFolder::remove(&path)?;
         self.unpack(unit, &path)
-    }
-
-    /// The draws of a fold that was fitted.
-    ///
-    /// # Errors
-    /// [`WorkError`] as [`WorkPlan::unpack`].
-    pub fn draws_of(&self, unit: &Unit, scratch: &Path) -> Result<Draws, WorkError> {
-        let path = scratch.join(format!("{:06}.{}", unit.id, unique()));
-        self.unpack(unit, &path)?;
-        let draws = Run::open(&path).and_then(|run| run.draws_of_variables());
-        let _ = fs::remove_dir_all(&path);
-        Ok(draws?)
     }
 
     /// The run that the chains of all units make together, in the new folder `path`.

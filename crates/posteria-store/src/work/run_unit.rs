@@ -10,7 +10,7 @@ use posteria::model::spec::Spec;
 use posteria::sample::Plan;
 
 use super::unit::{PlannedDivision, Unit, Work};
-use super::{WORK, WorkError, WorkPlan, damaged};
+use super::{EXACT, TABLES, WORK, WorkError, WorkPlan, damaged, exact};
 use crate::archive;
 use crate::disk::failure;
 use crate::folds::{ChainsInFolder, FoldRun, PartError, PartOptions, ReadTable};
@@ -80,7 +80,7 @@ impl WorkPlan {
         };
         match unit.work {
             Work::Fold { division, index } => {
-                let fit = self.fit_of(unit.run).map_err(failed)?;
+                let fit = self.fit_of(unit.run)?;
                 let (division, fold) = self.fold_model(&fit, division, index)?;
                 let run = FoldRun::begun(&fit, &division, &fold, folder).map_err(failed)?;
                 run.run(options).map_err(failed)
@@ -116,10 +116,18 @@ impl WorkPlan {
     }
 
     /// A run of the plan as a fit, without its draws.
-    fn fit_of(&self, number: usize) -> Result<Fit, PartError> {
+    fn fit_of(&self, number: usize) -> Result<Fit, WorkError> {
         let run = Run::open(&self.run_copy(number))?;
-        let spec = Spec::from_toml(run.spec()).map_err(FitFolderError::from)?;
-        let prepared = run.prepared(spec)?;
+        let part = |error: FitFolderError| WorkError::from(PartError::from(error));
+        let spec = Spec::from_toml(run.spec()).map_err(|error| part(error.into()))?;
+        let mut prepared = run.prepared(spec).map_err(part)?;
+        let exact = self.path.join(TABLES).join(format!("{}.{EXACT}", number + 1));
+        if exact.is_file() {
+            let Prepared { spec, mut data, encoder, .. } = prepared;
+            exact::restore(&exact, &mut data)?;
+            prepared = Prepared::of_dataset(spec, data, encoder, None)
+                .map_err(|error| part(error.into()))?;
+        }
         let layout = prepared.posterior.layout().clone();
         let draws = Draws::empty(layout, run.extent().chains, 0);
         let memories = run.memories().into_iter().flatten().collect();

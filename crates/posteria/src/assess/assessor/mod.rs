@@ -14,7 +14,7 @@ mod subsample;
 
 pub use error::AssessError;
 pub use held_out::HeldOutRows;
-pub use in_memory::InMemoryRefit;
+pub use in_memory::{FittedFolds, InMemoryRefit};
 pub use information::Information;
 pub(super) use left_out::{check_usable, for_left_out_rows, log_densities};
 pub use method::{Assessed, Method, Repair};

@@ -22,6 +22,7 @@ from ._posteria import (
 from ._prior import prior_draws
 from ._results import Result
 from ._select import select
+from ._units import UnitsError
 from ._warnings import ConvergenceWarning, PosteriaWarning
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Result",
     "SamplingError",
     "SpecificationError",
+    "UnitsError",
     "__version__",
     "compare",
     "evidence",

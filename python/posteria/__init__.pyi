@@ -34,6 +34,7 @@ __all__ = [
     "Result",
     "SamplingError",
     "SpecificationError",
+    "UnitsError",
     "__version__",
     "compare",
     "evidence",
@@ -61,6 +62,13 @@ _Kind: TypeAlias = Literal["linear", "mlp", "gp", "mixture", "pca"]
 
 class PosteriaWarning(UserWarning):
     """Something about data or results that is worth knowing."""
+
+class UnitsError(PosteriaError):
+    """Some units failed; what the others found is kept."""
+
+    failed: dict[str, str]
+    plan: Path
+    def __init__(self, failed: dict[str, str], plan: Path, total: int) -> None: ...
 
 class ConvergenceWarning(PosteriaWarning):
     """A reason not to trust the draws; says what to do about it."""
@@ -212,6 +220,8 @@ def compare(
     seed: int | None = None,
     threads: int | None = None,
     progress: bool | None = None,
+    client: Any = None,
+    plan: _Path | None = None,
 ) -> Result: ...
 def evidence(
     fits: Mapping[str, Fit] | Sequence[Fit],
@@ -295,6 +305,8 @@ class Fit:
         block: int | None = None,
         utility: str | Sequence[str] | None = None,
         seed: int | None = None,
+        client: Any = None,
+        plan: _Path | None = None,
     ) -> Result: ...
     def assess(
         self,

@@ -7,6 +7,7 @@ from ._options import by_holdout, by_kfold, by_loo
 from ._progress import working
 from ._results import Comparison, EvidenceComparison
 from ._table import as_table, labels_of
+from ._units import fitted_by
 from ._warnings import warn
 
 
@@ -26,13 +27,16 @@ def compare(
     seed=None,
     threads=None,
     progress=None,
+    client=None,
+    plan=None,
 ):
     """Which of the ``fits`` (a dictionary of names, or a list) predicts better, and how sure that is.
 
     All rows are left out in turn (``method="loo"``, with the options of :meth:`Fit.loo`) or in folds
     (``"kfold"``, with the options of :meth:`Fit.kfold`), or the fits predict the rows of ``test``, which
     none of them has seen (as :meth:`Fit.assess`). ``utility`` names what predictions are worth, one or
-    several. ``difference`` also asks for the probability of being better by more than that.
+    several. ``difference`` also asks for the probability of being better by more than that. With
+    ``client`` and ``plan``, as :meth:`Fit.kfold` has them, the folds of all fits are fitted elsewhere.
     """
     fits = _named(fits)
     method = method or ("loo" if test is None else "holdout")
@@ -57,10 +61,11 @@ def compare(
         )
     utilities = [utility] if isinstance(utility, str) else list(utility or [])
     table = None if test is None else as_table(test)[0]
-    done = working(threads, progress)
-    found = _posteria.compare(
-        _natives(fits), json.dumps(asked), utilities, table, difference, done
-    )
+    if method != "kfold" and (client is not None or plan is not None):
+        raise _posteria.SpecificationError('only folds are fitted elsewhere: use method="kfold"')
+    done, natives, asked = working(threads, progress), _natives(fits), json.dumps(asked)
+    with fitted_by((client, plan), natives, asked, progress) as folder:
+        found = _posteria.compare(natives, asked, utilities, table, difference, folder, done)
     found = Comparison.of_json(found)
     warn(found.warnings)
     return found

@@ -13,6 +13,7 @@ from ._predict import effects, is_stacked, predict
 from ._progress import working
 from ._results import Assessment, Evidence, PredictiveCheck, Result, frame
 from ._table import as_table, labels_of
+from ._units import fitted_by
 from ._warnings import ConvergenceWarning, tell, warn, warn_of_draws, words
 
 #: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`.
@@ -232,17 +233,32 @@ class Fit(Drawn):
         that of the fit if absent."""
         return self._assess(by_loo(matching, refit, seed), utility)
 
-    def kfold(self, folds=10, *, groups=None, repeats=1, block=None, utility=None, seed=None):
+    def kfold(
+        self,
+        folds=10,
+        *,
+        groups=None,
+        repeats=1,
+        block=None,
+        utility=None,
+        seed=None,
+        client=None,
+        plan=None,
+    ):
         """The same by fits without each of so many folds, corrected for having fewer rows.
 
         ``groups``: a column of the table, or one value per row; rows of a group are left out together.
         ``block``: folds of successive rows, so many rows on either side left out too. ``seed`` divides
         the rows; it is that of the fit if absent.
+
+        ``client``: a ``dask.distributed.Client``, whose workers fit the folds, each on one thread; the
+        numbers are the same. ``plan``: a new folder that keeps what they have found, so that the same
+        call goes on from there after it was stopped, or a fold failed (:class:`UnitsError`).
         """
         method = by_kfold(folds, repeats, block, seed)
         if groups is not None:
             method["labels"] = self._labels(groups)
-        return self._assess(method, utility)
+        return self._assess(method, utility, away=(client, plan))
 
     def assess(self, test, utility=None, *, groups=None, chains=None, seed=None):
         """How good predictions are of the rows of ``test``, which the fit has not seen and which have
@@ -264,10 +280,12 @@ class Fit(Drawn):
             )
         return labels_of(groups, self._data)
 
-    def _assess(self, method, utility, test=None):
+    def _assess(self, method, utility, test=None, away=(None, None)):
         utilities = [utility] if isinstance(utility, str) else list(utility or [])
         asked = json.dumps(method)
-        text = _posteria.assess(self._native, asked, utilities, test, self._working())
+        natives = [("the fit", self._native)]
+        with fitted_by(away, natives, asked, self._progress) as plan:
+            text = _posteria.assess(self._native, asked, utilities, test, plan, self._working())
         found = Assessment.of_json(text)
         rows = found.pop("pointwise")
         names = [it.name for it in found.utilities]

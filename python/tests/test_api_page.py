@@ -23,6 +23,7 @@ SECTIONS = {
         "DataError",
         "SpecificationError",
         "SamplingError",
+        "UnitsError",
         "InternalError",
     ],
 }

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["docs/guide/python.md", "python/README.md", "README.md"]
+MACHINES = "docs/guide/machines.md"
+PAGES = ["docs/guide/python.md", MACHINES, "python/README.md", "README.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-for needed in ("arviz", "pandas", "sklearn"):
+for needed in ("arviz", "distributed", "pandas", "sklearn"):
     pytest.importorskip(needed)
 
 
@@ -22,7 +23,7 @@ def test_the_blocks_of_a_page_run(page, waves, tmp_path, monkeypatch):
     assert len(blocks) == text.count("```python"), "a block does not end"
     assert blocks
     monkeypatch.chdir(tmp_path)
-    if page == "README.md":
+    if page in (MACHINES, "README.md"):
         # The table that its commands have made before.
         waves.to_csv("waves.csv", index=False)
     names = {"__name__": "__main__"}

@@ -6,9 +6,10 @@ mod variational;
 use posteria::caution::Caution;
 use posteria::fit::{ApproximationFindings, FittedApproximation};
 use posteria::model::spec::InferenceChoice;
+use posteria_store::PartError;
 use serde_json::Value;
 
-use crate::failure::{Classify, Result};
+use crate::failure::{Classify, Failure, Result};
 
 /// What was found besides draws, as `RUN/approximation.json` keeps it.
 pub fn json(found: &FittedApproximation<'_>) -> Result<String> {
@@ -24,6 +25,13 @@ pub fn json(found: &FittedApproximation<'_>) -> Result<String> {
     let warnings: Vec<String> = found.cautions.iter().map(Caution::to_string).collect();
     value["warnings"] = warnings.into();
     Ok(serde_json::to_string_pretty(&value).running()? + "\n")
+}
+
+/// The same for whoever writes run folders in parts.
+pub fn tell(found: &FittedApproximation<'_>) -> std::result::Result<String, PartError> {
+    let failed =
+        |failure: Failure| PartError::Told { message: failure.message().unwrap_or_default() };
+    json(found).map_err(failed)
 }
 
 /// What draws of an approximation are called; `None` for chains and committees.

@@ -8,6 +8,7 @@ mod predict;
 mod read;
 mod report;
 mod select;
+mod units;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use check::Check;
@@ -19,6 +20,7 @@ pub use predict::{By, ChainWeights, Choosing, DecisionRule, ModelWeights, Predic
 pub use read::{Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
 pub use select::{Choice, Select};
+pub use units::{Collect, Join, Plan, Planned, RunUnit, Script, Scripted};
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -41,6 +43,7 @@ Examples:
   posteria evidence runs/houses runs/network --method bridge
   posteria select houses.csv --target price --model gp --out runs/selection
   posteria export runs/houses --format csv --out houses-draws.csv
+  posteria plan compare runs/houses runs/network --method kfold -o plan   for several machines
 
 Exit codes: 0 done, 1 failed while running, 2 bad usage or bad input, 3 done but not to be \
 trusted (only with --strict), 130 or 143 interrupted (what was drawn is kept).";
@@ -119,6 +122,14 @@ pub enum Command {
     Export(Export),
     /// Check every checksum of a run folder
     Verify(Verify),
+    /// Divide work into units for several machines: folds, or chains
+    Plan(Box<Plan>),
+    /// Do units of a plan
+    RunUnit(RunUnit),
+    /// Put together what the units of a plan have found
+    Collect(Collect),
+    /// Put runs of single chains together
+    Join(Join),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  posteria completions bash > \
         ~/.local/share/bash-completion/completions/posteria")]

@@ -4,6 +4,6 @@ mod folders;
 mod plan;
 mod subject;
 
-pub use folders::{FoldFolders, division_name};
+pub use folders::FoldFolders;
 pub use plan::Plan;
 pub use subject::Subject;

@@ -13,8 +13,10 @@ mod predict;
 mod report;
 mod select;
 mod summary;
+mod units;
 mod verify;
 
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::thread;
 
@@ -24,18 +26,22 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::warning::Warnings;
 
-/// Runs the command of `cli`.
-pub fn run(cli: Cli) -> Result<()> {
+/// Runs the command of `cli`, as it was typed.
+pub fn run(cli: Cli, typed: Vec<OsString>) -> Result<()> {
     let global = cli.global;
+    // Units are many: cores have enough to do if each has one.
+    let alone = matches!(cli.command, Command::RunUnit(_)).then_some(NonZero::<usize>::MIN);
     let context = Context {
         output: Output { json: global.json, quiet: global.quiet, mute: false },
         threads: global
             .threads
+            .or(alone)
             .or_else(|| thread::available_parallelism().ok())
             .unwrap_or(NonZero::<usize>::MIN),
         seed: global.seed,
         strict: global.strict,
         warnings: Warnings::default(),
+        typed: typed.into(),
     };
     let done = dispatch(&cli.command, &context);
     if !matches!(done, Err(Failure::BadInput(_))) {
@@ -61,6 +67,10 @@ fn dispatch(command: &Command, context: &Context) -> Result<()> {
         Command::Select(arguments) => select::run(arguments, context),
         Command::Export(arguments) => export::run(arguments, context),
         Command::Verify(arguments) => verify::run(arguments, context),
+        Command::Plan(arguments) => units::plan(arguments, context),
+        Command::RunUnit(arguments) => units::run_unit(arguments, context),
+        Command::Collect(arguments) => units::collect(arguments, context),
+        Command::Join(arguments) => units::join(arguments, context),
         Command::Completions { shell } => describe::completions(*shell, context.output),
         Command::Man { command } => describe::manual(command.as_deref(), context.output),
     }

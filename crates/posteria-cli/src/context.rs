@@ -1,5 +1,6 @@
 //! Hold what a command is run with. Commands alone know it; what they call is given what it needs of it.
 
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub struct Context {
     pub strict: bool,
     /// What to be careful about, so far.
     pub warnings: Warnings,
+    /// The command line as it was typed.
+    pub typed: Arc<[OsString]>,
 }
 
 impl Context {

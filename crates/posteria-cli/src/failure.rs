@@ -5,8 +5,10 @@ use std::io;
 use posteria::assess::AssessError;
 use posteria::fit::{ApproximationError, Cancelled, FitError, PredictError};
 use posteria::select::ChoiceError;
+use posteria_store::{PartError, WorkError};
 
 use crate::interrupt::Interrupt;
+use crate::sampling::{folder_failure, store_failure};
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -147,6 +149,32 @@ impl From<ApproximationError> for Failure {
         match error {
             ApproximationError::Model(error) => Failure::BadInput(error.into()),
             error => Failure::Running(error.into()),
+        }
+    }
+}
+
+impl From<PartError> for Failure {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::Folder(error) => folder_failure(error),
+            PartError::Assess(error) => error.into(),
+            PartError::Fit(error) => error.into(),
+            PartError::Approximation(error) => error.into(),
+            PartError::Told { .. } => Failure::Running(error.into()),
+            error => Failure::BadInput(error.into()),
+        }
+    }
+}
+
+impl From<WorkError> for Failure {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Store(error) => store_failure(error),
+            WorkError::Part(error) => error.into(),
+            WorkError::Unit { .. } | WorkError::DamagedResult { .. } => {
+                Failure::Running(error.into())
+            }
+            error => Failure::BadInput(error.into()),
         }
     }
 }

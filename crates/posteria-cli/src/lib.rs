@@ -38,7 +38,8 @@ use crate::args::Cli;
 /// exit code: 0, 1 if it failed, 2 for bad input, 3 for doubtful results if that is to be strict about,
 /// and 128 plus the signal that interrupted it.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let typed: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&typed) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end with 0, wrong usage with 2. A closed pipe changes nothing.
@@ -46,7 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    match commands::run(cli) {
+    match commands::run(cli, typed) {
         Ok(()) => 0,
         Err(failure) => {
             if let Some(message) = failure.message() {

@@ -7,7 +7,7 @@ use posteria::assess::AssessError;
 use posteria::evidence::{EstimateError, EvidenceComparisonError};
 use posteria::fit::{FitError, PredictError, PrepareError};
 use posteria::select::SelectionError;
-use posteria_store::FitFolderError;
+use posteria_store::{FitFolderError, WorkError};
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -84,6 +84,11 @@ fn shell_words(text: &str) -> (Vec<String>, &str) {
 /// Work that was stopped.
 pub(crate) fn cancelled() -> PyErr {
     PyKeyboardInterrupt::new_err("the work was stopped")
+}
+
+/// The exception of work that is divided.
+pub(crate) fn of_work(error: WorkError) -> PyErr {
+    of::<PosteriaError>(error)
 }
 
 /// The exception of a fit.

@@ -9,6 +9,7 @@ mod predictions;
 mod prior;
 mod questions;
 mod table;
+mod units;
 mod work;
 
 use std::ffi::OsString;
@@ -41,6 +42,10 @@ fn _posteria(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit::spec_keys, module)?)?;
     module.add_function(wrap_pyfunction!(density::sample, module)?)?;
     module.add_function(wrap_pyfunction!(density::psis_loo, module)?)?;
+    module.add_function(wrap_pyfunction!(units::plan_folds, module)?)?;
+    module.add_function(wrap_pyfunction!(units::plan_units, module)?)?;
+    module.add_function(wrap_pyfunction!(units::run_unit, module)?)?;
+    module.add_function(wrap_pyfunction!(units::add_result, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! What is asked of fits: how good they are, which is better, which inputs matter, how probable a model.
 
 use std::num::NonZero;
+use std::path::PathBuf;
 
 use posteria::assess::formula::{FormulaError, Statistic};
 use posteria::assess::{
-    AssessOptions, AssessmentReport, Better, CompareOptions, FitChains, Method, Repair, Smoothing,
-    StackedChains, Subsample, TargetFacts, Utility, compare_fits, usual_statistics,
+    AssessOptions, AssessmentReport, Better, CompareOptions, FitChains, FittedFolds, Method,
+    Repair, Smoothing, StackedChains, Subsample, TargetFacts, Utility, compare_fits,
+    usual_statistics,
 };
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::evidence::{self as log_evidence, EvidenceOptions, NamedEvidence, compare_evidence};
@@ -21,6 +23,7 @@ use crate::chains;
 use crate::error::{self, SpecificationError};
 use crate::fit::{Fit, Working, asked, has_draws};
 use crate::table::Table;
+use crate::units;
 use crate::work::run;
 
 /// How good predictions of new rows will be: the JSON of `posteria assess`, with figures of every
@@ -32,10 +35,12 @@ pub(crate) fn assess(
     method: &str,
     utilities: Vec<String>,
     test: Option<&Table>,
+    plan: Option<PathBuf>,
     working: Working<'_>,
 ) -> PyResult<String> {
     let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
     let test = test.map(Table::get).transpose()?;
+    let folds = units::folds(plan)?;
     fit.work(py, working, |fit| {
         let method = asked.method(fit)?;
         let utilities = utilities_of(&utilities, &TargetFacts::of(&fit.prepared.data))?;
@@ -43,7 +48,8 @@ pub(crate) fn assess(
         let chains = asked.stacked.then(stack).transpose()?;
         let (groups, seed) = (asked.labels.clone(), asked.seed());
         let (test, chains) = (test.as_deref(), chains.as_ref());
-        let options = AssessOptions { groups, seed, test, chains };
+        let fitted = folds.as_ref().map(|folds| (folds as &dyn FittedFolds, 0));
+        let options = AssessOptions { groups, seed, test, chains, fitted };
         let found = fit.assess_with(&method, &utilities, &options).map_err(error::of_assess)?;
         let report = found.report(fit).map_err(error::of_assess)?;
         let of_rows = Some(&report.pointwise[..]);
@@ -113,7 +119,7 @@ pub(crate) fn evidence_of_several(
     working: Working<'_>,
 ) -> PyResult<String> {
     let options = evidence_options(&methods)?;
-    of_several(py, &fits, working, |fits| {
+    of_several(py, &fits, (working, 2), |fits| {
         let found = compare_evidence(fits, &options, &prior_weights);
         let found = found.map_err(error::of_evidence_comparison)?;
         let named = found.models.iter().map(|it| &it.evidence);
@@ -139,6 +145,7 @@ fn evidence_options(methods: &[String]) -> PyResult<EvidenceOptions> {
 
 /// Which of these fits of the same rows predicts better: the JSON of `posteria compare`.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "those of a function of Python")]
 pub(crate) fn compare(
     py: Python<'_>,
     fits: Vec<(String, Py<Fit>)>,
@@ -146,16 +153,20 @@ pub(crate) fn compare(
     utilities: Vec<String>,
     test: Option<&Table>,
     difference: Option<f64>,
+    plan: Option<PathBuf>,
     working: Working<'_>,
 ) -> PyResult<String> {
     let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
     let test = test.map(Table::get).transpose()?;
-    of_several(py, &fits, working, |fits| {
+    let folds = units::folds(plan)?;
+    of_several(py, &fits, (working, 2), |fits| {
         let (_, first) = fits[0];
         let method = asked.method(first)?;
         let utilities = utilities_of(&utilities, &TargetFacts::of(&first.prepared.data))?;
         let (groups, seed) = (asked.labels.clone(), asked.seed());
-        let options = CompareOptions { difference, groups, seed, test: test.as_deref() };
+        let fitted = folds.as_ref().map(|folds| folds as &dyn FittedFolds);
+        let test = test.as_deref();
+        let options = CompareOptions { difference, groups, seed, test, fitted };
         let report = compare_fits(fits, &method, &utilities, &options);
         let report = report.map_err(error::of_assess)?;
         let name = |model: &Option<usize>| model.map(|it| report.models[it].as_str());
@@ -165,14 +176,14 @@ pub(crate) fn compare(
 }
 
 /// Does long work with several fits at once, each of which is there once.
-fn of_several<T: Send>(
+pub(crate) fn of_several<T: Send>(
     py: Python<'_>,
     fits: &[(String, Py<Fit>)],
-    working: Working<'_>,
+    (working, least): (Working<'_>, usize),
     work: impl FnOnce(&[(&str, &fitted::Fit)]) -> PyResult<T> + Send,
 ) -> PyResult<T> {
     let named: Vec<(&str, &Fit)> = fits.iter().map(|(name, fit)| (&**name, fit.get())).collect();
-    if named.len() < 2 {
+    if named.len() < least {
         return Err(error::of::<SpecificationError>("give at least two fits"));
     }
     for (index, (name, fit)) in named.iter().enumerate() {
@@ -211,7 +222,7 @@ fn utilities_of(names: &[String], targets: &TargetFacts) -> PyResult<Vec<Utility
 /// What is asked of an assessment, as JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Asked {
+pub(crate) struct Asked {
     method: String,
     /// Leave-one-out: what repairs rows whose weights fail.
     matching: Option<bool>,
@@ -221,7 +232,7 @@ struct Asked {
     repeats: Option<u64>,
     block: Option<usize>,
     /// Rows of a group come together: a number for every row.
-    labels: Option<Vec<usize>>,
+    pub(crate) labels: Option<Vec<usize>>,
     /// Names the streams, in place of that of the fit.
     seed: Option<u64>,
     /// Whether chains are weighed by stacking.
@@ -234,7 +245,7 @@ impl Asked {
     }
 
     /// How rows of a fit are predicted.
-    fn method(&self, fit: &fitted::Fit) -> PyResult<Method> {
+    pub(crate) fn method(&self, fit: &fitted::Fit) -> PyResult<Method> {
         match &*self.method {
             "holdout" => return Ok(Method::HoldOut),
             "loo" => {

@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod added;
+mod archive;
 mod chain_log;
 mod checkpoint;
 mod codec;
@@ -34,6 +35,8 @@ mod disk;
 mod error;
 mod export;
 mod facts;
+mod folds;
+mod join;
 mod lock;
 mod metadata;
 mod names;
@@ -50,6 +53,7 @@ mod statics;
 mod stored;
 mod training;
 mod verify;
+mod work;
 mod writer;
 
 #[cfg(test)]
@@ -60,6 +64,7 @@ pub use create::{NewRun, RunFolder};
 pub use error::StoreError;
 pub use export::{Export, write_zarr};
 pub use facts::Extent;
+pub use folds::{FoldRun, PartError, PartOptions, ReadTable, division_name, fold_folder};
 pub use of_fit::FitFolderError;
 pub use run::{Run, Status};
 pub use schedule::Cadence;
@@ -67,4 +72,8 @@ pub use statics::{Axis, Labels, Pointwise, StaticArray};
 pub use stored::StoredArray;
 pub use training::{TrainingArrays, TrainingData};
 pub use verify::Verified;
+pub use work::{
+    NewPlan, PlanFolds, PlannedDivision, PlannedRun, Ran, RunSource, Unit, Work, WorkError,
+    WorkPlan,
+};
 pub use writer::{RunSummary, RunWriter, WriteOptions};

@@ -165,7 +165,7 @@ fn told(found: &(ApproximationFindings, Vec<Caution>)) -> Result<String, FitFold
 }
 
 /// A draw as a chain kept it.
-fn kept(draws: &Draws, chain: usize, index: usize) -> Kept<'_> {
+pub(crate) fn kept(draws: &Draws, chain: usize, index: usize) -> Kept<'_> {
     let place = chain * draws.draws + index;
     Kept {
         index,

@@ -94,6 +94,11 @@ impl Array {
         !self.is_column() && self.origin != Origin::Draw
     }
 
+    /// Whether it is part of the data that a run was fitted to.
+    pub(crate) fn is_data(&self) -> bool {
+        matches!(self.origin, Origin::Static { .. } | Origin::StaticCoordinate { .. })
+    }
+
     pub(crate) fn shape(&self, draws: usize) -> Vec<usize> {
         let mut shape = self.shape.clone();
         match self.origin {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::checkpoint::CHECKPOINT;
 use crate::disk::{failure, sync_folder};
@@ -54,6 +55,15 @@ impl Staging {
         &self.temporary
     }
 
+    /// Moves the folder of this name in it into its place.
+    pub(crate) fn commit_inner(mut self, name: &str) -> Result<(), StoreError> {
+        let outer = self.temporary.clone();
+        self.temporary = outer.join(name);
+        let moved = self.commit();
+        let _ = fs::remove_dir_all(outer);
+        moved
+    }
+
     /// Moves the folder into its place.
     pub(crate) fn commit(mut self) -> Result<(), StoreError> {
         sync_folder(&self.temporary)?;
@@ -76,6 +86,14 @@ impl Drop for Staging {
             let _ = fs::remove_dir_all(&self.temporary);
         }
     }
+}
+
+/// A name that no other attempt has, here or on another machine.
+pub(crate) fn unique() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_nanos());
+    format!("{:x}-{now:x}-{number}", std::process::id())
 }
 
 /// The longest beginning of `path` at which there is a file.

@@ -209,6 +209,11 @@ impl RunWriter {
         Ok(RunSummary { draws, complete: draws == self.facts.extent.draws })
     }
 
+    /// Whether draws come with the log likelihoods of all rows.
+    pub(crate) fn keeps_log_likelihoods(&self) -> bool {
+        self.facts.rows() > 0
+    }
+
     /// Adds a draw of a chain that has run elsewhere.
     pub(crate) fn append(&self, chain: usize, kept: &Kept<'_>) -> Result<(), StoreError> {
         self.append_to(&mut lock(&self.chains[chain].log), chain, kept)

@@ -110,7 +110,7 @@ pub struct Compare {
 }
 
 /// How rows are predicted, and what that is worth.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub struct How {
     /// How every row is predicted: cross-validation or another method [default: loo]
     #[arg(long, value_enum, value_name = "METHOD")]

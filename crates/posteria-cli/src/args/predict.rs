@@ -186,7 +186,7 @@ impl ModelWeights {
 }
 
 /// How actions are chosen by what they cost, beside an option `cost`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub struct Choosing {
     /// The actions that a cost formula chooses from, numbers or words [default: the classes]
     #[arg(

@@ -36,13 +36,13 @@ pub fn fit(flags: &args::Fit, context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn print(report: &FitReport, context: &Context) -> Result<()> {
+pub(super) fn print(report: &FitReport, context: &Context) -> Result<()> {
     report.warn(&context.warnings);
     context.result(report, || if context.output.quiet { String::new() } else { report.render() })
 }
 
 /// Warns of a fit that will take long, before it begins.
-fn warn_of_size(prepared: &Prepared, plan: &Plan, context: &Context) -> Result<()> {
+pub(super) fn warn_of_size(prepared: &Prepared, plan: &Plan, context: &Context) -> Result<()> {
     let warning = size::check(prepared, plan, context.threads)?;
     warning.into_iter().for_each(|warning| context.warn_at_once(warning));
     Ok(())
@@ -106,6 +106,31 @@ fn run(
     )?;
     add_predictive(prepared, out, &interrupt, context)?;
     Ok(report)
+}
+
+/// Adds to a run whose chains were put together from elsewhere what a fit adds to its own, and reports
+/// on it. What it is of is read again unless that is known.
+pub(super) fn joined(
+    path: &Path,
+    prepared: Option<Prepared>,
+    context: &Context,
+) -> Result<FitReport> {
+    let run = open(path)?;
+    let spec = spec_of((path, &run))?;
+    let table = spec.data.path.as_ref().map(PathBuf::from).filter(|table| table.exists());
+    let prepared = match (prepared, table) {
+        (Some(known), _) => known,
+        (None, Some(table)) => prepare(spec, &table)?,
+        (None, None) => prepare_kept(spec, (path, &run))?,
+    };
+    let interrupt = Interrupt::listen().running()?;
+    let words = Words::new(&prepared).render();
+    write_whole(&path.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
+    add_predictive(&prepared, path, &interrupt, context)?;
+    let draws = run.draws_of_variables().running()?;
+    let found = (&draws, run.approximation());
+    let report = FitReport::new(&prepared, path, found, (None, None), context.threads);
+    Ok(report.after(run.extent().warmup, 0.0).stopped(None, Stopped::Asked))
 }
 
 /// Adds to a run that is complete what its data might have been, for readers of its store.

@@ -180,6 +180,11 @@ fn the_chapter_about_run_folders_runs() {
 }
 
 #[test]
+fn the_chapter_about_more_than_one_machine_runs() {
+    run("docs/guide/machines.md", &table());
+}
+
+#[test]
 fn the_chapter_about_json_runs() {
     run("docs/guide/json.md", &table());
 }

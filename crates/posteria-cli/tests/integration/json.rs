@@ -11,7 +11,7 @@ use crate::posteria::Place;
 const SHORT: &str = "--chains 2 --warmup 60 --draws 60";
 
 /// All schemas of results; the file of what they share is not one of them.
-const SCHEMAS: [&str; 17] = [
+const SCHEMAS: [&str; 19] = [
     "assess",
     "assess-log-lik",
     "check",
@@ -24,8 +24,10 @@ const SCHEMAS: [&str; 17] = [
     "export",
     "fit",
     "fit-dry-run",
+    "plan",
     "predict",
     "report",
+    "run-unit",
     "select",
     "summary",
     "verify",
@@ -216,6 +218,24 @@ fn results_about_models_and_inputs_are_as_their_schemas_say() {
     hold(&place, "select", &format!("{select} --no-choice"));
     hold(&place, "select", "select runs/sets --folds 2 --fold-draws 60");
     hold(&place, "select", "select runs/sets --fold-draws 60");
+}
+
+#[test]
+fn results_of_divided_work_are_as_their_schemas_say() {
+    let place = two_runs();
+    let folds = "runs/both --method kfold --folds 2 --fold-draws 20";
+    hold(&place, "plan", &format!("plan assess {folds} -o plan --script sh"));
+    let done = hold(&place, "run-unit", "run-unit plan 1 2");
+    assert_eq!(done["units"][1]["unit"], 2);
+    hold(&place, "assess", "collect plan");
+    hold(&place, "plan", &format!("plan fit data.csv --target y {SHORT} -o chains"));
+    hold(&place, "run-unit", "run-unit chains 2 1");
+    hold(&place, "fit", "collect chains --out runs/chains");
+    for chain in [1, 2] {
+        let fit = format!("fit data.csv --target y {SHORT} --chain {chain}");
+        hold(&place, "fit", &format!("{fit} --out runs/{chain}"));
+    }
+    hold(&place, "fit", "join runs/1 runs/2 --out runs/joined");
 }
 
 #[test]

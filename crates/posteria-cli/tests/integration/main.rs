@@ -16,6 +16,8 @@ mod networks;
 mod processes;
 // One fold or one chain of a larger job.
 mod units;
+// Work that is divided among machines.
+mod plans;
 // Every command of the guide and the README.
 mod guide;
 // Killed, interrupted, locked, damaged runs.

@@ -193,7 +193,7 @@ impl Fit {
     pub fn stack_chains(&self, seed: Option<Seed>) -> Result<FitChains, AssessError> {
         let seed = seed.unwrap_or(self.prepared.spec.sampling.seed());
         let workers = &self.workers;
-        let kept = InMemoryRefit { fit: self, workers, groups: None };
+        let kept = InMemoryRefit { fit: self, workers, groups: None, fitted: None };
         let of = (&self.prepared, &self.draws);
         FitChains::look(of, seed, workers, |rows| kept.log_likelihoods_of(rows))
     }

@@ -55,8 +55,8 @@ pub mod utility;
 mod waic;
 
 pub use assessor::{
-    AssessError, Assessed, Assessor, Division, EachFold, FoldModel, FoldStart, HeldOut,
-    HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample,
+    AssessError, Assessed, Assessor, Division, EachFold, FittedFolds, FoldModel, FoldStart,
+    HeldOut, HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample,
 };
 pub use averaged::{AveragedPredictions, ModelAverage, StackedScore};
 pub use bootstrap::{Bootstrap, BootstrapError};

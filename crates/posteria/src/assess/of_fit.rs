@@ -3,8 +3,8 @@
 use super::utility::{ELPD, Elpd};
 use super::{
     AssessError, Assessed, AssessmentAsked, AssessmentReport, Assessor, Bootstrap, ExpectedUtility,
-    FitChains, HeldOutRows, InMemoryRefit, Method, PredictOptions, Predictions, RowGroups,
-    RowPrediction, TargetFacts, Utility, UtilityFunction, bayesian_bootstrap,
+    FitChains, FittedFolds, HeldOutRows, InMemoryRefit, Method, PredictOptions, Predictions,
+    RowGroups, RowPrediction, TargetFacts, Utility, UtilityFunction, bayesian_bootstrap,
 };
 use crate::caution::Caution;
 use crate::data::Table;
@@ -40,6 +40,8 @@ pub struct AssessOptions<'a> {
     /// By what weights its chains predict these rows, where they do not count alike
     /// ([`Fit::stack_chains`]).
     pub chains: Option<&'a FitChains>,
+    /// Folds that were fitted elsewhere, and which of several fits this is to them.
+    pub fitted: Option<(&'a dyn FittedFolds, usize)>,
 }
 
 impl Fit {
@@ -136,7 +138,8 @@ impl Fit {
     ) -> Result<FitAssessment, AssessError> {
         let held_out = self.held_out(method, options)?;
         let future = self.future_rows(options, held_out.as_ref())?;
-        let assessed = self.assessed(method, utilities, (&future, held_out.as_ref()))?;
+        let assessed =
+            self.assessed((method, options.fitted), utilities, (&future, held_out.as_ref()))?;
         let bootstrap = future.of_sample(assessed.sample.as_ref());
         let all = with_density(utilities);
         let place = |asked: &Utility| all.iter().position(|utility| *utility == asked);
@@ -172,7 +175,7 @@ impl Fit {
     /// by, and then by every other of these utilities, where `future` rows come in groups.
     pub(super) fn assessed(
         &self,
-        method: &Method,
+        (method, fitted): (&Method, Option<(&dyn FittedFolds, usize)>),
         utilities: &[Utility],
         (future, held_out): (&Bootstrap, Option<&HeldOutRows>),
     ) -> Result<Assessed, AssessError> {
@@ -184,7 +187,7 @@ impl Fit {
         let functions = with_density(utilities).into_iter().map(|it| it.function(&targets));
         let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
         let workers = &self.workers;
-        let refit = &InMemoryRefit { fit: self, workers, groups };
+        let refit = &InMemoryRefit { fit: self, workers, groups, fitted };
         let held_out = held_out.map(HeldOutRows::as_held_out);
         let assessor =
             Assessor { fit: self, utilities: &functions, held_out, seed, workers, refit };
@@ -259,7 +262,8 @@ impl FitAssessment {
         let expected: Vec<_> =
             std::iter::once(density).chain(others.into_iter().cloned()).collect();
         let (workers, seed) = (&fit.workers, bootstrap.seed);
-        let refit = &InMemoryRefit { fit, workers, groups: bootstrap.groups.as_deref() };
+        let refit =
+            &InMemoryRefit { fit, workers, groups: bootstrap.groups.as_deref(), fitted: None };
         let utilities: &[Box<dyn UtilityFunction>] = &[Box::new(Elpd)];
         let held_out = self.held_out.as_ref().map(HeldOutRows::as_held_out);
         let assessor = Assessor { fit, utilities, held_out, seed, workers, refit };

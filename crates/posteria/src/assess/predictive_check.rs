@@ -135,7 +135,7 @@ impl Fit {
     /// [`AssessError`] if the model has no targets, or rows cannot be left out.
     pub fn check(&self, statistics: &[Statistic]) -> Result<PredictiveCheck, AssessError> {
         let (seed, workers) = (self.prepared.spec.sampling.seed(), &self.workers);
-        let refit = &InMemoryRefit { fit: self, workers, groups: None };
+        let refit = &InMemoryRefit { fit: self, workers, groups: None, fitted: None };
         Assessor { fit: self, utilities: &[], held_out: None, seed, workers, refit }
             .check(statistics)
     }

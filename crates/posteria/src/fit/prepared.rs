@@ -172,10 +172,24 @@ impl Prepared {
         Attained::new(&*self.posterior, draws, &self.data.inputs, threads)
     }
 
-    /// Whether draws are those of chains whose predictions can be judged.
-    pub fn is_judged(&self) -> bool {
+    /// Whether each chain may run by itself, wherever: the other ones then neither end its warm-up nor
+    /// say when there are enough draws, and it has the draws that it has among all.
+    pub fn has_independent_chains(&self) -> bool {
+        let sampling = &self.spec.sampling;
+        let waits =
+            sampling.settle == Some(true) || sampling.ess.is_some() || sampling.time.is_some();
+        self.is_sampled() && !waits
+    }
+
+    /// Whether Markov chains draw from the posterior.
+    pub fn is_sampled(&self) -> bool {
         let mcmc = self.spec.sampling.inference() == InferenceChoice::Mcmc;
         mcmc && !self.spec.model.kind.is_unsupervised()
+    }
+
+    /// Whether draws are those of chains whose predictions can be judged.
+    pub fn is_judged(&self) -> bool {
+        self.is_sampled()
     }
 }
 

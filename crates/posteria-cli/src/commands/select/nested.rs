@@ -8,12 +8,13 @@ use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::Spec;
 use posteria::select::{InputChoice, InputTimes, NestedReport, SetTimes, UtilitySummary, visits};
+use posteria_store::division_name;
 
 use super::super::Context;
 use super::assessor::{Assessor, apart};
 use super::sets::{finish, go_on_later};
 use crate::args;
-use crate::assessment::{FoldFolders, Plan, Subject, division_name};
+use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::Source;

@@ -63,6 +63,12 @@ pub enum AssessError {
         /// Why.
         error: Box<FitError>,
     },
+    /// A fold was not fitted elsewhere as was expected.
+    #[error("{reason}")]
+    NotFitted {
+        /// Why.
+        reason: String,
+    },
     /// The model has nothing to predict.
     #[error("this model has no targets to predict")]
     NoTargets,

@@ -1,5 +1,7 @@
 //! Fit without some rows in memory.
 
+use std::fmt::Debug;
+
 use super::{AssessError, Division, EachFold, FoldStart, Refit};
 use crate::draws::Draws;
 use crate::fit::{Fit, InMemory, Workers};
@@ -12,6 +14,17 @@ pub struct InMemoryRefit<'a> {
     pub workers: &'a Workers,
     /// Groups of its rows, where a division is by groups that the fit itself does not know.
     pub groups: Option<&'a [usize]>,
+    /// Folds that were fitted elsewhere, and which of several fits this is to them.
+    pub fitted: Option<(&'a dyn FittedFolds, usize)>,
+}
+
+/// Folds of fits that were fitted elsewhere, such as on other machines.
+pub trait FittedFolds: Sync + Debug {
+    /// The draws of a fold, counted from 0, of the fit of this number.
+    ///
+    /// # Errors
+    /// [`AssessError`] if there are none of this division.
+    fn draws(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, AssessError>;
 }
 
 impl Refit for InMemoryRefit<'_> {
@@ -44,6 +57,12 @@ impl Refit for InMemoryRefit<'_> {
         let counter = self.workers.watch.begin("fits without some rows", indices.len());
         for &index in indices {
             let fold = division.model(self.fit, index)?;
+            if let Some((fitted, number)) = self.fitted {
+                let draws = fitted.draws(number, division, index)?;
+                each(&fold, &draws.laid_out_as(fold.prepared.posterior.layout()))?;
+                counter.job_done();
+                continue;
+            }
             let FoldStart { plan, memories } = division.start(self.fit, &fold);
             let memories = match memories {
                 Some(memories) => memories.into_iter().map(Some).collect(),

@@ -14,7 +14,7 @@ mod subsample;
 
 pub use error::AssessError;
 pub use held_out::HeldOutRows;
-pub use in_memory::InMemoryRefit;
+pub use in_memory::{FittedFolds, InMemoryRefit};
 pub use information::Information;
 pub(super) use left_out::{check_usable, for_left_out_rows, log_densities};
 pub use method::{Assessed, Method, Repair};
@@ -200,17 +200,8 @@ impl<R: Refit> Assessor<'_, R> {
         training: &[RowUtilities],
         (schemes, draws): (&[FoldScheme], Option<usize>),
     ) -> Found<Assessed, R> {
-        let (sampling, data) = (&self.fit.prepared.spec.sampling, &self.fit.prepared.data);
-        // As many as the fit itself has, where it was not said how many.
-        let usual = if sampling.ess.is_some() { self.fit.draws.draws } else { sampling.draws };
-        let draws = draws.unwrap_or(usual);
-        let divisions = schemes.iter().map(|scheme| {
-            let scheme = scheme.resolved(data);
-            let column = scheme.column.as_ref();
-            let labels = column.map(|column| self.refit.labels(column)).transpose()?;
-            Ok(Division::new(scheme, data, labels.as_deref(), draws)?)
-        });
-        let divisions = divisions.collect::<Found<Vec<_>, R>>()?;
+        let labels = |column: &str| self.refit.labels(column);
+        let divisions = Division::all(self.fit, (schemes, draws), labels)?;
         let mut all: Option<Assessed> = None;
         for division in &divisions {
             let one = self.one_division(division, training)?;

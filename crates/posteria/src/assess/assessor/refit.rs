@@ -108,6 +108,29 @@ pub trait Refit: Sync {
 }
 
 impl Division {
+    /// How the rows of `fit` are divided by each of these schemes, with so many draws of every chain of
+    /// a fold, or as many as the fit has. `labels` gives those of a column.
+    ///
+    /// # Errors
+    /// As [`Division::new`], and what `labels` fails with.
+    pub fn all<E: From<AssessError>>(
+        fit: &Fit,
+        (schemes, draws): (&[FoldScheme], Option<usize>),
+        labels: impl Fn(&str) -> Result<Vec<usize>, E>,
+    ) -> Result<Vec<Self>, E> {
+        let (sampling, data) = (&fit.prepared.spec.sampling, &fit.prepared.data);
+        // As many as the fit itself has, where it was not said how many.
+        let usual = if sampling.ess.is_some() { fit.draws.draws } else { sampling.draws };
+        let draws = draws.unwrap_or(usual);
+        let divisions = schemes.iter().map(|scheme| {
+            let scheme = scheme.resolved(data);
+            let column = scheme.column.as_ref();
+            let labels = column.map(|column| labels(column)).transpose()?;
+            Ok(Division::new(scheme, data, labels.as_deref(), draws)?)
+        });
+        divisions.collect()
+    }
+
     /// Divides the rows of `data`, those of a column by the labels that it has.
     ///
     /// # Errors

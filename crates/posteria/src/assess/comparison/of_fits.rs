@@ -2,7 +2,8 @@
 
 use super::{ComparedFit, ComparisonAsked, ComparisonReport, ModelUtilities, check_comparable};
 use crate::assess::{
-    AssessError, AssessOptions, ComparisonError, HeldOutRows, Method, TargetFacts, Utility,
+    AssessError, AssessOptions, ComparisonError, FittedFolds, HeldOutRows, Method, TargetFacts,
+    Utility,
 };
 use crate::data::Table;
 use crate::fit::Fit;
@@ -20,6 +21,8 @@ pub struct CompareOptions<'a> {
     pub seed: Option<Seed>,
     /// Rows that no fit has seen, for [`Method::HoldOut`].
     pub test: Option<&'a Table>,
+    /// Folds of all fits that were fitted elsewhere.
+    pub fitted: Option<&'a dyn FittedFolds>,
 }
 
 /// Which of these fits of the same rows and targets predicts better, by every utility (those that
@@ -38,8 +41,8 @@ pub fn compare_fits(
     let (Some((_, first)), true) = (fits.first(), fits.len() > 1) else {
         return Err(ComparisonError::TooFew.into());
     };
-    let CompareOptions { difference, groups, seed, test } = options.clone();
-    let of_rows = &AssessOptions { groups, seed, test, chains: None };
+    let CompareOptions { difference, groups, seed, test, fitted } = options.clone();
+    let of_rows = &AssessOptions { groups, seed, test, ..AssessOptions::default() };
     let held_out = fits.iter().map(|(_, fit)| fit.held_out(method, of_rows));
     let held_out = held_out.collect::<Result<Vec<Option<HeldOutRows>>, _>>()?;
     let compared = fits.iter().zip(&held_out).map(|((name, fit), held_out)| {
@@ -51,8 +54,9 @@ pub fn compare_fits(
     let utilities = if utilities.is_empty() { &usual[..] } else { utilities };
     let bootstrap = &first.future_rows(of_rows, held_out[0].as_ref())?;
     let mut models = Vec::with_capacity(fits.len());
-    for ((name, fit), held_out) in fits.iter().zip(&held_out) {
-        let assessed = fit.assessed(method, utilities, (bootstrap, held_out.as_ref()))?;
+    for (number, ((name, fit), held_out)) in fits.iter().zip(&held_out).enumerate() {
+        let how = (method, fitted.map(|folds| (folds, number)));
+        let assessed = fit.assessed(how, utilities, (bootstrap, held_out.as_ref()))?;
         models.push(ModelUtilities::new(name, assessed, &models)?);
     }
     let density = utilities.contains(&Utility::Elpd);

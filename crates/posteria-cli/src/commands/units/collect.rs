@@ -1,0 +1,112 @@
+//! Put together what units have found, and go on as the command by itself.
+
+use std::path::PathBuf;
+
+use posteria::caution::shell_word;
+use posteria_store::{Unit, WorkPlan};
+
+use super::plan::planned;
+use super::read;
+use crate::args::{self, Planned};
+use crate::commands::{Context, assess, compare, fit};
+use crate::failure::{Failure, Result};
+use crate::text;
+
+/// Most units that are named one by one.
+const MOST_NAMED: usize = 5;
+
+/// Runs `posteria collect`.
+pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
+    if context.seed.is_some() {
+        return Err(Failure::bad_input("a plan keeps its seed; omit --seed"));
+    }
+    let plan = WorkPlan::open(&arguments.plan)?;
+    let (action, seed) = planned(&plan)?;
+    let units = plan.units()?;
+    if matches!(action, Planned::Fit(_)) {
+        return join(&plan, &units, arguments, context);
+    }
+    if arguments.out.is_some() {
+        return Err(Failure::bad_input(
+            "--out is for the plan of a fit; folds go into the folders of their runs, so omit it",
+        ));
+    }
+    let runs = (0..plan.run_names().count())
+        .map(|run| plan.origin_of(run))
+        .collect::<Result<Vec<PathBuf>, _>>()?;
+    let mut refused = Vec::new();
+    for unit in units.iter().filter(|unit| plan.has_result(unit.id)) {
+        // One that is wrong does not keep the others from their places.
+        if let Err(error) = plan.install_fold(unit, &runs[unit.run]) {
+            refused.push(Failure::from(error));
+        }
+    }
+    if let Some(first) = refused.into_iter().next() {
+        return Err(first);
+    }
+    all_there(&plan, &units, arguments)?;
+    plan.clear_all()?;
+    let context = &Context { seed, ..context.clone() };
+    match action {
+        Planned::Assess(mut it) => {
+            it.assess.run = runs.into_iter().next();
+            it.assess.how.method = Some(args::AssessMethod::Kfold);
+            assess::run(&it.assess, context)
+        }
+        Planned::Compare(mut it) => {
+            it.compare.runs = runs;
+            it.compare.how.method = Some(args::AssessMethod::Kfold);
+            compare::run(&it.compare, context)
+        }
+        Planned::Fit(_) => Ok(()),
+    }
+}
+
+/// The run that the chains make together.
+fn join(
+    plan: &WorkPlan,
+    units: &[Unit],
+    arguments: &args::Collect,
+    context: &Context,
+) -> Result<()> {
+    let Some(out) = &arguments.out else {
+        return Err(Failure::bad_input(
+            "say where the run shall be: posteria collect PLAN --out RUN",
+        ));
+    };
+    for unit in units.iter().filter(|unit| plan.has_result(unit.id)) {
+        plan.check_result(unit)?;
+    }
+    all_there(plan, units, arguments)?;
+    plan.join_chains(units, out)?;
+    plan.clear_all()?;
+    fit::print(&fit::joined(out, Some(plan.prepared(0, &read)?), context)?, context)
+}
+
+/// Refuses to go on while units are missing, and says which.
+fn all_there(plan: &WorkPlan, units: &[Unit], arguments: &args::Collect) -> Result<()> {
+    let missing: Vec<&Unit> = units.iter().filter(|unit| !plan.has_result(unit.id)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<String> = missing
+        .iter()
+        .take(MOST_NAMED)
+        .map(|unit| format!("{} ({})", unit.id, unit.what))
+        .collect();
+    let more = match missing.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let numbers: Vec<String> =
+        missing.iter().take(MOST_NAMED).map(|unit| unit.id.to_string()).collect();
+    let shown = shell_word(&arguments.plan.display().to_string());
+    Err(Failure::Running(anyhow::anyhow!(
+        "{} of {} are missing: {}{more}; what is there is kept; run them with posteria run-unit {shown} \
+         {}, and collect again",
+        missing.len(),
+        text::count(units.len(), "unit"),
+        named.join(", "),
+        numbers.join(" "),
+    )))
+}

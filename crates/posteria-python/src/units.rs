@@ -1,0 +1,113 @@
+//! Folds of fits as units for other machines: planned here, done anywhere, assessed here.
+
+use std::path::PathBuf;
+
+use posteria::assess::{Division, Method};
+use posteria::fit as fitted;
+use posteria_store::{
+    NewPlan, PartError, PartOptions, PlanFolds, PlannedDivision, PlannedRun, Ran, RunSource,
+    WorkError, WorkPlan, WriteOptions,
+};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::error::{self, PosteriaError, SpecificationError};
+use crate::fit::{Fit, Working, asked as work_asked};
+use crate::questions::{Asked, of_several};
+use crate::work::run;
+
+/// Writes the folds of fits as a plan into a new folder; what the units are, as JSON. `method` is that
+/// of an assessment.
+#[pyfunction]
+pub(crate) fn plan_folds(
+    py: Python<'_>,
+    fits: Vec<(String, Py<Fit>)>,
+    method: &str,
+    path: PathBuf,
+    working: Working<'_>,
+) -> PyResult<String> {
+    let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+    of_several(py, &fits, (working, 1), |fits| {
+        let arguments = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+        let runs = fits.iter().map(|(name, fit)| planned(name, fit, &asked));
+        let runs = runs.collect::<PyResult<Vec<_>>>()?;
+        let new = NewPlan { action: "python", arguments, runs };
+        let plan = WorkPlan::create(&path, &new).map_err(error::of_work)?;
+        units_of(&plan)
+    })
+}
+
+/// The folds of a fit.
+fn planned<'f>(name: &str, fit: &'f fitted::Fit, asked: &Asked) -> PyResult<PlannedRun<'f>> {
+    let Method::KFold { schemes, draws } = asked.method(fit)? else {
+        return Err(error::of::<SpecificationError>("only folds are units"));
+    };
+    let labels = |_: &str| Ok(asked.labels.clone().unwrap_or_default());
+    if asked.labels.as_ref().is_some_and(|labels| labels.len() != fit.rows()) {
+        return Err(error::of::<SpecificationError>("give one group for every row of the fit"));
+    }
+    let all = Division::all(fit, (&schemes, draws), labels).map_err(error::of_assess)?;
+    let divisions = all.into_iter().map(|Division { scheme, folds, draws }| {
+        let labels = scheme.column.as_ref().and(asked.labels.clone());
+        let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();
+        (PlannedDivision { scheme, folds: folds.count(), draws, labels }, training)
+    });
+    let (source, divisions) = (RunSource::Fit(fit), divisions.collect());
+    Ok(PlannedRun { name: name.into(), source, divisions, pace: None })
+}
+
+fn units_of(plan: &WorkPlan) -> PyResult<String> {
+    let units = plan.units().map_err(error::of_work)?;
+    let each = units.into_iter().map(|unit| {
+        let done = plan.has_result(unit.id);
+        json!({ "id": unit.id, "what": unit.what, "cost": unit.cost, "seed": unit.seed, "done": done })
+    });
+    Ok(json!(each.collect::<Vec<_>>()).to_string())
+}
+
+/// What the units of the plan in a folder are, as JSON.
+#[pyfunction]
+pub(crate) fn plan_units(path: PathBuf) -> PyResult<String> {
+    units_of(&WorkPlan::open(&path).map_err(error::of_work)?)
+}
+
+/// Does a unit of the plan in a folder on one thread; its result.
+#[pyfunction]
+pub(crate) fn run_unit(py: Python<'_>, path: PathBuf, unit: usize) -> PyResult<Vec<u8>> {
+    run(py, work_asked((std::num::NonZero::new(1), None), false), |workers| {
+        let plan = WorkPlan::open(&path).map_err(error::of_work)?;
+        let write = WriteOptions::default();
+        let seen = || {
+            if workers.go_on().is_err() {
+                write.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        let tell = |found: &fitted::FittedApproximation<'_>| {
+            serde_json::to_string(&found.findings)
+                .map_err(|error| PartError::Told { message: error.to_string() })
+        };
+        let threads = workers.threads;
+        let part = PartOptions { threads, write: &write, tell: &tell, seen: &seen };
+        let read = |_: &_, _: &_| {
+            let message = "the plan of a fit is done by posteria run-unit".into();
+            Err(PartError::Table { message })
+        };
+        match plan.run_unit(unit, &read, part).map_err(error::of_work)? {
+            Ran::Stopped => Err(error::cancelled()),
+            Ran::Done | Ran::Before => plan.result_bytes(unit).map_err(error::of_work),
+        }
+    })
+}
+
+/// Puts the result of a unit into the plan in a folder, if it is of that.
+#[pyfunction]
+pub(crate) fn add_result(path: PathBuf, unit: usize, result: &[u8]) -> PyResult<()> {
+    let plan = WorkPlan::open(&path).map_err(error::of_work)?;
+    plan.add_result(unit, result).map_err(error::of_work)
+}
+
+/// The folds that a plan has found, if there is one.
+pub(crate) fn folds(path: Option<PathBuf>) -> PyResult<Option<PlanFolds>> {
+    let open = |path: PathBuf| WorkPlan::open(&path).and_then(PlanFolds::new);
+    path.map(open).transpose().map_err(|error: WorkError| error::of::<PosteriaError>(error))
+}

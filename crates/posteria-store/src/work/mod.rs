@@ -1,0 +1,266 @@
+//! Divide work into units that machines do one by one, and join what they have found.
+//!
+//! ```text
+//! PLAN/plan.json         what is asked for, of which runs; digests; how many units
+//! PLAN/units.jsonl       the units, a line each
+//! PLAN/divisions/N.json  how rows are divided
+//! PLAN/runs/N            a copy of every run that the units are parts of
+//! PLAN/tables/N          the table of a fit that is to be made, the data of one that was in memory
+//! PLAN/work/             units on their way: run folders
+//! PLAN/results/N.unit    what a unit has found, one file each
+//! ```
+//!
+//! All paths are relative, so that a plan may be copied. Nothing is locked: a result appears under its
+//! name when it is whole, and whoever comes second with the same unit has the same bytes. A unit goes
+//! on from the furthest checkpoint that anyone has left of it, in a folder of its own.
+
+mod create;
+mod error;
+mod exact;
+mod fitted;
+mod results;
+mod run_unit;
+mod unit;
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+pub use self::create::{NewPlan, PlannedRun, RunSource};
+pub use self::error::WorkError;
+pub use self::fitted::PlanFolds;
+pub use self::run_unit::Ran;
+use self::unit::Origin;
+pub use self::unit::{PlannedDivision, Unit, Work};
+use crate::create::VERSION;
+use crate::disk::failure;
+
+/// The format that this version writes and reads.
+const FORMAT: u32 = 1;
+const PLAN: &str = "plan.json";
+const UNITS: &str = "units.jsonl";
+const DIVISIONS: &str = "divisions";
+const RUNS: &str = "runs";
+const TABLES: &str = "tables";
+/// Endings of tables.
+const PARQUET: &str = "parquet";
+const TEXT: &str = "txt";
+const EXACT: &str = "bits";
+const WORK: &str = "work";
+const RESULTS: &str = "results";
+/// No plan has larger files of text.
+const LARGEST: u64 = 1 << 30;
+
+/// A folder of units.
+#[derive(Debug)]
+pub struct WorkPlan {
+    path: PathBuf,
+    head: Head,
+}
+
+/// What `plan.json` says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    format: u32,
+    version: String,
+    action: String,
+    arguments: Value,
+    runs: Vec<RunHead>,
+    divisions: usize,
+    units: usize,
+}
+
+/// A run that units are parts of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunHead {
+    /// What it is called.
+    name: String,
+    /// Where it is, from the folder of the plan; nowhere if it is made by the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    specification: String,
+    data: String,
+    state: String,
+}
+
+impl WorkPlan {
+    /// Opens the plan in a folder.
+    ///
+    /// # Errors
+    /// [`WorkError`] if there is none, or one of another version.
+    pub fn open(path: &Path) -> Result<Self, WorkError> {
+        let file = path.join(PLAN);
+        if !file.is_file() {
+            return Err(WorkError::NotAPlan { path: path.to_path_buf(), missing: PLAN });
+        }
+        let value: Value = read_json(&file)?;
+        match value["format"].as_u64().and_then(|it| u32::try_from(it).ok()) {
+            Some(found) if found > FORMAT => {
+                let path = path.to_path_buf();
+                return Err(WorkError::Newer { path, found, supported: FORMAT });
+            }
+            Some(1..) => {}
+            _ => return Err(damaged(&file, "it does not say which format it has")),
+        }
+        let head: Head =
+            serde_json::from_value(value).map_err(|error| damaged(&file, error.to_string()))?;
+        if head.version != VERSION {
+            let (path, found) = (path.to_path_buf(), head.version);
+            return Err(WorkError::OtherVersion { path, found, running: VERSION });
+        }
+        Ok(WorkPlan { path: path.to_path_buf(), head })
+    }
+
+    /// What is asked for: the name of a command.
+    pub fn action(&self) -> &str {
+        &self.head.action
+    }
+
+    /// With which arguments, as whoever made the plan keeps them.
+    pub fn arguments(&self) -> &Value {
+        &self.head.arguments
+    }
+
+    /// Number of units.
+    pub fn count(&self) -> usize {
+        self.head.units
+    }
+
+    /// Names of the runs that units are parts of.
+    pub fn run_names(&self) -> impl Iterator<Item = &str> {
+        self.head.runs.iter().map(|run| &*run.name)
+    }
+
+    /// The copy of a run in the plan.
+    pub fn run_copy(&self, run: usize) -> PathBuf {
+        self.path.join(RUNS).join((run + 1).to_string())
+    }
+
+    /// The table of a fit that is to be made, if the plan has one.
+    pub fn table(&self, run: usize) -> Option<PathBuf> {
+        let named = |ending| self.path.join(TABLES).join(format!("{}.{ending}", run + 1));
+        [named(TEXT), named(PARQUET)].into_iter().find(|path| path.is_file())
+    }
+
+    /// Calls `each` with every unit, in order.
+    ///
+    /// # Errors
+    /// [`WorkError`] if they cannot be read, and what `each` fails with.
+    pub fn each_unit<E: From<WorkError>>(
+        &self,
+        mut each: impl FnMut(Unit) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let path = self.path.join(UNITS);
+        let file = File::open(&path).map_err(|it| WorkError::from(failure("open", &path)(it)))?;
+        let mut number = 0;
+        for line in BufReader::new(file.take(LARGEST)).lines() {
+            let line = line.map_err(|it| WorkError::from(failure("read", &path)(it)))?;
+            number += 1;
+            each(self.parsed(&path, &line, number)?)?;
+        }
+        match number == self.head.units {
+            true => Ok(()),
+            false => Err(damaged(&path, "it has not as many units as the plan says").into()),
+        }
+    }
+
+    /// All units, in order.
+    ///
+    /// # Errors
+    /// [`WorkError`] if they cannot be read.
+    pub fn units(&self) -> Result<Vec<Unit>, WorkError> {
+        let mut units = Vec::new();
+        self.each_unit::<WorkError>(|unit| {
+            units.push(unit);
+            Ok(())
+        })?;
+        Ok(units)
+    }
+
+    /// The unit of this number, from 1.
+    ///
+    /// # Errors
+    /// [`WorkError::NoUnit`] if there is none.
+    pub fn unit(&self, id: usize) -> Result<Unit, WorkError> {
+        let none = || WorkError::NoUnit { path: self.path.clone(), unit: id, count: self.count() };
+        if !(1..=self.count()).contains(&id) {
+            return Err(none());
+        }
+        let path = self.path.join(UNITS);
+        let file = File::open(&path).map_err(failure("open", &path))?;
+        // Lines before it are passed over without being understood.
+        let line = BufReader::new(file.take(LARGEST)).lines().nth(id - 1).ok_or_else(none)?;
+        self.parsed(&path, &line.map_err(failure("read", &path))?, id)
+    }
+
+    fn parsed(&self, path: &Path, line: &str, number: usize) -> Result<Unit, WorkError> {
+        let wrong = |what: String| damaged(path, format!("line {number}: {what}"));
+        let unit: Unit = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+        let knows = |division| division < self.head.divisions;
+        let fits = match unit.work {
+            Work::Fold { division, .. } => knows(division),
+            Work::Chain { .. } | Work::Whole => true,
+        };
+        if unit.id != number || unit.run >= self.head.runs.len() || !fits {
+            return Err(wrong("it is not a unit of this plan".into()));
+        }
+        Ok(unit)
+    }
+
+    /// A division, with the digest of its text.
+    fn division(&self, division: usize) -> Result<(PlannedDivision, String), WorkError> {
+        let path = self.path.join(DIVISIONS).join(format!("{}.json", division + 1));
+        let text = read_text(&path)?;
+        let read = serde_json::from_str(&text).map_err(|it| damaged(&path, it.to_string()))?;
+        Ok((read, digest(&text)))
+    }
+
+    /// What the result of a unit is of.
+    fn origin(&self, unit: &Unit) -> Result<Origin, WorkError> {
+        let RunHead { specification, data, state, .. } = self.head.runs[unit.run].clone();
+        let work = match unit.work {
+            Work::Fold { division, index } => {
+                format!("fold {index} of {}", self.division(division)?.1)
+            }
+            Work::Chain { index } => format!("chain {index}"),
+            Work::Whole => "whole".into(),
+        };
+        let version = self.head.version.clone();
+        Ok(Origin { version, data, specification, state, work: digest(&work) })
+    }
+}
+
+/// SHA-256 in hexadecimal digits.
+fn digest(content: impl AsRef<[u8]>) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn damaged(path: &Path, what: impl Into<String>) -> WorkError {
+    WorkError::Damaged { path: path.to_path_buf(), what: what.into() }
+}
+
+fn read_text(path: &Path) -> Result<String, WorkError> {
+    let mut text = String::new();
+    let file = File::open(path).map_err(failure("open", path))?;
+    file.take(LARGEST).read_to_string(&mut text).map_err(failure("read", path))?;
+    Ok(text)
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, WorkError> {
+    serde_json::from_str(&read_text(path)?).map_err(|error| damaged(path, error.to_string()))
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), WorkError> {
+    Ok(fs::write(path, text).map_err(failure("write", path))?)
+}
+
+fn to_json(value: &impl Serialize) -> Result<String, WorkError> {
+    serde_json::to_string(value).map_err(|error| damaged(Path::new(PLAN), error.to_string()))
+}

@@ -1,0 +1,214 @@
+//! What units have found: one file each, which appears when it is whole.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::unit::{Origin, PlannedDivision, Unit, Work};
+use super::{RESULTS, RunHead, WorkError, WorkPlan, digest, to_json};
+use crate::archive::{Packed, pack};
+use crate::checkpoint::CHECKPOINT;
+use crate::disk::failure;
+use crate::folds::{PartError, fold_folder};
+use crate::staging::unique;
+use crate::{Run, RunFolder, StoreError};
+
+/// The head of a result.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResultHead {
+    unit: usize,
+    what: String,
+    of: Origin,
+}
+
+impl WorkPlan {
+    /// The file of the result of a unit.
+    pub fn result_file(&self, id: usize) -> PathBuf {
+        self.path.join(RESULTS).join(format!("{id:06}.unit"))
+    }
+
+    /// Whether there is a result of a unit.
+    pub fn has_result(&self, id: usize) -> bool {
+        self.result_file(id).is_file()
+    }
+
+    /// The numbers of the units that have no result, in order.
+    pub fn missing(&self) -> Vec<usize> {
+        (1..=self.count()).filter(|id| !self.has_result(*id)).collect()
+    }
+
+    /// Puts what a unit has left in `folder` among the results.
+    pub(super) fn keep(&self, unit: &Unit, folder: &Path) -> Result<(), WorkError> {
+        let (what, of) = (unit.what.clone(), self.origin(unit)?);
+        let head = to_json(&ResultHead { unit: unit.id, what, of })?;
+        let bytes = pack(folder, &head)?;
+        self.keep_bytes(unit.id, &bytes)
+    }
+
+    /// Puts a result that was made elsewhere among the results.
+    ///
+    /// # Errors
+    /// [`WorkError`] if it is of another unit, or damaged.
+    pub fn add_result(&self, id: usize, bytes: &[u8]) -> Result<(), WorkError> {
+        self.checked(&self.unit(id)?, bytes)?;
+        self.keep_bytes(id, bytes)
+    }
+
+    fn keep_bytes(&self, id: usize, bytes: &[u8]) -> Result<(), WorkError> {
+        let path = self.result_file(id);
+        let temporary = path.with_file_name(format!(".{id:06}.{}.part", unique()));
+        let written = fs::File::create_new(&temporary).and_then(|mut file| {
+            std::io::Write::write_all(&mut file, bytes)?;
+            file.sync_all()?;
+            // Whoever comes second puts the same bytes in their place.
+            fs::rename(&temporary, &path)
+        });
+        if written.is_err() {
+            // What went wrong is told; that the remains stay would only hide it.
+            let _ = fs::remove_file(&temporary);
+        }
+        Ok(written.map_err(failure("write", &path))?)
+    }
+
+    /// The result of a unit, compared with what it must be of.
+    fn checked<'b>(&self, unit: &Unit, bytes: &'b [u8]) -> Result<Packed<'b>, WorkError> {
+        let (path, number) = (self.result_file(unit.id), unit.id);
+        let wrong = |error| WorkError::DamagedResult { path: path.clone(), error, unit: number };
+        let packed = Packed::read(bytes).map_err(wrong)?;
+        let head: ResultHead = serde_json::from_str(&packed.head)
+            .map_err(|error| wrong(StoreError::damaged("the head", error.to_string())))?;
+        match self.origin(unit)?.differs(&head.of) {
+            None => Ok(packed),
+            Some(differs) => {
+                let what = format!("{differs}: of {}", head.what);
+                Err(WorkError::OtherResult { path, what, unit: number })
+            }
+        }
+    }
+
+    /// Checks the result of a unit, all of its bytes.
+    ///
+    /// # Errors
+    /// [`WorkError`] if there is none, it is of something else, or damaged.
+    pub fn check_result(&self, unit: &Unit) -> Result<(), WorkError> {
+        let bytes = self.result_bytes(unit.id)?;
+        self.checked(unit, &bytes).map(|_| ())
+    }
+
+    /// The bytes of the result of a unit.
+    ///
+    /// # Errors
+    /// [`WorkError`] if it cannot be read.
+    pub fn result_bytes(&self, id: usize) -> Result<Vec<u8>, WorkError> {
+        let path = self.result_file(id);
+        Ok(fs::read(&path).map_err(failure("read", &path))?)
+    }
+
+    /// Makes the result of a unit the folder `path`, of which nothing is there yet: at once and whole.
+    ///
+    /// # Errors
+    /// [`WorkError`] as [`WorkPlan::check_result`], and if the folder cannot be written.
+    pub fn unpack(&self, unit: &Unit, path: &Path) -> Result<(), WorkError> {
+        let bytes = self.result_bytes(unit.id)?;
+        let packed = self.checked(unit, &bytes)?;
+        let parent = path.parent().unwrap_or(path);
+        fs::create_dir_all(parent).map_err(failure("create", parent))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.new-{}", unique()));
+        let unpacked = packed
+            .unpack(&temporary)
+            .and_then(|()| fs::rename(&temporary, path).map_err(failure("create", path)));
+        if unpacked.is_err() {
+            let _ = fs::remove_dir_all(&temporary);
+        }
+        Ok(unpacked?)
+    }
+
+    /// Where the run that units are parts of is now, if it is still the one that was planned for:
+    /// at the name that it was given, or where it was seen from the plan.
+    ///
+    /// # Errors
+    /// [`WorkError::OtherRun`] if it is not there, or has changed.
+    pub fn origin_of(&self, run: usize) -> Result<PathBuf, WorkError> {
+        let head = &self.head.runs[run];
+        let named = PathBuf::from(&head.name);
+        let seen = head.from.as_ref().map(|from| self.path.join(from));
+        let candidates: Vec<PathBuf> =
+            [Some(named.clone()), seen].into_iter().flatten().filter(|it| it.exists()).collect();
+        let mut first = None;
+        for path in candidates {
+            match changed(head, &path)? {
+                None => return Ok(path),
+                Some(what) => {
+                    first.get_or_insert(WorkError::OtherRun { path, what });
+                }
+            }
+        }
+        let gone = WorkError::OtherRun { path: named, what: "is not where it was when" };
+        Err(first.unwrap_or(gone))
+    }
+
+    /// Puts the fold that a unit has fitted where assessments of the run in `run` look for it. What is
+    /// there already, and is complete, stays.
+    ///
+    /// # Errors
+    /// [`WorkError`] as [`WorkPlan::unpack`].
+    pub fn install_fold(&self, unit: &Unit, run: &Path) -> Result<(), WorkError> {
+        let Work::Fold { division, index } = unit.work else { return Ok(()) };
+        let (PlannedDivision { scheme, folds, draws, .. }, _) = self.division(division)?;
+        let path = fold_folder(run, (&scheme, folds), index);
+        if let Ok(there) = Run::open(&path)
+            && there.chain_draws().iter().all(|own| *own >= draws)
+        {
+            return Ok(());
+        }
+        RunFolder::remove(&path)?;
+        self.unpack(unit, &path)
+    }
+
+    /// The run that the chains of all units make together, in the new folder `path`.
+    ///
+    /// # Errors
+    /// [`WorkError`] as [`WorkPlan::unpack`], and if a chain is not complete.
+    pub fn join_chains(&self, units: &[Unit], path: &Path) -> Result<(), WorkError> {
+        if let [Unit { work: Work::Whole, .. }] = units {
+            return self.unpack(&units[0], path);
+        }
+        let scratch = self.path.join(super::WORK);
+        let joining = self.run_copy(0);
+        let mut folders = Vec::with_capacity(units.len());
+        for unit in units {
+            let folder = scratch.join(format!("join-{:06}.{}", unit.id, unique()));
+            self.unpack(unit, &folder)?;
+            folders.push(folder);
+        }
+        let joined = RunFolder::join_into((&joining, path), &folders);
+        for folder in folders {
+            let _ = fs::remove_dir_all(folder);
+        }
+        joined
+    }
+}
+
+/// What has changed of a run since a plan was made of it.
+fn changed(head: &RunHead, path: &Path) -> Result<Option<&'static str>, WorkError> {
+    let run = Run::open(path)?;
+    let state = fs::read(path.join(CHECKPOINT)).map_err(failure("read", path))?;
+    Ok(if run.data_digest()? != head.data {
+        Some("has other data than when")
+    } else if digest(run.spec()) != head.specification {
+        Some("has another specification than when")
+    } else if digest(state) != head.state {
+        Some("has gone on since")
+    } else {
+        None
+    })
+}
+
+impl From<posteria::assess::AssessError> for WorkError {
+    fn from(error: posteria::assess::AssessError) -> Self {
+        WorkError::Part(PartError::from(error))
+    }
+}

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod demo;
 mod describe;
+mod device;
 mod evidence;
 mod export;
 mod fit;
@@ -127,6 +128,7 @@ fn dispatch(command: &Command, context: &Context) -> Result<()> {
         Command::Select(arguments) => select::run(arguments, context),
         Command::Export(arguments) => export::run(arguments, context),
         Command::Verify(arguments) => verify::run(arguments, context),
+        Command::Device => device::run(context),
         Command::Completions { shell } => describe::completions(*shell, context.output),
         Command::Man { command } => describe::manual(command.as_deref(), context.output),
     }

@@ -11,6 +11,7 @@ use posteria::random::{Purpose, Seed};
 use posteria_cuda::gp::GpDensity;
 use posteria_cuda::mlp::{
     GroupScale, MlpFold, MlpLikelihood, MlpModel, MlpOptions, MlpSampler, ResidualScale,
+    ScaleSpread,
 };
 use posteria_cuda::{Cache, Device};
 use posteria_linalg::Matrix;
@@ -95,19 +96,20 @@ fn networks(
         }
     };
     let targets = (0..rows).map(target).collect();
-    let sampled = |scale, dof| GroupScale::Sampled { scale, dof };
+    let normal = ScaleSpread::LogNormal(1.0);
+    let sampled = |scale| GroupScale::Sampled { scale, spread: normal };
     let model = MlpModel {
         inputs,
         hidden,
         outputs,
         likelihood,
         groups: [
-            GroupScale::PerInput { scale: 0.05, dof: 0.5, top_dof: 1.0 },
-            sampled(1.0, 4.0),
-            sampled(0.05, 0.5),
+            GroupScale::PerInput { scale: 0.5, spread: normal, top: normal },
+            sampled(1.0),
+            sampled(0.3),
             GroupScale::Fixed(10.0),
         ],
-        residual: ResidualScale { scale: 0.05, scale_dof: 0.5, dofs: vec![2.0, 4.0, 8.0, 16.0] },
+        residual: ResidualScale { scale: 0.3, spread: normal, dofs: vec![2.0, 4.0, 8.0, 16.0] },
     };
     let folds = [MlpFold { label: 0, inputs: points, targets }];
     let (steps, iterations) = (100, 20);

@@ -134,9 +134,7 @@ impl Blas {
         let (n, one, zero) = (dim as c_int, 1.0, 0.0);
         let op = c_int::from(transposed);
         // SAFETY: as the caller promises; 1 and 0 are read before the function returns.
-        let status = unsafe {
-            (self.gemv)(self.handle, op, n, n, &one, a, n, x, 1, &zero, y, 1)
-        };
+        let status = unsafe { (self.gemv)(self.handle, op, n, n, &one, a, n, x, 1, &zero, y, 1) };
         CudaError::status("cublasDgemv", status)
     }
 }

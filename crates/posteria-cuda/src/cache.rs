@@ -102,7 +102,8 @@ mod tests {
     }
 
     fn only_file(folder: &Path) -> PathBuf {
-        let files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+        let files: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
         assert_eq!(files.len(), 1, "{files:?}");
         files[0].clone()
     }

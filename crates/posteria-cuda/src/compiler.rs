@@ -59,8 +59,14 @@ impl Compiler {
         // SAFETY: all pointers are to live texts that end with a zero byte and to buffers of the
         // sizes that NVRTC asked for; the program is destroyed once, and not used afterwards.
         unsafe {
-            let status =
-                (self.create)(&mut program, text.as_ptr(), ptr::null(), 0, ptr::null(), ptr::null());
+            let status = (self.create)(
+                &mut program,
+                text.as_ptr(),
+                ptr::null(),
+                0,
+                ptr::null(),
+                ptr::null(),
+            );
             CudaError::status("nvrtcCreateProgram", status)?;
             let status = (self.compile)(program, pointers.len() as c_int, pointers.as_ptr());
             let code = if status == 0 {

@@ -27,8 +27,6 @@ pub struct DeviceInfo {
     pub multiprocessors: usize,
     /// The version of CUDA that the driver offers, such as "13.0".
     pub driver: String,
-    /// Why the device is of no use here, if it is not.
-    pub why_not: Option<String>,
 }
 
 /// The devices of this machine.
@@ -61,10 +59,6 @@ fn open(ordinal: usize, driver: &str) -> Result<(Arc<CudaContext>, DeviceInfo), 
     let asking = CudaError::driver("asking what the GPU is");
     let chip = context.compute_capability().map_err(&asking)?;
     let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-    let too_old = || {
-        let (major, minor) = OLDEST_CHIP;
-        format!("its compute capability {}.{} is below {major}.{minor}", chip.0, chip.1)
-    };
     let info = DeviceInfo {
         ordinal,
         name: context.name().map_err(&asking)?,
@@ -72,7 +66,6 @@ fn open(ordinal: usize, driver: &str) -> Result<(Arc<CudaContext>, DeviceInfo), 
         chip: format!("sm_{}{}", chip.0, chip.1),
         multiprocessors: context.attribute(attribute).map_err(&asking)? as usize,
         driver: driver.into(),
-        why_not: (chip < OLDEST_CHIP).then(too_old),
     };
     Ok((context, info))
 }
@@ -101,8 +94,12 @@ impl Device {
             return Err(CudaError::NoSuchDevice { ordinal, count });
         }
         let (context, info) = open(ordinal, &driver)?;
-        if let Some(why) = &info.why_not {
-            return Err(CudaError::NoDevice { why: why.clone() });
+        let asking = CudaError::driver("asking what the GPU is");
+        let chip = context.compute_capability().map_err(asking)?;
+        if chip < OLDEST_CHIP {
+            let (major, minor) = OLDEST_CHIP;
+            let why = format!("{} is older than compute capability {major}.{minor}", info.chip);
+            return Err(CudaError::NoDevice { why });
         }
         let stream = context.default_stream();
         Ok(Device { context, stream, info, cache })

@@ -22,10 +22,12 @@ mod error;
 pub mod gp;
 mod library;
 pub mod mlp;
+mod report;
 mod self_test;
 mod solver;
 
 pub use cache::Cache;
 pub use device::{Device, DeviceInfo, devices};
 pub use error::CudaError;
+pub use report::{DeviceReport, TestedDevice};
 pub use self_test::{Check, self_test};

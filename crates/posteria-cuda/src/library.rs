@@ -44,9 +44,10 @@ pub(crate) unsafe fn function<F: Copy>(
     // SAFETY: the caller names the type.
     match unsafe { library.get::<F>(name.as_bytes()) } {
         Ok(symbol) => Ok(*symbol),
-        Err(_) => {
-            Err(CudaError::Library { library: format!("a library with {name}"), looked_for: name.into() })
-        }
+        Err(_) => Err(CudaError::Library {
+            library: format!("a library with {name}"),
+            looked_for: name.into(),
+        }),
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::gp::GpDensity;
 use crate::mlp::{
     GroupScale, MlpFold, MlpLikelihood, MlpModel, MlpOptions, MlpSampler, Reference, ResidualScale,
+    ScaleSpread,
 };
 use crate::{CudaError, Device};
 
@@ -73,11 +74,7 @@ pub fn self_test(device: &Arc<Device>) -> Result<Vec<Check>, CudaError> {
     Ok(checks)
 }
 
-fn gp_checks(
-    device: &Arc<Device>,
-    checks: &mut Vec<Check>,
-    text: &str,
-) -> Result<(), CudaError> {
+fn gp_checks(device: &Arc<Device>, checks: &mut Vec<Check>, text: &str) -> Result<(), CudaError> {
     let names: Vec<String> = ["x1", "x2", "x3"].map(String::from).to_vec();
     let refuse = |error: &dyn ToString| CudaError::NotAvailable { what: error.to_string() };
     let terms = Covariance::parse(text, &names, Sharing::PerInput).map_err(|e| refuse(&e))?;
@@ -86,7 +83,9 @@ fn gp_checks(
     let mut normal = |scale: f64| scale * stream.normal();
     let inputs = Matrix::from_fn(ROWS, names.len(), |_, _| normal(1.0));
     let targets: Vec<f64> = (0..2 * ROWS).map(|_| normal(1.0)).collect();
-    let precisions: Vec<f64> = (0..ROWS).map(|_| 20.0 * normal(0.5).exp()).collect();
+    // Residuals so large that the matrix is well conditioned: formulas are compared, not how much of
+    // their digits sums that nearly cancel leave.
+    let precisions: Vec<f64> = (0..ROWS).map(|_| normal(0.5).exp()).collect();
     let logs: Vec<f64> = covariance.parameters().iter().map(|_| normal(0.4)).collect();
     let jitter = 0.1;
     let mut density = GpDensity::new(device, &covariance, &inputs, jitter, 2)?;
@@ -136,19 +135,23 @@ fn gp_checks(
 /// A small network with every kind of prior, and rows of two folds.
 fn network(likelihood: MlpLikelihood) -> (MlpModel, Vec<MlpFold>) {
     let outputs = if likelihood == MlpLikelihood::Softmax { 3 } else { 1 };
-    let sampled = |dof| GroupScale::Sampled { scale: 0.5, dof };
+    // Both kinds of spread below and above, in one model or the other.
+    let (gamma, normal) = (ScaleSpread::InverseGamma(2.0), ScaleSpread::LogNormal(0.8));
+    let real = matches!(likelihood, MlpLikelihood::Normal | MlpLikelihood::Softmax);
+    let (spread, top) = if real { (normal, gamma) } else { (gamma, normal) };
+    let sampled = |spread| GroupScale::Sampled { scale: 0.5, spread };
     let model = MlpModel {
         inputs: 3,
         hidden: 5,
         outputs,
         likelihood,
         groups: [
-            GroupScale::PerInput { scale: 0.3, dof: 2.0, top_dof: 1.0 },
-            sampled(4.0),
-            sampled(0.5),
+            GroupScale::PerInput { scale: 0.3, spread, top },
+            sampled(top),
+            sampled(spread),
             GroupScale::Fixed(10.0),
         ],
-        residual: ResidualScale { scale: 0.3, scale_dof: 1.0, dofs: vec![2.0, 4.0, 10.0, 30.0] },
+        residual: ResidualScale { scale: 0.3, spread, dofs: vec![2.0, 4.0, 10.0, 30.0] },
     };
     let mut stream = Seed(2).stream(Purpose::Start, [0, 0]);
     let fold = |label: u32, rows: usize, stream: &mut Stream| {
@@ -220,8 +223,7 @@ fn mlp_checks(
         resumed.run(ITERATIONS - 2, 1)?;
         let what = format!("other blocks, and resumed, {threads} threads");
         checks.push(Check::new(name(&what), &resumed.states()?, &one.states()?, 0.0));
-        let mut alone =
-            MlpSampler::new(device, &model, &folds[1..], CHAINS - 4, options, seed)?;
+        let mut alone = MlpSampler::new(device, &model, &folds[1..], CHAINS - 4, options, seed)?;
         alone.run(ITERATIONS, 0)?;
         let all = one.states()?;
         let same = &all[CHAINS * layout.state()..][..(CHAINS - 4) * layout.state()];

@@ -18,8 +18,7 @@ pub(crate) struct Solver {
     handle: Handle,
     destroy: unsafe extern "C" fn(Handle) -> c_int,
     room: unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, *mut c_int) -> c_int,
-    factorize:
-        unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, u64, c_int, u64) -> c_int,
+    factorize: unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, u64, c_int, u64) -> c_int,
     // The functions above live as long as the library does.
     _library: Library,
 }

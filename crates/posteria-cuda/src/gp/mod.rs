@@ -15,11 +15,11 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, LaunchConfig, PushKerne
 use posteria::model::gp::covariance::Covariance;
 use posteria_linalg::Matrix;
 
+use crate::CudaError;
 use crate::blas::{Blas, Place};
 use crate::device::{Device, kernel};
 use crate::error::expect_length;
 use crate::solver::Solver;
-use crate::CudaError;
 
 /// Rows of the triangles that doubling begins with.
 const LEAF: usize = 32;
@@ -217,11 +217,7 @@ impl GpDensity {
     /// The grid of tiles of 32 × 32, of 256 threads each.
     fn tiles_of(&self) -> LaunchConfig {
         let blocks = self.rows.div_ceil(LEAF) as u32;
-        LaunchConfig {
-            grid_dim: (blocks, blocks, 1),
-            block_dim: (32, 8, 1),
-            shared_mem_bytes: 0,
-        }
+        LaunchConfig { grid_dim: (blocks, blocks, 1), block_dim: (32, 8, 1), shared_mem_bytes: 0 }
     }
 
     fn factorize(&mut self) -> Result<(), CudaError> {
@@ -291,7 +287,8 @@ impl GpDensity {
         let block = [128, 256, 1024][[1500, 7000].iter().filter(|most| rows > **most).count()];
         for first in (0..rows).step_by(block) {
             let (m, rest) = (block.min(rows - first), rows - first);
-            let at = |slice, column| Place { address: entry(slice, rows, first, column), stride: 0 };
+            let at =
+                |slice, column| Place { address: entry(slice, rows, first, column), stride: 0 };
             let places = [at(&self.factor, first), at(&self.factor, 0), at(&self.inverse, 0)];
             // SAFETY: rows from `first` on of matrices with n rows; the inverse is another matrix.
             unsafe {

@@ -31,8 +31,7 @@ pub(super) fn source(covariance: &Covariance) -> String {
 
 /// The parameters as kernels take them: squares of magnitudes, everything else as it is.
 pub(super) fn natural(covariance: &Covariance, log_parameters: &[f64], out: &mut [f64]) {
-    for ((slot, log), parameter) in
-        out.iter_mut().zip(log_parameters).zip(covariance.parameters())
+    for ((slot, log), parameter) in out.iter_mut().zip(log_parameters).zip(covariance.parameters())
     {
         *slot = match parameter {
             Parameter::Magnitude { .. } => (2.0 * log).exp(),
@@ -50,9 +49,8 @@ struct TermCode<'a> {
 
 impl<'a> TermCode<'a> {
     fn new(covariance: &Covariance, term: usize, factors: &[&'a Factor]) -> Self {
-        let position = |wanted: &dyn Fn(&Parameter) -> bool| {
-            covariance.parameters().iter().position(wanted)
-        };
+        let position =
+            |wanted: &dyn Fn(&Parameter) -> bool| covariance.parameters().iter().position(wanted);
         let magnitude =
             position(&|found| matches!(found, Parameter::Magnitude { term: t } if *t == term));
         let first = |factor: usize| {
@@ -180,8 +178,11 @@ impl FactorCode<'_, '_> {
         let v = self.v;
         let inputs = self.factor.inputs.len();
         match self.factor.function {
-            Function::SquaredExponential | Function::Exponential | Function::RationalQuadratic
-            | Function::Matern32 | Function::Matern52 => {
+            Function::SquaredExponential
+            | Function::Exponential
+            | Function::RationalQuadratic
+            | Function::Matern32
+            | Function::Matern52 => {
                 let each = self.differences();
                 self.sum_of_squares(&format!("q{v}"), &each);
             }

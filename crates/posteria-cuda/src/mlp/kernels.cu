@@ -55,15 +55,19 @@ __device__ __noinline__ double log_gamma_draw(double shape, const Name &name, u3
     return log(d * v) + (shape < 1.0 ? log(uniform(r.z, r.w)) / shape : 0.0);
   }
 }
-// u with log density a u - b exp(-u) - c exp(u): tangents left and right of the mode cover it.
-__device__ __noinline__ double log_inverse_gaussian_draw(double a, double b, double c, const Name &name, u32 purpose, u32 index) {
-  const double root = sqrt(fma(a, a, 4.0 * b * c)), x = a > 0.0 ? (a + root) / (2.0 * c) : 2.0 * b / (root - a);
-  const double bm = b / x, cm = c * x;
-#define PSI(t) (a * (t) - bm * expm1(-(t)) - cm * expm1(t))
-  double ahead = fmin(1.5 / sqrt(bm + cm), 500.0), behind = ahead;
+// u with log density a u - b exp(-u) - c exp(u) - d (u - m)^2 / 2: tangents left and right of the mode cover it.
+__device__ __noinline__ double log_concave_draw(double a, double b, double c, double m, double d, const Name &name, u32 purpose, u32 index) {
+  double low = -200.0, high = 200.0;
+  for (int halving = 0; halving < 64; halving++) {
+    const double u = 0.5 * (low + high);
+    if (a + b * exp(-u) - c * exp(u) - d * (u - m) > 0.0) low = u; else high = u;
+  }
+  const double mode = 0.5 * (low + high), bm = b * exp(-mode), cm = c * exp(mode), slope = a - d * (mode - m);
+#define PSI(t) (slope * (t) - bm * expm1(-(t)) - cm * expm1(t) - 0.5 * d * (t) * (t))
+  double ahead = fmin(1.5 / sqrt(bm + cm + d), 500.0), behind = ahead;
   while (PSI(ahead) < -3.0) ahead *= 0.7;
   while (PSI(-behind) < -3.0) behind *= 0.7;
-  const double right = -(a + bm * exp(-ahead) - cm * exp(ahead)), left = a + bm * exp(behind) - cm * exp(-behind);
+  const double right = -(slope + bm * exp(-ahead) - cm * exp(ahead) - d * ahead), left = slope + bm * exp(behind) - cm * exp(-behind) + d * behind;
   const double from = ahead + PSI(ahead) / right, to = behind + PSI(-behind) / left, middle = from + to;
   const double area = middle + 1.0 / right + 1.0 / left;
   for (u32 attempt = 0;; attempt++) {
@@ -78,7 +82,7 @@ __device__ __noinline__ double log_inverse_gaussian_draw(double a, double b, dou
       cover = log((place - 1.0 / right) * left);
       t = -to + cover / left;
     }
-    if (attempt >= 256 || log(uniform(r.z, r.w)) < PSI(t) - cover) return log(x) + t;
+    if (attempt >= 256 || log(uniform(r.z, r.w)) < PSI(t) - cover) return mode + t;
   }
 #undef PSI
 }
@@ -220,6 +224,13 @@ INLINE double energy(const Chain &x, double misfit) {
 
 // ---- full conditionals
 INLINE double limited(double log_value) { return fmin(fmax(log_value, -LARGEST_LOG), LARGEST_LOG); }
+// Minus the log variance of `count` normal numbers with this sum of squares, whose prior is inverse gamma about
+// `square` (spread > 0: degrees of freedom) or log-normal (spread < 0: minus the deviation of the log scale).
+INLINE double log_precision_draw(double spread, double square, double count, double squares, const Name &name, u32 purpose, u32 index) {
+  if (spread > 0.0)
+    return limited(log_gamma_draw(0.5 * (spread + count), name, purpose, index) - log(0.5 * fma(spread, square, squares)));
+  return limited(log_concave_draw(0.5 * count, 0.0, 0.5 * squares, -log(square), 0.25 / (spread * spread), name, purpose, index));
+}
 INLINE void set(const Chain &x, int slot, double value) {
   __syncwarp();
   if (x.lane == 0) x.hyper[slot] = value;
@@ -246,7 +257,7 @@ INLINE void draw_residual(const Chain &x, const double *prior, const Name &name,
     squares = total(sum);
     logs = total(logs);
     const int count = (int)of[2];
-    double most = -INFINITY, weight = 0.0;
+    double most = -1e300, weight = 0.0;
     for (int g = 0; g < count; g++) most = fmax(most, fma(rows, of[4 + 2 * g], 0.5 * of[3 + 2 * g] * logs));
     for (int g = 0; g < count; g++) weight += exp(fma(rows, of[4 + 2 * g], 0.5 * of[3 + 2 * g] * logs) - most);
     const uint4 r = bits(name, OF_DOF, 0, 0);
@@ -261,8 +272,7 @@ INLINE void draw_residual(const Chain &x, const double *prior, const Name &name,
   }
   const double power = LIK == NORMAL ? x.beta : 1.0;
   if (LIK == NORMAL || LIK == STUDENT_T) {
-    const double shape = 0.5 * (of[0] + (rows > 0.0 ? power * rows : 0.0)), rate = 0.5 * (of[0] * of[1] + (rows > 0.0 ? power * squares : 0.0));
-    set(x, TAU, limited(log_gamma_draw(shape, name, OF_RESIDUAL, 0) - log(rate)));
+    set(x, TAU, log_precision_draw(of[0], of[1], power * rows, rows > 0.0 ? power * squares : 0.0, name, OF_RESIDUAL, 0));
   }
 }
 INLINE void draw_scales(const Chain &x, const double *prior, const Name &name, const real *q) {
@@ -272,19 +282,25 @@ INLINE void draw_scales(const Chain &x, const double *prior, const Name &name, c
     double squares = 0.0;
     UNROLL for (int j = 0; j < OWN; j++) if (j < x.count && part_of(x.base + j) == p) squares = fma((double)q[j], (double)q[j], squares);
     squares = total(squares);
-    if (of[0] <= 0.0) continue;
-    const double variance = of[2] < 0.0 ? of[1] : exp(x.hyper[PARTS + (int)of[2]]);
-    const double log_gamma = log_gamma_draw(0.5 * (of[0] + of[3]), name, OF_PART, p);
-    set(x, p, limited(log_gamma - log(0.5 * fma(of[0], variance, squares))));
+    if (of[0] == 0.0) continue;
+    const double square = of[2] < 0.0 ? of[1] : exp(x.hyper[PARTS + (int)of[2]]);
+    set(x, p, log_precision_draw(of[0], square, of[3], squares, name, OF_PART, p));
   }
 #pragma unroll 1
   for (int a = 0; a < ABOVES; a++) {
     const double *of = prior + PRIOR_ABOVE + 4 * a;
     const int first = (int)of[2], count = (int)of[3];
-    const double dof = prior[4 * first];
-    double sum = 0.0;
-    for (int p = first; p < first + count; p++) sum += exp(x.hyper[p]);
-    const double drawn = log_inverse_gaussian_draw(0.5 * (count * dof - of[1]), 0.5 * of[1] * of[0], 0.5 * dof * sum, name, OF_ABOVE, a);
+    const double spread = prior[4 * first];
+    double sum = 0.0, precisions = 0.0;
+    for (int p = first; p < first + count; p++) { sum += x.hyper[p]; precisions += exp(x.hyper[p]); }
+    // What lies below: gamma precisions, or normal logarithms; what lies above likewise.
+    double slope = 0.0, fall = 0.0, rise = 0.0, weight = 0.0, mean = 0.0;
+    if (spread > 0.0) { slope = 0.5 * count * spread; rise = 0.5 * spread * precisions; }
+    else { weight = 0.25 * count / (spread * spread); mean = -sum / count * weight; }
+    if (of[1] > 0.0) { slope -= 0.5 * of[1]; fall = 0.5 * of[1] * of[0]; }
+    else { const double own = 0.25 / (of[1] * of[1]); weight += own; mean += own * log(of[0]); }
+    const double middle = weight > 0.0 ? mean / weight : 0.0;
+    const double drawn = log_concave_draw(slope, fall, rise, middle, weight, name, OF_ABOVE, a);
     set(x, PARTS + a, limited(drawn));
   }
 }

@@ -15,9 +15,12 @@ mod problem;
 mod reference;
 mod sampler;
 
-
 pub use problem::{
-    GroupScale, MlpFold, MlpLikelihood, MlpModel, MlpOptions, ResidualScale, StateLayout,
+    GroupScale, MlpFold, MlpLikelihood, MlpModel, MlpOptions, ResidualScale, ScaleSpread,
+    StateLayout,
 };
 pub use reference::Reference;
 pub use sampler::{MlpDraws, MlpSampler};
+
+#[cfg(test)]
+mod tests;

@@ -67,29 +67,36 @@ impl Name {
         }
     }
 
-    /// u with log density a u - b exp(-u) - c exp(u), the logarithm of a generalised inverse
-    /// Gaussian variate. The density is log-concave: the tangents left and right of its mode and
-    /// its greatest value cover it [Devroye 1986, §VII.2].
-    pub(super) fn log_inverse_gaussian(
+    /// u with log density a u - b exp(-u) - c exp(u) - ½ d (u - m)²: logarithms of gamma, inverse
+    /// gamma and generalised inverse Gaussian variates, and these with a log-normal prior. The
+    /// density is log-concave: the tangents left and right of its mode and its greatest value cover
+    /// it [Devroye 1986, §VII.2].
+    pub(super) fn log_concave(
         &self,
         [a, b, c]: [f64; 3],
+        (m, d): (f64, f64),
         purpose: Purpose,
         index: u32,
     ) -> f64 {
-        let root = (a * a + 4.0 * b * c).sqrt();
-        let x = if a > 0.0 { (a + root) / (2.0 * c) } else { 2.0 * b / (root - a) };
-        let (b, c) = (b / x, c * x);
-        let psi = |t: f64| a * t - b * (-t).exp_m1() - c * t.exp_m1();
+        let (mut low, mut high) = (-200.0, 200.0);
+        for _ in 0..64 {
+            let u: f64 = 0.5 * (low + high);
+            let rises = a + b * (-u).exp() - c * u.exp() - d * (u - m) > 0.0;
+            *(if rises { &mut low } else { &mut high }) = u;
+        }
+        let mode: f64 = 0.5 * (low + high);
+        let (b, c, a) = (b * (-mode).exp(), c * mode.exp(), a - d * (mode - m));
+        let psi = |t: f64| a * t - b * (-t).exp_m1() - c * t.exp_m1() - 0.5 * d * t * t;
         let reach = |side: f64| {
-            let mut reach = (1.5 / (b + c).sqrt()).min(500.0);
+            let mut reach = (1.5 / (b + c + d).sqrt()).min(500.0);
             while psi(side * reach) < -3.0 {
                 reach *= 0.7;
             }
             reach
         };
         let (ahead, behind) = (reach(1.0), reach(-1.0));
-        let right = -(a + b * (-ahead).exp() - c * ahead.exp());
-        let left = a + b * behind.exp() - c * (-behind).exp();
+        let right = -(a + b * (-ahead).exp() - c * ahead.exp() - d * ahead);
+        let left = a + b * behind.exp() - c * (-behind).exp() + d * behind;
         let from = ahead + psi(ahead) / right;
         let to = behind + psi(-behind) / left;
         let middle = from + to;
@@ -108,7 +115,7 @@ impl Name {
                 (-to + cover / left, cover)
             };
             if uniform(g, h).ln() < psi(t) - cover || attempt >= 256 {
-                return x.ln() + t;
+                return mode + t;
             }
             attempt += 1;
         }
@@ -182,9 +189,17 @@ mod tests {
             let drawn = draws(&|name| name.log_gamma(shape, Purpose::Part, 2));
             check(drawn, moments(&|u| shape * u - u.exp()));
         }
-        for [a, b, c] in [[1.5, 0.1, 2.0], [-3.0, 2.0, 0.01], [0.0, 1e-3, 1e-3], [40.0, 1.0, 9.0]] {
-            let drawn = draws(&|name| name.log_inverse_gaussian([a, b, c], Purpose::Above, 0));
-            check(drawn, moments(&|u| a * u - b * (-u).exp() - c * u.exp()));
+        for ([a, b, c], (m, d)) in [
+            ([1.5, 0.1, 2.0], (0.0, 0.0)),
+            ([-3.0, 2.0, 0.01], (0.0, 0.0)),
+            ([0.0, 1e-3, 1e-3], (0.0, 0.0)),
+            ([40.0, 1.0, 9.0], (0.0, 0.0)),
+            ([5.0, 0.0, 1e-9], (1.0, 0.25)),
+            ([0.0, 0.0, 0.0], (-2.0, 4.0)),
+        ] {
+            let drawn = draws(&|name| name.log_concave([a, b, c], (m, d), Purpose::Above, 0));
+            let squares = |u: f64| 0.5 * d * (u - m) * (u - m);
+            check(drawn, moments(&|u| a * u - b * (-u).exp() - c * u.exp() - squares(u)));
         }
         let normal = draws(&|name| name.normal(Purpose::Momentum, 1, 0));
         check(normal, (0.0, 1.0));

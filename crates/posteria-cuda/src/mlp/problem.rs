@@ -28,36 +28,55 @@ pub enum MlpLikelihood {
     Softmax,
 }
 
+/// How far a scale a may be from the one it is about, a_0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScaleSpread {
+    /// a² ~ Inv-gamma(a_0², ν) with ν degrees of freedom.
+    InverseGamma(f64),
+    /// log a ~ N(log a_0, s²) with standard deviation s.
+    LogNormal(f64),
+}
+
+impl ScaleSpread {
+    /// As kernels read it: degrees of freedom, or minus a standard deviation.
+    pub(super) fn number(self) -> f64 {
+        match self {
+            ScaleSpread::InverseGamma(dof) => dof,
+            ScaleSpread::LogNormal(log_sd) => -log_sd,
+        }
+    }
+}
+
 /// The prior of the standard deviation of a group of weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GroupScale {
     /// A known one.
     Fixed(f64),
-    /// a² ~ Inv-gamma(scale², dof), one for the group.
+    /// One for the group, about `scale`.
     Sampled {
-        /// Its scale.
+        /// What it is about.
         scale: f64,
-        /// Its degrees of freedom ν.
-        dof: f64,
+        /// How far from it.
+        spread: ScaleSpread,
     },
-    /// a_k² ~ Inv-gamma(a², dof), one per input, about a² ~ Inv-gamma(scale², top_dof).
+    /// One per input, about a common one that is about `scale`.
     PerInput {
-        /// The scale of the level above.
+        /// What the common one is about.
         scale: f64,
-        /// Degrees of freedom of the scales of inputs.
-        dof: f64,
-        /// Degrees of freedom of the level above.
-        top_dof: f64,
+        /// How far those of inputs are from the common one.
+        spread: ScaleSpread,
+        /// How far the common one is from `scale`.
+        top: ScaleSpread,
     },
 }
 
-/// The prior of the residuals of real targets: σ² ~ Inv-gamma(scale², scale_dof).
+/// The prior of the residuals of real targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResidualScale {
-    /// Its scale.
+    /// What the scale σ is about.
     pub scale: f64,
-    /// Its degrees of freedom.
-    pub scale_dof: f64,
+    /// How far from it.
+    pub spread: ScaleSpread,
     /// Degrees of freedom of Student's t, each as probable as any other beforehand.
     pub dofs: Vec<f64>,
 }
@@ -128,21 +147,21 @@ impl StateLayout {
     }
 }
 
-/// One scale: its degrees of freedom (0 if it is known), the square it is about, which scale above
+/// One scale: its spread as kernels read it (0 if it is known), the square it is about, which scale above
 /// takes the place of that square, and how many weights it has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    pub(super) dof: f64,
+    pub(super) spread: f64,
     pub(super) square: f64,
     pub(super) above: Option<usize>,
     pub(super) weights: usize,
 }
 
-/// A scale above: the square it is about, its degrees of freedom, the parts below it.
+/// A scale above: the square it is about, its spread, the parts below it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AboveParts {
     pub(super) square: f64,
-    pub(super) dof: f64,
+    pub(super) spread: f64,
     pub(super) first: usize,
     pub(super) parts: usize,
 }
@@ -165,24 +184,21 @@ impl MlpModel {
     }
 
     pub(super) fn parts(&self) -> Vec<Part> {
-        let sizes = [
-            self.inputs * self.hidden,
-            self.hidden,
-            self.hidden * self.outputs,
-            self.outputs,
-        ];
+        let sizes =
+            [self.inputs * self.hidden, self.hidden, self.hidden * self.outputs, self.outputs];
         let mut parts = Vec::new();
         for (group, weights) in self.groups.iter().zip(sizes) {
             match *group {
                 GroupScale::Fixed(scale) => {
-                    parts.push(Part { dof: 0.0, square: scale * scale, above: None, weights });
+                    parts.push(Part { spread: 0.0, square: scale * scale, above: None, weights });
                 }
-                GroupScale::Sampled { scale, dof } => {
-                    parts.push(Part { dof, square: scale * scale, above: None, weights });
+                GroupScale::Sampled { scale, spread } => {
+                    let (spread, square) = (spread.number(), scale * scale);
+                    parts.push(Part { spread, square, above: None, weights });
                 }
-                GroupScale::PerInput { scale, dof, .. } => {
-                    let weights = self.hidden;
-                    let part = Part { dof, square: scale * scale, above: Some(0), weights };
+                GroupScale::PerInput { scale, spread, .. } => {
+                    let (spread, square) = (spread.number(), scale * scale);
+                    let part = Part { spread, square, above: Some(0), weights: self.hidden };
                     parts.extend(vec![part; self.inputs]);
                 }
             }
@@ -192,9 +208,9 @@ impl MlpModel {
 
     pub(super) fn aboves(&self) -> Vec<AboveParts> {
         match self.groups[0] {
-            GroupScale::PerInput { scale, top_dof, .. } => {
-                let square = scale * scale;
-                vec![AboveParts { square, dof: top_dof, first: 0, parts: self.inputs }]
+            GroupScale::PerInput { scale, top, .. } => {
+                let (spread, square) = (top.number(), scale * scale);
+                vec![AboveParts { square, spread, first: 0, parts: self.inputs }]
             }
             _ => Vec::new(),
         }
@@ -233,7 +249,7 @@ impl MlpModel {
             *slot = 0.3 * name.normal(Purpose::Start, index as u32, 0);
         }
         for (slot, part) in state[layout.weights..].iter_mut().zip(&parts) {
-            *slot = if part.dof > 0.0 { 4.0_f64.ln() } else { -part.square.ln() };
+            *slot = if part.spread.abs() > 0.0 { 4.0_f64.ln() } else { -part.square.ln() };
         }
         for slot in &mut state[layout.weights + layout.parts..layout.residual()] {
             *slot = -4.0_f64.ln();
@@ -248,13 +264,13 @@ impl MlpModel {
         let mut numbers = Vec::new();
         for part in self.parts() {
             let above = part.above.map_or(-1.0, |above| above as f64);
-            numbers.extend([part.dof, part.square, above, part.weights as f64]);
+            numbers.extend([part.spread, part.square, above, part.weights as f64]);
         }
         for above in self.aboves() {
-            numbers.extend([above.square, above.dof, above.first as f64, above.parts as f64]);
+            numbers.extend([above.square, above.spread, above.first as f64, above.parts as f64]);
         }
-        let ResidualScale { scale, scale_dof, dofs } = &self.residual;
-        numbers.extend([*scale_dof, scale * scale, dofs.len() as f64]);
+        let ResidualScale { scale, spread, dofs } = &self.residual;
+        numbers.extend([spread.number(), scale * scale, dofs.len() as f64]);
         for (dof, constant) in dofs.iter().zip(self.dof_constants()) {
             numbers.extend([*dof, constant]);
         }
@@ -276,14 +292,15 @@ impl MlpModel {
         if self.groups[1..].iter().any(|group| matches!(group, GroupScale::PerInput { .. })) {
             return refuse("a scale per input of weights that come from no input");
         }
-        let mut numbers = vec![self.residual.scale, self.residual.scale_dof];
+        let size = |spread: ScaleSpread| spread.number().abs();
+        let mut numbers = vec![self.residual.scale, size(self.residual.spread)];
         numbers.extend(&self.residual.dofs);
         for group in &self.groups {
             match *group {
                 GroupScale::Fixed(scale) => numbers.push(scale),
-                GroupScale::Sampled { scale, dof } => numbers.extend([scale, dof]),
-                GroupScale::PerInput { scale, dof, top_dof } => {
-                    numbers.extend([scale, dof, top_dof]);
+                GroupScale::Sampled { scale, spread } => numbers.extend([scale, size(spread)]),
+                GroupScale::PerInput { scale, spread, top } => {
+                    numbers.extend([scale, size(spread), size(top)]);
                 }
             }
         }
@@ -333,7 +350,13 @@ pub struct MlpOptions {
 
 impl Default for MlpOptions {
     fn default() -> Self {
-        MlpOptions { steps: 100, adapting: 200, inverse_temperature: 1.0, double: false, threads: 32 }
+        MlpOptions {
+            steps: 100,
+            adapting: 200,
+            inverse_temperature: 1.0,
+            double: false,
+            threads: 32,
+        }
     }
 }
 

@@ -234,10 +234,9 @@ impl<'a> Reference<'a> {
             state[self.layout.dof()] = self.draw_dof(rows, logs, name) as f64;
         }
         let prior = &self.model.residual;
-        let shape = 0.5 * (prior.scale_dof + power * rows);
-        let rate = 0.5 * (prior.scale_dof * prior.scale * prior.scale + power * squares);
-        let log_gamma = name.log_gamma(shape, Purpose::Residual, 0);
-        state[self.layout.residual()] = limited(log_gamma - rate.ln());
+        let about = (prior.spread.number(), prior.scale * prior.scale);
+        let found = (power * rows, power * squares);
+        state[self.layout.residual()] = log_precision(about, found, name, (Purpose::Residual, 0));
     }
 
     /// The index of degrees of freedom given Σ (log κ - κ).
@@ -264,23 +263,38 @@ impl<'a> Reference<'a> {
             squares[self.model.part_of(weight)] += state[weight] * state[weight];
         }
         for (index, (part, squares)) in parts.iter().zip(squares).enumerate() {
-            if part.dof <= 0.0 {
-                continue;
+            // A known scale has no spread.
+            if part.spread.abs() > 0.0 {
+                let above = part.above.map(|above| state[first + parts.len() + above].exp());
+                let about = (part.spread, above.unwrap_or(part.square));
+                let found = (part.weights as f64, squares);
+                let purpose = (Purpose::Part, index as u32);
+                state[first + index] = log_precision(about, found, name, purpose);
             }
-            let square =
-                part.above.map_or(part.square, |above| state[first + parts.len() + above].exp());
-            let shape = 0.5 * (part.dof + part.weights as f64);
-            let log_gamma = name.log_gamma(shape, Purpose::Part, index as u32);
-            let rate = 0.5 * (part.dof * square + squares);
-            state[first + index] = limited(log_gamma - rate.ln());
         }
         for (index, above) in self.model.aboves().iter().enumerate() {
-            let dof = parts[above.first].dof;
+            let spread = parts[above.first].spread;
             let below = &state[first + above.first..][..above.parts];
-            let sum: f64 = below.iter().map(|log| log.exp()).sum();
-            let a = 0.5 * (above.parts as f64 * dof - above.dof);
-            let (b, c) = (0.5 * above.dof * above.square, 0.5 * dof * sum);
-            let drawn = name.log_inverse_gaussian([a, b, c], Purpose::Above, index as u32);
+            let count = above.parts as f64;
+            // What lies below: gamma precisions, or normal logarithms; what lies above likewise.
+            let (mut abc, mut weight, mut mean) = ([0.0; 3], 0.0, 0.0);
+            if spread > 0.0 {
+                let precisions: f64 = below.iter().map(|log| log.exp()).sum();
+                abc = [0.5 * count * spread, 0.0, 0.5 * spread * precisions];
+            } else {
+                weight = 0.25 * count / (spread * spread);
+                mean = -below.iter().sum::<f64>() / count * weight;
+            }
+            if above.spread > 0.0 {
+                abc[0] -= 0.5 * above.spread;
+                abc[1] = 0.5 * above.spread * above.square;
+            } else {
+                let own = 0.25 / (above.spread * above.spread);
+                weight += own;
+                mean += own * above.square.ln();
+            }
+            let middle = if weight > 0.0 { mean / weight } else { 0.0 };
+            let drawn = name.log_concave(abc, (middle, weight), Purpose::Above, index as u32);
             state[first + parts.len() + index] = limited(drawn);
         }
     }
@@ -311,4 +325,20 @@ impl<'a> Reference<'a> {
 
 fn limited(log_value: f64) -> f64 {
     log_value.clamp(-LARGEST_LOG, LARGEST_LOG)
+}
+
+/// Draws minus the log variance of some normal numbers, told how many they are and the sum of
+/// their squares, given the spread of its prior and the square that is about.
+fn log_precision(
+    (spread, square): (f64, f64),
+    (count, squares): (f64, f64),
+    name: &Name,
+    (purpose, index): (Purpose, u32),
+) -> f64 {
+    if spread > 0.0 {
+        let log_gamma = name.log_gamma(0.5 * (spread + count), purpose, index);
+        return limited(log_gamma - (0.5 * (spread * square + squares)).ln());
+    }
+    let normal = (-square.ln(), 0.25 / (spread * spread));
+    limited(name.log_concave([0.5 * count, 0.0, 0.5 * squares], normal, purpose, index))
 }

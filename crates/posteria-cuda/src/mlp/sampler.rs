@@ -69,8 +69,7 @@ impl MlpSampler {
         options: MlpOptions,
         seed: Seed,
     ) -> Result<Self, CudaError> {
-        let block = if chains * folds.len() * options.threads
-            < 512 * device.info().multiprocessors
+        let block = if chains * folds.len() * options.threads < 512 * device.info().multiprocessors
         {
             64
         } else {
@@ -100,8 +99,7 @@ impl MlpSampler {
         let launch = Launch::new(model, &options, most, block);
         let module = device.module(&launch.source(model, &options))?;
         let (sample, evaluate) = (kernel(&module, "sample")?, kernel(&module, "evaluate")?);
-        let attribute =
-            sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         for function in [&sample, &evaluate] {
             function
                 .set_attribute(attribute, launch.shared as i32)
@@ -321,4 +319,3 @@ impl Launch {
         if rows.is_empty() { vec![0.0; self.width] } else { rows }
     }
 }
-

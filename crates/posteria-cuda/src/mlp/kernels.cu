@@ -58,11 +58,16 @@ __device__ __noinline__ double log_gamma_draw(double shape, const Name &name, u3
 // u with log density a u - b exp(-u) - c exp(u) - d (u - m)^2 / 2: tangents left and right of the mode cover it.
 __device__ __noinline__ double log_concave_draw(double a, double b, double c, double m, double d, const Name &name, u32 purpose, u32 index) {
   double low = -200.0, high = 200.0;
-  for (int halving = 0; halving < 64; halving++) {
+  for (int halving = 0; halving < 22; halving++) {
     const double u = 0.5 * (low + high);
     if (a + b * exp(-u) - c * exp(u) - d * (u - m) > 0.0) low = u; else high = u;
   }
-  const double mode = 0.5 * (low + high), bm = b * exp(-mode), cm = c * exp(mode), slope = a - d * (mode - m);
+  double mode = 0.5 * (low + high);
+  for (int newton = 0; newton < 4; newton++) {
+    const double falls = b * exp(-mode), rises = c * exp(mode);
+    mode += (a + falls - rises - d * (mode - m)) / (falls + rises + d);
+  }
+  const double bm = b * exp(-mode), cm = c * exp(mode), slope = a - d * (mode - m);
 #define PSI(t) (slope * (t) - bm * expm1(-(t)) - cm * expm1(t) - 0.5 * d * (t) * (t))
   double ahead = fmin(1.5 / sqrt(bm + cm + d), 500.0), behind = ahead;
   while (PSI(ahead) < -3.0) ahead *= 0.7;
@@ -276,15 +281,23 @@ INLINE void draw_residual(const Chain &x, const double *prior, const Name &name,
   }
 }
 INLINE void draw_scales(const Chain &x, const double *prior, const Name &name, const real *q) {
+  // Lanes draw the scales of different parts at the same time.
+  for (int begun = 0; begun < PARTS; begun += LANES) {
+    double own = 0.0;
 #pragma unroll 1
-  for (int p = 0; p < PARTS; p++) {
+    for (int p = begun; p < min(begun + LANES, PARTS); p++) {
+      double squares = 0.0;
+      UNROLL for (int j = 0; j < OWN; j++) if (j < x.count && part_of(x.base + j) == p) squares = fma((double)q[j], (double)q[j], squares);
+      squares = total(squares);
+      if (begun + x.lane == p) own = squares;
+    }
+    const int p = begun + x.lane;
     const double *of = prior + 4 * p;
-    double squares = 0.0;
-    UNROLL for (int j = 0; j < OWN; j++) if (j < x.count && part_of(x.base + j) == p) squares = fma((double)q[j], (double)q[j], squares);
-    squares = total(squares);
-    if (of[0] == 0.0) continue;
-    const double square = of[2] < 0.0 ? of[1] : exp(x.hyper[PARTS + (int)of[2]]);
-    set(x, p, log_precision_draw(of[0], square, of[3], squares, name, OF_PART, p));
+    if (p < PARTS && of[0] != 0.0) {
+      const double square = of[2] < 0.0 ? of[1] : exp(x.hyper[PARTS + (int)of[2]]);
+      x.hyper[p] = log_precision_draw(of[0], square, of[3], own, name, OF_PART, p);
+    }
+    __syncwarp();
   }
 #pragma unroll 1
   for (int a = 0; a < ABOVES; a++) {

@@ -79,12 +79,16 @@ impl Name {
         index: u32,
     ) -> f64 {
         let (mut low, mut high) = (-200.0, 200.0);
-        for _ in 0..64 {
+        for _ in 0..22 {
             let u: f64 = 0.5 * (low + high);
             let rises = a + b * (-u).exp() - c * u.exp() - d * (u - m) > 0.0;
             *(if rises { &mut low } else { &mut high }) = u;
         }
-        let mode: f64 = 0.5 * (low + high);
+        let mut mode: f64 = 0.5 * (low + high);
+        for _ in 0..4 {
+            let (falls, rises) = (b * (-mode).exp(), c * mode.exp());
+            mode += (a + falls - rises - d * (mode - m)) / (falls + rises + d);
+        }
         let (b, c, a) = (b * (-mode).exp(), c * mode.exp(), a - d * (mode - m));
         let psi = |t: f64| a * t - b * (-t).exp_m1() - c * t.exp_m1() - 0.5 * d * t * t;
         let reach = |side: f64| {

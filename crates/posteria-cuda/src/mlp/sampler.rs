@@ -190,7 +190,7 @@ impl MlpSampler {
     /// [`CudaError`] if memory for the draws is short or the device is lost.
     pub fn run(&mut self, iterations: usize, thin: usize) -> Result<MlpDraws, CudaError> {
         let (begun, done) = (self.iteration, self.iteration + iterations);
-        let kept = if thin > 0 { done / thin - begun / thin } else { 0 };
+        let kept = done.checked_div(thin).unwrap_or(0) - begun.checked_div(thin).unwrap_or(0);
         let places = self.folds * self.chains;
         let len = (kept * places * self.state).max(1);
         self.device.ensure_free("draws", len * size_of::<f64>())?;

@@ -92,8 +92,14 @@ fn energies_and_gradients_are_those_of_the_library() {
     }
 }
 
+/// What a mean is of, and of which one.
+type Named = (&'static str, usize);
+
+/// What a mean is of, its value at a state, its mean under the prior.
+type Statistic = (Named, f64, f64);
+
 /// Functions of a state whose means under the prior are known, with these means.
-fn statistics(model: &MlpModel, state: &[f64]) -> Vec<(String, f64, f64)> {
+fn statistics(model: &MlpModel, state: &[f64]) -> Vec<Statistic> {
     const EULER: f64 = 0.577_215_664_901_532_9;
     let layout = model.layout();
     // E log(1/a²) and its variance about log of `square`.
@@ -105,10 +111,10 @@ fn statistics(model: &MlpModel, state: &[f64]) -> Vec<(String, f64, f64)> {
         ScaleSpread::LogNormal(log_sd) => (0.0, 4.0 * log_sd * log_sd),
     };
     let mut all = Vec::new();
-    let mut scale = |name: &str, value: f64, (mean, variance): (f64, f64)| {
+    let mut scale = |name: &'static str, value: f64, (mean, variance): (f64, f64)| {
         let standard = (value - mean) / variance.sqrt();
-        all.push((format!("{name}"), standard, 0.0));
-        all.push((format!("{name}, squared"), standard * standard, 1.0));
+        all.push(((name, 1), standard, 0.0));
+        all.push(((name, 2), standard * standard, 1.0));
     };
     let GroupScale::PerInput { scale: of_top, spread, top } = model.groups[0] else { return all };
     let above = -state[layout.weights + layout.parts];
@@ -126,28 +132,28 @@ fn statistics(model: &MlpModel, state: &[f64]) -> Vec<(String, f64, f64)> {
     if model.likelihood == MlpLikelihood::StudentT {
         for index in 0..3 {
             let here = f64::from(state[layout.dof()] as usize == index);
-            all.push((format!("degrees of freedom {index}"), here, 1.0 / 3.0));
+            all.push((("degrees of freedom", index), here, 1.0 / 3.0));
         }
     }
     for weight in 0..layout.weights {
         let precision = state[layout.weights + model.part_of(weight)].exp();
         let standard = state[weight] * precision.sqrt();
-        all.push((format!("weight {weight}"), standard.clamp(-3.0, 3.0), 0.0));
+        all.push((("weight", weight), standard.clamp(-3.0, 3.0), 0.0));
         // E min(z², 4) of a standard normal number: 2φ-terms by quadrature.
-        all.push((format!("weight {weight}, squared"), (standard * standard).min(4.0), 0.920_537));
+        all.push((("squared weight", weight), (standard * standard).min(4.0), 0.920_537));
     }
     all
 }
 
 /// Means over batches against the known ones.
-fn compare(case: &str, batches: &[Vec<f64>], known: &[(String, f64, f64)]) {
+fn compare(case: &str, batches: &[Vec<f64>], known: &[Statistic]) {
     let n = batches.len() as f64;
     for (index, (name, _, expected)) in known.iter().enumerate() {
         let mean = batches.iter().map(|batch| batch[index]).sum::<f64>() / n;
         let square = |batch: &Vec<f64>| (batch[index] - mean).powi(2);
         let error = (batches.iter().map(square).sum::<f64>() / (n * (n - 1.0))).sqrt();
         let z = (mean - expected) / error;
-        assert!(z.abs() < 5.0, "{case}, {name}: {mean} of {expected}, {z} standard errors");
+        assert!(z.abs() < 5.0, "{case}, {name:?}: {mean} of {expected}, {z} standard errors");
     }
 }
 
@@ -156,7 +162,7 @@ fn averages(
     model: &MlpModel,
     length: usize,
     mut step: impl FnMut(&mut [f64], u32),
-) -> (Vec<Vec<f64>>, Vec<(String, f64, f64)>) {
+) -> (Vec<Vec<f64>>, Vec<Statistic>) {
     let mut state = model.start(Seed(1), 0, 0);
     let mut batches = Vec::new();
     let mut iteration = 0;

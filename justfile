@@ -23,3 +23,12 @@ bench:
 # Long simulation-based calibrations of every model (validation/README.md).
 validate *arguments:
     cargo run --release --manifest-path validation/Cargo.toml -- {{arguments}}
+
+# What needs a GPU; without one the tests say that they were skipped.
+test-cuda:
+    cargo test -p posteria-cuda -- --nocapture
+
+# How fast a GPU is, beside JAX (if it is installed) in the same run.
+bench-cuda:
+    cargo build --release -p posteria-cuda --example speed
+    python3 bench/cuda.py target/release/examples/speed

@@ -130,6 +130,11 @@ pub enum Command {
     Collect(Collect),
     /// Put runs of single chains together
     Join(Join),
+    /// Say which GPUs this machine has, and whether they compute what the CPU computes
+    ///
+    /// The test compiles kernels, which takes a minute the first time; they are kept in
+    /// posteria/kernels in the cache folder of the user. Fits run on the CPU.
+    Device,
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  posteria completions bash > \
         ~/.local/share/bash-completion/completions/posteria")]

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod demo;
 mod describe;
+mod device;
 mod evidence;
 mod export;
 mod fit;
@@ -71,6 +72,7 @@ fn dispatch(command: &Command, context: &Context) -> Result<()> {
         Command::RunUnit(arguments) => units::run_unit(arguments, context),
         Command::Collect(arguments) => units::collect(arguments, context),
         Command::Join(arguments) => units::join(arguments, context),
+        Command::Device => device::run(context),
         Command::Completions { shell } => describe::completions(*shell, context.output),
         Command::Man { command } => describe::manual(command.as_deref(), context.output),
     }

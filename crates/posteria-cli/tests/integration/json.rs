@@ -11,13 +11,14 @@ use crate::posteria::Place;
 const SHORT: &str = "--chains 2 --warmup 60 --draws 60";
 
 /// All schemas of results; the file of what they share is not one of them.
-const SCHEMAS: [&str; 19] = [
+const SCHEMAS: [&str; 20] = [
     "assess",
     "assess-log-lik",
     "check",
     "compare",
     "demo",
     "demo-list",
+    "device",
     "diagnose",
     "evidence",
     "evidence-several",
@@ -243,6 +244,13 @@ fn results_of_demonstrations_are_as_their_schemas_say() {
     let place = Place::new();
     hold(&place, "demo-list", "demo --list");
     hold(&place, "demo", "demo line --quick");
+}
+
+#[test]
+fn what_is_told_about_gpus_is_as_its_schema_says() {
+    let told = hold(&Place::new(), "device", "device");
+    let none = told["devices"].as_array().is_some_and(Vec::is_empty);
+    assert_eq!(told["why"].is_string(), none, "{told}");
 }
 
 #[test]

@@ -1,0 +1,116 @@
+// Covariances and their derivatives in double precision. In front of this text come
+//   INPUTS, PARAMETERS                       how many there are (PARAMETERS is at least 1)
+//   covariance(a, b, n, h)                   k(x_i, x_j): a holds x_i, b points to x_j with stride n
+//   add_slopes(w, a, b, n, h, g)             adds w dk/dlog theta to g
+// where h holds the parameters themselves. Matrices are stored column after column.
+
+// B = I + W^1/2 (K + J^2 I) W^1/2, the lower half; roots holds W^1/2.
+extern "C" __global__ void fill(const double *x, const double *parameters, const double *roots, double jitter, double *out, int n) {
+  __shared__ double h[PARAMETERS];
+  for (int p = threadIdx.y * 32 + threadIdx.x; p < PARAMETERS; p += 256) h[p] = parameters[p];
+  __syncthreads();
+  if (blockIdx.x < blockIdx.y) return;
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i >= n) return;
+  double a[INPUTS];
+#pragma unroll
+  for (int k = 0; k < INPUTS; k++) a[k] = x[(size_t)k * n + i];
+  for (int y = threadIdx.y; y < 32; y += 8) {
+    const int j = blockIdx.y * 32 + y;
+    if (j > i) break;
+    double value = covariance(a, x + j, n, h);
+    if (i == j) value += jitter;
+    value *= roots[i] * roots[j];
+    out[(size_t)j * n + i] = i == j ? value + 1.0 : value;
+  }
+}
+
+extern "C" __global__ void clear_upper(double *matrix, int n) {
+  if (blockIdx.x > blockIdx.y) return;
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  for (int y = threadIdx.y; y < 32; y += 8) {
+    const int j = blockIdx.y * 32 + y;
+    if (i < n && j < n && i < j) matrix[(size_t)j * n + i] = 0.0;
+  }
+}
+
+extern "C" __global__ void diagonal(const double *matrix, double *out, int n) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) out[i] = matrix[(size_t)i * n + i];
+}
+
+// Inverts the triangles of 32 rows on the diagonal of a lower triangle: a warp each, a column per lane.
+extern "C" __global__ void invert_leaves(double *matrix, int n) {
+  __shared__ double leaf[32][33];
+  const int first = blockIdx.x * 32, rows = min(32, n - first), lane = threadIdx.x;
+  for (int c = 0; c < 32; c++)
+    leaf[lane][c] = lane < rows && c <= lane ? matrix[(size_t)(first + c) * n + first + lane] : lane == c ? 1.0 : 0.0;
+  __syncwarp();
+  double column[32];
+#pragma unroll
+  for (int r = 0; r < 32; r++) {
+    double sum = r == lane ? 1.0 : 0.0;
+#pragma unroll
+    for (int k = 0; k < r; k++) sum = fma(-leaf[r][k], column[k], sum);
+    column[r] = sum / leaf[r][r];
+  }
+  __syncwarp();
+#pragma unroll
+  for (int r = 0; r < 32; r++) leaf[r][lane] = column[r];
+  __syncwarp();
+  for (int c = 0; c < rows; c++)
+    if (lane < rows && lane >= c) matrix[(size_t)(first + c) * n + first + lane] = leaf[lane][c];
+}
+
+// The share of every tile of the lower half in tr(W dK/dlog theta), W = (sum_t alpha alpha' - T R)/2 with
+// R = W^1/2 B^-1 W^1/2 and alpha = W^1/2 b; tile (x, y) writes to x (x + 1) / 2 + y.
+extern "C" __global__ void add_up(const double *x, const double *parameters, const double *roots, const double *inverse, const double *solved, int targets, double *tiles, int n) {
+  __shared__ double h[PARAMETERS], sums[8][PARAMETERS];
+  for (int p = threadIdx.y * 32 + threadIdx.x; p < PARAMETERS; p += 256) h[p] = parameters[p];
+  __syncthreads();
+  if (blockIdx.x < blockIdx.y) return;
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  double g[PARAMETERS];
+#pragma unroll
+  for (int p = 0; p < PARAMETERS; p++) g[p] = 0.0;
+  if (i < n) {
+    double a[INPUTS];
+#pragma unroll
+    for (int k = 0; k < INPUTS; k++) a[k] = x[(size_t)k * n + i];
+    for (int y = threadIdx.y; y < 32; y += 8) {
+      const int j = blockIdx.y * 32 + y;
+      if (j > i) break;
+      double w = -targets * inverse[(size_t)j * n + i];
+      for (int t = 0; t < targets; t++) w = fma(solved[(size_t)t * n + i], solved[(size_t)t * n + j], w);
+      w *= roots[i] * roots[j];
+      // The other half has the same; the diagonal is there once.
+      add_slopes(i == j ? 0.5 * w : w, a, x + j, n, h, g);
+    }
+  }
+#pragma unroll
+  for (int p = 0; p < PARAMETERS; p++) {
+#pragma unroll
+    for (int s = 16; s; s >>= 1) g[p] += __shfl_xor_sync(~0u, g[p], s);
+    if (threadIdx.x == 0) sums[threadIdx.y][p] = g[p];
+  }
+  __syncthreads();
+  const size_t tile = (size_t)blockIdx.x * (blockIdx.x + 1) / 2 + blockIdx.y;
+  for (int p = threadIdx.y * 32 + threadIdx.x; p < PARAMETERS; p += 256) {
+    double sum = 0.0;
+    for (int y = 0; y < 8; y++) sum += sums[y][p];
+    tiles[tile * PARAMETERS + p] = sum;
+  }
+}
+
+// One block per parameter adds its shares, always in the same order.
+extern "C" __global__ void total(const double *tiles, int count, double *out) {
+  __shared__ double sums[256];
+  double sum = 0.0;
+  for (int t = threadIdx.x; t < count; t += 256) sum += tiles[(size_t)t * PARAMETERS + blockIdx.x];
+  sums[threadIdx.x] = sum;
+  for (int s = 128; s; s >>= 1) {
+    __syncthreads();
+    if (threadIdx.x < s) sums[threadIdx.x] += sums[threadIdx.x + s];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
+}

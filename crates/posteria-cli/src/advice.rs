@@ -59,7 +59,7 @@ impl Advice {
         let agreement = Agreement::new(posterior, draws, &data.inputs, &goal, threads);
         let separated = match &data.targets {
             Targets::Classes { codes, .. } => share_that_separates(posterior, draws, codes),
-            Targets::Real { .. } => None,
+            Targets::Real { .. } | Targets::Counts { .. } => None,
         };
         let priors = spec.model.priors.unwrap_or_default();
         let is_vague = priors != Priors::WeaklyInformative;

@@ -141,7 +141,8 @@ impl Whole<'_> {
         }
         let folders = FoldFolders::new(&subject, interrupt, context);
         let assessor = subject.assessor(&plan.utilities, &folders);
-        let rows = HeldOut { inputs: &encoded.inputs, observed: &all.observed, log_weights: None };
+        let inputs = encoded.inputs_and_offsets();
+        let rows = HeldOut { inputs: &inputs, observed: &all.observed, log_weights: None };
         let evaluated = assessor.of_rows(rows, index as u64 + 1).map_err(Failure::from);
         Ok((evaluated.map_err(|it| go_on_later(it, self.path))?, best.chosen))
     }

@@ -72,6 +72,7 @@ impl Words {
             (Targets::Real { names, .. }, _) => ("regression", names.clone()),
             (Targets::Classes { name, .. }, Task::Multiclass) => ("multiclass", vec![name.clone()]),
             (Targets::Classes { name, .. }, _) => ("binary", vec![name.clone()]),
+            (Targets::Counts { name, .. }, _) => ("count", vec![name.clone()]),
         };
         let mut priors = match spec.model.kind {
             ModelKind::Mlp => mlp::parts(spec, data, prepared.posterior.layout()),

@@ -296,9 +296,10 @@ impl Fit {
                     predictive.draw_functions(&new.inputs, per_chain),
                     predictive.family.functions(),
                 ),
-                false => {
-                    (predictive.draw_targets(&new.inputs, per_chain), predictive.family.targets())
-                }
+                false => (
+                    predictive.draw_targets(&new.inputs_and_offsets(), per_chain),
+                    predictive.family.targets(),
+                ),
             };
             let values = values.map_err(error::of::<PosteriaError>)?;
             Ok((values, [fit.draws.chains * per_chain, new.inputs.rows(), width]))

@@ -12,13 +12,16 @@ const ENCODER: &str = "encoder";
 /// The constant data that hold the inputs and, if rows belong together, their groups.
 const INPUTS: &str = "inputs";
 const GROUP: &str = "group";
+/// Of counts: the exposure of every row.
+const EXPOSURE: &str = "exposure";
 
 /// Training data as a new run folder takes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingArrays {
     /// One array per target on the user's scale; classes as their indices.
     pub observed: Vec<StaticArray>,
-    /// `inputs` on the user's scale, rows × inputs, and `group` if there are groups.
+    /// `inputs` on the user's scale, rows × inputs, `group` if there are groups, and `exposure` of
+    /// counts if there is one.
     pub constant: Vec<StaticArray>,
     /// How tables become numbers, as JSON: `encoder`.
     pub attribute: (String, String),
@@ -53,9 +56,12 @@ impl TrainingArrays {
                 })
                 .collect(),
             Targets::Classes { name, codes, .. } => vec![column(name, numbers(codes))],
+            Targets::Counts { name, values } => vec![column(name, values.clone())],
         };
         let mut constant = vec![inputs(data)];
         constant.extend(data.groups.as_ref().map(|groups| column(GROUP, numbers(groups))));
+        let exposures = |offsets: &Vec<f64>| offsets.iter().map(|offset| offset.exp()).collect();
+        constant.extend(data.offsets.as_ref().map(|it| column(EXPOSURE, exposures(it))));
         let attribute = (ENCODER.to_string(), encoder.to_json());
         TrainingArrays { observed, constant, attribute }
     }
@@ -105,7 +111,8 @@ impl Run {
             constant.iter().find(|array| array.name == name).map(|array| &array.values[..])
         };
         let inputs = values(INPUTS).unwrap_or_default();
-        let dataset = encoder.restore(inputs, &targets, values(GROUP)).map_err(damaged)?;
+        let (groups, exposures) = (values(GROUP), values(EXPOSURE));
+        let dataset = encoder.restore(inputs, &targets, groups, exposures).map_err(damaged)?;
         Ok(Some(TrainingData { encoder, dataset }))
     }
 }

@@ -138,6 +138,21 @@ impl Stream {
         }
     }
 
+    /// A draw from the Poisson distribution. A mean beyond 1e15 is its own draw, to eight digits.
+    ///
+    /// # Panics
+    /// If `mean` is negative or not a number.
+    #[track_caller]
+    pub fn poisson(&mut self, mean: f64) -> f64 {
+        const LARGE: f64 = 1e15;
+        assert!(mean >= 0.0, "the mean of a Poisson distribution must not be negative, got {mean}");
+        if mean > LARGE {
+            return mean.round();
+        }
+        // A mean of zero is refused below, and settles everything.
+        rand_distr::Poisson::new(mean).map_or(0.0, |it| it.sample(&mut self.generator))
+    }
+
     /// A uniform draw from 0, …, `count` - 1.
     ///
     /// # Panics

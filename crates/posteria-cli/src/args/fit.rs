@@ -14,6 +14,7 @@ Examples:
   posteria fit houses.csv --target price --model mlp --hidden 8 --dry-run
   posteria fit houses.csv --target price --model mlp --residual student-t --out runs/network
   posteria fit houses.csv --target price --model gp --ess 1000 --time 10m --out runs/longer
+  posteria fit claims.csv --target claims --exposure years --residual negative-binomial --out runs/claims
   posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
   posteria fit houses.csv --target price --model gp --out runs/process
   posteria fit co2.csv --target ppm --covariance \"periodic(month)*se(year)+linear\" --out runs/co2
@@ -79,6 +80,13 @@ pub struct Fit {
     #[arg(long, value_name = "COL", help_heading = DATA)]
     pub group: Option<String>,
 
+    /// Column of exposures of counts: how long, over how large an area or population events were counted
+    ///
+    /// The mean count is proportional to it; predictions of new rows need it too. Positive numbers.
+    /// Implies --task count.
+    #[arg(long, value_name = "COL", help_heading = DATA)]
+    pub exposure: Option<String>,
+
     /// Table of test rows, with the target, whose error is recorded with every draw (mlp, gp)
     ///
     /// The rows are not used for the fit. The error is the root mean square error of the function
@@ -118,7 +126,7 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "KIND", help_heading = MODEL)]
     pub model: Option<ModelKind>,
 
-    /// What the target is [default: inferred from the column]
+    /// What the target is [default: inferred from the column, never count]
     #[arg(long, value_enum, value_name = "TASK", help_heading = MODEL)]
     pub task: Option<Task>,
 
@@ -168,7 +176,9 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "SHARING", help_heading = MODEL)]
     pub relevance: Option<Relevance>,
 
-    /// Distribution of the residuals [default: normal]
+    /// Distribution of the residuals, or of counts [default: normal; of counts poisson]
+    ///
+    /// poisson and negative-binomial are of counts about exp f, and imply --task count.
     #[arg(long, value_enum, value_name = "FAMILY", help_heading = RESIDUAL)]
     pub residual: Option<Residual>,
 
@@ -301,6 +311,8 @@ pub enum Task {
     Binary,
     /// More than two classes
     Multiclass,
+    /// Numbers of events: 0, 1, 2, …
+    Count,
 }
 
 /// What to do with rows that have a missing cell.
@@ -323,6 +335,10 @@ pub enum Residual {
     Laplace,
     /// Normal with a variance of its own for every row
     PerCase,
+    /// Of counts: the variance is the mean
+    Poisson,
+    /// Of counts: a variance beyond the mean, by an overdispersion that is sampled
+    NegativeBinomial,
 }
 
 /// Relevance of the inputs.

@@ -105,7 +105,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
         ));
     }
     let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));
-    let rows = work.map_rows(&new.inputs, |row, predictive| {
+    let rows = work.map_rows(&new.inputs_and_offsets(), |row, predictive| {
         let observed = observed.as_ref().map(|observed| &observed[row][..]);
         RowPrediction::new(predictive, observed, &asked)
     })?;

@@ -22,6 +22,9 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if let Some(group) = &flags.group {
         spec.data.group = Some(group.clone());
     }
+    if let Some(exposure) = &flags.exposure {
+        spec.data.exposure = Some(exposure.clone());
+    }
     if let Some(missing) = flags.missing {
         spec.data.missing = match missing {
             args::Missing::Error => MissingPolicy::Error,
@@ -83,6 +86,7 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Task::Regression => Task::Regression,
             args::Task::Binary => Task::Binary,
             args::Task::Multiclass => Task::Multiclass,
+            args::Task::Count => Task::Count,
         });
     }
     if let Some(relevance) = flags.relevance {
@@ -103,6 +107,8 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Residual::StudentT => ResidualFamily::StudentT,
             args::Residual::Laplace => ResidualFamily::Laplace,
             args::Residual::PerCase => ResidualFamily::PerCase,
+            args::Residual::Poisson => ResidualFamily::Poisson,
+            args::Residual::NegativeBinomial => ResidualFamily::NegativeBinomial,
         });
     }
     if !flags.residual_by.is_empty() {

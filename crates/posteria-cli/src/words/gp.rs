@@ -9,7 +9,7 @@ use posteria::model::spec::{
     PriorSpec, Processes, ResidualSharing, Sharing, Spec, StartChoice, Values, WidthScaled,
 };
 
-use super::residual::{family, residuals, sampled_dof};
+use super::residual::{family, mean_of_counts, residuals, sampled_dof};
 use super::{Part, dof_words, in_unit, log_normal_words, number};
 use crate::text;
 
@@ -69,6 +69,7 @@ fn function(spec: &Spec, data: &Dataset) -> String {
             format!("{words}; one f for each of {}, with {whose}", names.join(", "))
         }
         (Targets::Real { .. }, _) => words.into(),
+        (Targets::Counts { .. }, _) => format!("{words}; {}", mean_of_counts(spec)),
         (Targets::Classes { labels, .. }, Task::Binary) => {
             let second = labels.get(1).map_or("the second class", String::as_str);
             match spec.model.link {
@@ -248,6 +249,7 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
     let functions = match &data.targets {
         Targets::Real { names, .. } => names.len(),
         Targets::Classes { labels, .. } => labels.len().max(2) - 1,
+        Targets::Counts { .. } => 1,
     };
     let rows = text::count(data.rows() * functions, "function value");
     format!("{hyperparameters} and {rows} are sampled")

@@ -4,7 +4,7 @@ use posteria::data::{Dataset, Targets, Task};
 use posteria::draws::Layout;
 use posteria::model::spec::{BasisSpec, Dof, PriorFamily, PriorSpec, Sharing, Spec};
 
-use super::residual::residuals;
+use super::residual::{mean_of_counts, residuals};
 use super::{Part, log_normal_words, number, variance_words};
 use crate::text;
 
@@ -49,6 +49,7 @@ fn output(spec: &Spec, data: &Dataset) -> String {
     words.push_str(&format!("sum of weight × {what}"));
     match (&data.targets, data.task) {
         (Targets::Real { .. }, _) => {}
+        (Targets::Counts { .. }, _) => words.push_str(&format!("; {}", mean_of_counts(spec))),
         (Targets::Classes { labels, .. }, Task::Binary) => {
             words.push_str(&format!(", the log odds of {}", labels[1]));
         }

@@ -11,7 +11,7 @@ use posteria::model::spec::{
     Spec, StartChoice, WidthRule,
 };
 
-use super::residual::{residuals, sampled_dof};
+use super::residual::{mean_of_counts, residuals, sampled_dof};
 use super::{Part, dof_words, log_normal_words, number};
 use crate::text;
 
@@ -72,6 +72,7 @@ fn network(spec: &Spec, data: &Dataset) -> String {
             "; one f for each of {}, the probabilities of the classes are their softmax",
             labels.join(", ")
         )),
+        (Targets::Counts { .. }, _) => words.push_str(&format!("; {}", mean_of_counts(spec))),
         _ => {}
     }
     words

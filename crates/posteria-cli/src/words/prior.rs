@@ -81,6 +81,10 @@ impl PriorFunctions {
         let probit = prepared.spec.model.link == Some(Link::Probit);
         let (of, unit) = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => (names[0].clone(), ""),
+            (Targets::Counts { name, .. }, _) => {
+                let per = if data.offsets.is_some() { " per unit of exposure" } else { "" };
+                (format!("mean {name}{per}"), " (log of the mean count)")
+            }
             (Targets::Classes { labels, .. }, Task::Binary) => {
                 let unit = if probit { " (before the link)" } else { " (log odds)" };
                 (format!("probability of {}", labels[1]), unit)
@@ -166,6 +170,7 @@ fn doubt(sd_of_f: &Quantiles, data: &Dataset) -> Option<String> {
             (deviation(&targets), format!("the standard deviation of {}", names[0]))
         }
         Targets::Classes { .. } => (2.0, "log odds of 2".into()),
+        Targets::Counts { .. } => (1.0, "a factor of e in the mean count".into()),
     };
     let [low, high] = [sd_of_f.q05 / of_data, sd_of_f.q95 / of_data];
     let far = match (low > 10.0, high < 0.1, high > 100.0) {
@@ -264,6 +269,7 @@ fn first_function(
     predictor.draw_prior_functions(draw, rows, stream, &mut all);
     match task {
         Task::Regression => all.into_iter().step_by(width).collect(),
+        Task::Count => all.into_iter().map(f64::exp).collect(),
         Task::Binary => all.into_iter().map(|f| 1.0 / (1.0 + (-f).exp())).collect(),
         // Relative to the first class: its own term is exp(0).
         Task::Multiclass => all

@@ -3,7 +3,7 @@
 use posteria::data::Dataset;
 use posteria::draws::{Layout, Role};
 use posteria::model::mlp::RESIDUAL_DOFS;
-use posteria::model::spec::{Dof, ResidualFamily, ResidualSharing, ResidualSpec, Unknown};
+use posteria::model::spec::{Dof, ResidualFamily, ResidualSharing, ResidualSpec, Spec, Unknown};
 
 use super::{dof_words, in_unit, number, scale_words, variance_words};
 use crate::text;
@@ -43,6 +43,15 @@ fn grid(values: &[f64]) -> String {
 /// The residual model. `layout` names its groups of rows.
 pub(super) fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout) -> String {
     let family = family(residual);
+    match residual.family {
+        Some(ResidualFamily::Poisson) => return family,
+        Some(ResidualFamily::NegativeBinomial) => {
+            let scale = residual.scale.unwrap_or(f64::NAN);
+            let words = scale_words(scale, residual.scale_dof, residual.log_sd);
+            return format!("{family}; overdispersion σ: {words}");
+        }
+        _ => {}
+    }
     if let Some(gamma) = residual.precision {
         let [shape, scale] = [gamma.shape, gamma.scale].map(number);
         return format!("{family}; precision gamma with shape {shape} and scale {scale}");
@@ -95,6 +104,20 @@ pub(super) fn family(residual: &ResidualSpec) -> String {
             "normal with a variance of its own for every row, inverse gamma about that of the \
              residual scale with {dof}"
         ),
+        Some(ResidualFamily::Poisson) => "Poisson, with a variance that is the mean".into(),
+        Some(ResidualFamily::NegativeBinomial) => {
+            "negative binomial, with a variance of mean + σ² mean²".into()
+        }
         _ => "normal".to_string(),
+    }
+}
+
+/// What the mean of a count is.
+pub(super) fn mean_of_counts(spec: &Spec) -> String {
+    match &spec.data.exposure {
+        Some(exposure) => {
+            format!("the mean count is {exposure} × exp f, times the mean rate of all rows")
+        }
+        None => "the mean count is exp f, times that of all rows".into(),
     }
 }

@@ -108,7 +108,11 @@ impl<'a> ModelAverage<'a> {
                 }
             }
             let predictive = fit.predictive()?.ok_or(AssessError::NoTargets)?;
-            models.push(AveragedModel { share: *share, predictive, inputs: new.inputs.clone() });
+            models.push(AveragedModel {
+                share: *share,
+                predictive,
+                inputs: new.inputs_and_offsets().into_owned(),
+            });
         }
         let (encoder, new) = (&self.members[0].1.prepared.encoder, &encoded[0]);
         let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));

@@ -69,7 +69,7 @@ impl Fit {
         let weights = options.chains.map(|it| it.found.log_weights(self.draws.draws));
         let predictive = predictive.weighted(weights);
         let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));
-        let rows = predictive.map_rows(&new.inputs, |row, predictive| {
+        let rows = predictive.map_rows(&new.inputs_and_offsets(), |row, predictive| {
             let observed = observed.as_ref().map(|observed| &observed[row][..]);
             RowPrediction::new(predictive, observed, options)
         })?;

@@ -1,6 +1,7 @@
 //! Evaluate utilities, and how they would have come out from other draws, row by row.
 
 use super::DrawBlocks;
+use super::calibration::share_of_jump;
 use super::utility::{Averages, UtilityFunction};
 use crate::draws::Draws;
 use crate::predict::{Predictive, PredictiveTable};
@@ -30,7 +31,7 @@ pub struct RowUtilities {
     /// For every utility, its bootstrap replicates over the draws; none where the predictive
     /// distribution is known without draws.
     pub replicates: Vec<Vec<f64>>,
-    /// The probability of a smaller target, of every real target; none for classes.
+    /// The probability integral transform of every target that is a number; none for classes.
     pub pit: Vec<f64>,
     /// The probability of every class; none for real targets.
     pub probabilities: Vec<f64>,
@@ -93,7 +94,9 @@ impl<'a> UtilityEvaluator<'a> {
             predictive.probabilities(&mut probabilities);
         } else {
             let each = observed.iter().enumerate();
-            pit.extend(each.map(|(output, y)| predictive.cdf(output, *y)));
+            pit.extend(
+                each.map(|(output, y)| predictive.transform(output, *y, share_of_jump(row))),
+            );
         }
         let values = self.utilities.iter().map(|it| it.evaluate(&predictive, observed)).collect();
         RowUtilities { values, replicates, pit, probabilities }

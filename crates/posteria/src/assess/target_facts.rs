@@ -27,6 +27,9 @@ impl TargetFacts {
     pub fn of(dataset: &Dataset) -> Self {
         match &dataset.targets {
             Targets::Classes { labels, .. } => TargetFacts::Classes { labels: labels.clone() },
+            Targets::Counts { name, values } => {
+                TargetFacts::Real { names: vec![name.clone()], deviations: vec![deviation(values)] }
+            }
             Targets::Real { names, .. } if names.is_empty() => TargetFacts::Absent,
             Targets::Real { names, values } => {
                 let scale = |target: usize| {

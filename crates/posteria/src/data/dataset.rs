@@ -1,5 +1,7 @@
 //! Hold what a model is conditioned on: inputs, targets, groups.
 
+use std::borrow::Cow;
+
 use posteria_linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,8 @@ pub enum Task {
     Binary,
     /// One target with more than two classes.
     Multiclass,
+    /// One target that counts events: 0, 1, 2, …
+    Count,
 }
 
 /// The observed responses.
@@ -37,6 +41,13 @@ pub enum Targets {
         /// Index of the class of every row.
         codes: Vec<usize>,
     },
+    /// One response that counts events.
+    Counts {
+        /// Name of the target column.
+        name: String,
+        /// Whole numbers, 0 or more, as they are.
+        values: Vec<f64>,
+    },
 }
 
 /// Rows of data as a model sees them.
@@ -51,8 +62,11 @@ pub struct Dataset {
     pub input_scaling: Vec<Standardization>,
     /// The responses.
     pub targets: Targets,
-    /// How every real target was standardised; empty for classes.
+    /// How every real target was standardised; empty for classes and counts.
     pub target_scaling: Vec<Standardization>,
+    /// Logarithm of the exposure of every row, if a column tells it: how long, over how large an area
+    /// or population, events were counted.
+    pub offsets: Option<Vec<f64>>,
     /// Index of the group of every row, if rows belong together.
     pub groups: Option<Vec<usize>>,
     /// What the targets set.
@@ -75,12 +89,28 @@ impl Targets {
                 labels: labels.clone(),
                 codes: pick_codes(codes, rows),
             },
+            Targets::Counts { name, values } => {
+                Targets::Counts { name: name.clone(), values: pick_numbers(values, rows) }
+            }
         }
     }
 }
 
+/// Inputs, followed by a column of offsets if there are any.
+pub(super) fn with_offsets<'a>(inputs: &'a Matrix, offsets: Option<&[f64]>) -> Cow<'a, Matrix> {
+    let Some(offsets) = offsets else { return Cow::Borrowed(inputs) };
+    let count = inputs.columns();
+    Cow::Owned(Matrix::from_fn(inputs.rows(), count + 1, |row, column| {
+        if column < count { inputs[(row, column)] } else { offsets[row] }
+    }))
+}
+
 pub(super) fn pick(matrix: &Matrix, rows: &[usize]) -> Matrix {
     Matrix::from_fn(rows.len(), matrix.columns(), |row, column| matrix[(rows[row], column)])
+}
+
+pub(super) fn pick_numbers(values: &[f64], rows: &[usize]) -> Vec<f64> {
+    rows.iter().map(|row| values[*row]).collect()
 }
 
 fn pick_codes(codes: &[usize], rows: &[usize]) -> Vec<usize> {
@@ -106,6 +136,12 @@ impl Dataset {
         self.inputs.rows()
     }
 
+    /// The inputs as predictors take them: followed by a column of [`Dataset::offsets`], if there are
+    /// any.
+    pub fn inputs_and_offsets(&self) -> Cow<'_, Matrix> {
+        with_offsets(&self.inputs, self.offsets.as_deref())
+    }
+
     /// These rows, on the scales of the whole data.
     ///
     /// # Panics
@@ -116,6 +152,7 @@ impl Dataset {
             inputs: pick(&self.inputs, rows),
             targets: self.targets.select(rows),
             groups: self.groups.as_ref().map(|codes| pick_codes(codes, rows)),
+            offsets: self.offsets.as_ref().map(|offsets| pick_numbers(offsets, rows)),
             ..self.clone()
         }
     }
@@ -141,7 +178,7 @@ impl Dataset {
             let old = self.target_scaling[column];
             let new = match &training.targets {
                 Targets::Real { values, .. } => refit(old, values.column(column)),
-                Targets::Classes { .. } => old,
+                Targets::Classes { .. } | Targets::Counts { .. } => old,
             };
             for part in [&mut training, &mut held_out] {
                 if let Targets::Real { values, .. } = &mut part.targets {

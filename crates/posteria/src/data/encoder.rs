@@ -1,11 +1,12 @@
 //! Turn tables into numbers the way the training table was turned into numbers.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use posteria_linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::pick;
+use super::dataset::{pick, pick_numbers, with_offsets};
 use super::learner::Learner;
 use super::rows::CompleteRows;
 use super::{Cell, DataError, Dataset, Missing, Roles, Standardization, Table};
@@ -26,6 +27,9 @@ pub struct Encoder {
     pub(super) inputs: Vec<InputEncoding>,
     pub(super) targets: TargetEncoding,
     pub(super) task: Task,
+    /// The column with the exposure of counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) exposure: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +66,7 @@ pub(super) struct Indicator {
 pub(super) enum TargetEncoding {
     Real(Vec<(String, Standardization)>),
     Classes { column: String, labels: Vec<String> },
+    Counts { column: String },
 }
 
 /// Training data as numbers, and all that was learnt on the way.
@@ -86,6 +91,8 @@ pub struct EncodedRows {
     pub inputs: Matrix,
     /// The responses, if every target column is there and not empty, standardised likewise.
     pub targets: Option<Targets>,
+    /// Logarithm of the exposure of every row, if the data have a column for it.
+    pub offsets: Option<Vec<f64>>,
     /// The row of the table behind every row of the data.
     pub rows: Vec<usize>,
     /// What to be careful about.
@@ -102,9 +109,16 @@ impl EncodedRows {
         EncodedRows {
             inputs: pick(&self.inputs, places),
             targets: self.targets.as_ref().map(|targets| targets.select(places)),
+            offsets: self.offsets.as_ref().map(|offsets| pick_numbers(offsets, places)),
             rows: places.iter().map(|place| self.rows[*place]).collect(),
             cautions: self.cautions.clone(),
         }
+    }
+
+    /// The inputs as predictors take them: followed by a column of [`EncodedRows::offsets`], if there
+    /// are any.
+    pub fn inputs_and_offsets(&self) -> Cow<'_, Matrix> {
+        with_offsets(&self.inputs, self.offsets.as_deref())
     }
 }
 
@@ -137,7 +151,11 @@ impl Encoder {
         let (targets, task) = learner.targets(&indices.targets)?;
         learner.check_slopes(&inputs, &targets)?;
         let columns = table.names().to_vec();
-        let encoder = Encoder { columns, inputs, targets, task };
+        let exposure = roles.exposure.clone();
+        if let Some(column) = exposure.clone().filter(|_| task != Task::Count) {
+            return Err(DataError::ExposureWithoutCounts { file: table.file().into(), column });
+        }
+        let encoder = Encoder { columns, inputs, targets, task, exposure };
         let codes = |index: usize| rows.classes(index).1;
         let mut input_scaling = Vec::new();
         encoder.for_each_input(|_, scaling| input_scaling.push(*scaling));
@@ -147,6 +165,7 @@ impl Encoder {
             input_scaling,
             targets: encoder.targets(&rows, &indices.targets)?,
             target_scaling: encoder.target_scaling(),
+            offsets: indices.exposure.map(|index| rows.log_exposures(index)).transpose()?,
             groups: indices.group.map(codes),
             task,
         };
@@ -167,7 +186,8 @@ impl Encoder {
             .iter()
             .map(|input| table.index(&input.column))
             .collect::<Result<Vec<_>, _>>()?;
-        let is_real = matches!(self.targets, TargetEncoding::Real(_));
+        let exposure = self.exposure.as_ref().map(|name| table.index(name)).transpose()?;
+        let is_real = !matches!(self.targets, TargetEncoding::Classes { .. });
         let has_value = |index: &usize| {
             let column = &table.columns()[*index];
             let cell = |row| if is_real { column.number_cell(row) } else { column.cell(row) };
@@ -181,12 +201,14 @@ impl Encoder {
         let mut used: Vec<(usize, bool)> =
             inputs.iter().copied().zip(self.inputs.iter().map(is_number)).collect();
         used.extend(targets.iter().flatten().map(|index| (*index, is_real)));
+        used.extend(exposure.map(|index| (index, true)));
         used.sort_unstable();
         let rows = CompleteRows::new(table, &used, missing)?;
         let cautions = rows.caution(&[]).into_iter().collect();
         Ok(EncodedRows {
             inputs: self.inputs(&rows, &inputs)?,
             targets: targets.map(|indices| self.targets(&rows, &indices)).transpose()?,
+            offsets: exposure.map(|index| rows.log_exposures(index)).transpose()?,
             rows: rows.rows,
             cautions,
         })
@@ -251,7 +273,7 @@ impl Encoder {
     /// The classes of the target, in order; none for real targets.
     pub fn labels(&self) -> &[String] {
         match &self.targets {
-            TargetEncoding::Real(_) => &[],
+            TargetEncoding::Real(_) | TargetEncoding::Counts { .. } => &[],
             TargetEncoding::Classes { labels, .. } => labels,
         }
     }
@@ -268,14 +290,15 @@ impl Encoder {
                 (0..values.rows()).map(of).collect()
             }
             Targets::Classes { codes, .. } => codes.iter().map(|code| vec![*code as f64]).collect(),
+            Targets::Counts { values, .. } => values.iter().map(|value| vec![*value]).collect(),
         }
     }
 
-    /// How every real target was standardised; empty for classes.
+    /// How every real target was standardised; empty for classes and counts.
     pub fn target_scaling(&self) -> Vec<Standardization> {
         match &self.targets {
             TargetEncoding::Real(targets) => targets.iter().map(|(_, scaling)| *scaling).collect(),
-            TargetEncoding::Classes { .. } => Vec::new(),
+            TargetEncoding::Classes { .. } | TargetEncoding::Counts { .. } => Vec::new(),
         }
     }
 
@@ -283,8 +306,15 @@ impl Encoder {
     pub fn target_names(&self) -> Vec<String> {
         match &self.targets {
             TargetEncoding::Real(targets) => targets.iter().map(|(name, _)| name.clone()).collect(),
-            TargetEncoding::Classes { column, .. } => vec![column.clone()],
+            TargetEncoding::Classes { column, .. } | TargetEncoding::Counts { column } => {
+                vec![column.clone()]
+            }
         }
+    }
+
+    /// The column with the exposure of counts, if there is one.
+    pub fn exposure(&self) -> Option<&str> {
+        self.exposure.as_deref()
     }
 
     /// What the targets set.
@@ -352,6 +382,9 @@ impl Encoder {
                 labels: labels.clone(),
                 codes: rows.codes(indices[0], labels)?,
             }),
+            TargetEncoding::Counts { column } => {
+                Ok(Targets::Counts { name: column.clone(), values: rows.counts(indices[0])? })
+            }
         }
     }
 }

@@ -212,8 +212,27 @@ pub enum DataError {
         /// How many targets.
         targets: usize,
     },
+    /// Counts were asked for of several targets.
+    #[error("{file}: {targets} targets were given, but counts are fitted one at a time; name one")]
+    CountTargets {
+        /// Name of the file.
+        file: String,
+        /// How many targets.
+        targets: usize,
+    },
+    /// An exposure without counts.
+    #[error(
+        "{file}: column {} was given as the exposure of counts, but the targets are none; choose \
+             --task count, or make it an input", shown(.column)
+    )]
+    ExposureWithoutCounts {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        column: String,
+    },
     /// A column was given twice, or two roles that exclude each other.
-    #[error("{file}: column {} was given twice among targets and inputs; name it once",
+    #[error("{file}: column {} was given twice among targets, inputs and exposure; name it once",
             shown(.column))]
     RoleTwice {
         /// Name of the file.

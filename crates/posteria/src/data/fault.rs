@@ -106,6 +106,12 @@ pub enum CellFault {
     /// A fraction as a class.
     #[error("is not a class: classes are text or whole numbers; choose regression")]
     NotClass,
+    /// A number that counts nothing.
+    #[error("is not a count: counts are whole numbers from 0 on; choose regression")]
+    NotCount,
+    /// A number that nothing can be exposed to.
+    #[error("is not an exposure: exposures are positive numbers; correct it, or leave its row out")]
+    NotExposure,
     /// A class that the training data do not have.
     #[error("is a class that the training data do not have; they have {}", listed(.levels))]
     UnknownLevel {

@@ -68,6 +68,7 @@ impl<'a> Learner<'a> {
         let text = indices.iter().any(|index| self.rows.is_text(*index));
         match self.roles.task {
             Some(Task::Regression) => self.real_targets(indices),
+            Some(Task::Count) => self.count_target(indices),
             None if !text => self.real_targets(indices),
             task => self.class_target(indices, task),
         }
@@ -91,6 +92,19 @@ impl<'a> Learner<'a> {
             targets.push((name, scaling));
         }
         Ok((TargetEncoding::Real(targets), Task::Regression))
+    }
+
+    fn count_target(&mut self, indices: &[usize]) -> Result<(TargetEncoding, Task), DataError> {
+        let &[index] = indices else {
+            let file = self.rows.table.file().to_string();
+            return Err(DataError::CountTargets { file, targets: indices.len() });
+        };
+        let values = self.rows.counts(index)?;
+        let column = self.rows.name(index);
+        if values.len() > 1 && values.iter().all(|value| (value - values[0]).abs() <= 0.0) {
+            self.cautions.push(Caution::ConstantTarget { column: column.clone() });
+        }
+        Ok((TargetEncoding::Counts { column }, Task::Count))
     }
 
     fn class_target(

@@ -28,6 +28,9 @@ pub struct Roles {
     pub group: Option<String>,
     /// The column that says in which fold a row is held out.
     pub fold: Option<String>,
+    /// Of counts: the column with the exposure of every row, a positive number that the mean count
+    /// is proportional to.
+    pub exposure: Option<String>,
     /// What the targets set. Absent: regression if the targets are numbers; if the target is
     /// text, binary for at most two classes and multiclass for more.
     pub task: Option<Task>,
@@ -49,6 +52,7 @@ impl Default for Roles {
             exclude: Vec::new(),
             group: None,
             fold: None,
+            exposure: None,
             task: None,
             standardize: true,
             missing: Missing::Error,
@@ -63,6 +67,7 @@ pub(super) struct Indices {
     pub inputs: Vec<usize>,
     pub group: Option<usize>,
     pub fold: Option<usize>,
+    pub exposure: Option<usize>,
 }
 
 impl Roles {
@@ -74,11 +79,13 @@ impl Roles {
         let targets = find(&self.targets)?;
         let exclude = find(&self.exclude)?;
         let (group, fold) = (find_one(&self.group)?, find_one(&self.fold)?);
+        let exposure = find_one(&self.exposure)?;
         let inputs = match &self.inputs {
             Some(names) => find(names)?,
             None => (0..table.columns().len())
                 .filter(|index| !targets.contains(index) && !exclude.contains(index))
                 .filter(|index| Some(*index) != group && Some(*index) != fold)
+                .filter(|index| Some(*index) != exposure)
                 .collect(),
         };
         if inputs.is_empty() && self.inputs.is_none() {
@@ -86,13 +93,13 @@ impl Roles {
             return Err(DataError::NoInputs { file: table.file().to_string(), targets });
         }
         let mut taken = vec![false; table.columns().len()];
-        for &index in targets.iter().chain(&inputs) {
+        for &index in targets.iter().chain(&inputs).chain(&exposure) {
             if std::mem::replace(&mut taken[index], true) {
                 let column = table.names()[index].clone();
                 return Err(DataError::RoleTwice { file: table.file().to_string(), column });
             }
         }
-        Ok(Indices { targets, inputs, group, fold })
+        Ok(Indices { targets, inputs, group, fold, exposure })
     }
 }
 
@@ -100,7 +107,7 @@ impl Indices {
     /// Every column that has a role, in the order of the table, and whether it holds numbers.
     pub(super) fn used(&self, table: &Table) -> Vec<(usize, bool)> {
         let mut used = [&self.targets[..], &self.inputs].concat();
-        used.extend(self.group.into_iter().chain(self.fold));
+        used.extend(self.group.into_iter().chain(self.fold).chain(self.exposure));
         used.sort_unstable();
         used.dedup();
         used.into_iter().map(|index| (index, table.columns()[index].is_mostly_numbers())).collect()

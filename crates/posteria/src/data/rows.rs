@@ -23,6 +23,12 @@ const NAMED: usize = 5;
 /// still have a finite sum.
 pub(super) const LARGEST: f64 = 1e152;
 
+/// The largest count: all whole numbers up to it are doubles.
+const MOST_COUNTED: f64 = 9e15;
+
+/// The largest size of the logarithm of an exposure.
+const MOST_LOG_EXPOSURE: f64 = 100.0;
+
 impl<'a> CompleteRows<'a> {
     /// Rows without missing cells in the columns `used`, each with whether it holds numbers.
     pub(super) fn new(
@@ -111,6 +117,33 @@ impl<'a> CompleteRows<'a> {
             }
         }
         Ok(numbers)
+    }
+
+    /// The column's numbers, which must be counts.
+    pub(super) fn counts(&self, index: usize) -> Result<Vec<f64>, DataError> {
+        self.checked_numbers(index, CellFault::NotCount, |value| {
+            (0.0..=MOST_COUNTED).contains(&value) && value.fract() <= 0.0
+        })
+    }
+
+    /// Logarithms of the column's numbers, which must be positive.
+    pub(super) fn log_exposures(&self, index: usize) -> Result<Vec<f64>, DataError> {
+        let positive = |value: f64| value > 0.0 && value.ln().abs() < MOST_LOG_EXPOSURE;
+        let values = self.checked_numbers(index, CellFault::NotExposure, positive)?;
+        Ok(values.into_iter().map(f64::ln).collect())
+    }
+
+    fn checked_numbers(
+        &self,
+        index: usize,
+        fault: CellFault,
+        is_good: impl Fn(f64) -> bool,
+    ) -> Result<Vec<f64>, DataError> {
+        let values = self.numbers(index, fault.clone())?;
+        match values.iter().position(|value| !is_good(*value)) {
+            Some(at) => Err(self.fault(self.rows[at], index, label(values[at]), fault)),
+            None => Ok(values),
+        }
     }
 
     /// Puts the column's numbers, standardised as those of the fit were, into `entries`.

@@ -54,13 +54,15 @@ impl Encoder {
             (TargetEncoding::Real(_), task) => task == Task::Regression,
             (TargetEncoding::Classes { labels, .. }, Task::Binary) => labels.len() == 2,
             (TargetEncoding::Classes { labels, .. }, Task::Multiclass) => !labels.is_empty(),
-            (TargetEncoding::Classes { .. }, Task::Regression) => false,
+            (TargetEncoding::Counts { .. }, task) => task == Task::Count,
+            (TargetEncoding::Classes { .. }, Task::Regression | Task::Count) => false,
         };
+        let fits = fits && (self.exposure.is_none() || self.task == Task::Count);
         if fits { Ok(()) } else { refused("the target does not fit the task") }
     }
 
     /// The data with these inputs and targets, both on the user's scale: inputs row by row, one
-    /// list per target (of a class: its index), the index of the group of every row. The inverse
+    /// list per target (of a class: its index), the index of the group of every row, its exposure. The inverse
     /// of writing a [`Dataset`] on the user's scale, to rounding.
     ///
     /// # Errors
@@ -71,6 +73,7 @@ impl Encoder {
         inputs: &[f64],
         targets: &[Vec<f64>],
         groups: Option<&[f64]>,
+        exposures: Option<&[f64]>,
     ) -> Result<Dataset, DataError> {
         let mut input_scaling = Vec::new();
         self.for_each_input(|_, scaling| input_scaling.push(*scaling));
@@ -82,7 +85,11 @@ impl Encoder {
         let columns = targets.len() == self.target_names().len();
         let lengths = targets.iter().all(|target| target.len() == rows)
             && rows.checked_mul(width) == Some(inputs.len())
-            && groups.is_none_or(|groups| groups.len() == rows);
+            && groups.is_none_or(|groups| groups.len() == rows)
+            && exposures.is_none_or(|exposures| exposures.len() == rows);
+        if self.exposure.is_some() != exposures.is_some() {
+            return refused("the exposure of counts is not told");
+        }
         if !columns || !lengths {
             return refused("inputs and targets have different lengths");
         }
@@ -101,6 +108,12 @@ impl Encoder {
                 labels: labels.clone(),
                 codes: indices(&targets[0], labels.len())?,
             },
+            TargetEncoding::Counts { column } => {
+                if !targets[0].iter().all(|value| *value >= 0.0 && value.fract() <= 0.0) {
+                    return refused("a count is not a whole number from 0 on");
+                }
+                Targets::Counts { name: column.clone(), values: targets[0].clone() }
+            }
         };
         let entry = |row: usize, k: usize| input_scaling[k].apply(inputs[row * width + k]);
         Ok(Dataset {
@@ -108,6 +121,7 @@ impl Encoder {
             input_names: self.input_names(),
             targets: kept,
             target_scaling: self.target_scaling(),
+            offsets: exposures.map(logarithms).transpose()?,
             groups: groups.map(|groups| indices(groups, rows)).transpose()?,
             task: self.task,
             input_scaling,
@@ -159,6 +173,13 @@ impl Encoder {
                 let labels = codes.iter().map(|code| labels[*code].as_str());
                 columns.push((name.clone(), Column::categories(labels)));
             }
+            Targets::Counts { name, values } => {
+                columns.push((name.clone(), Some(Column::numbers(values.clone()))));
+            }
+        }
+        if let (Some(name), Some(offsets)) = (&self.exposure, &data.offsets) {
+            let exposures = offsets.iter().map(|offset| offset.exp()).collect();
+            columns.push((name.clone(), Some(Column::numbers(exposures))));
         }
         if let (Some(name), Some(groups)) = (group, &data.groups) {
             let numbered: Vec<String> =
@@ -196,6 +217,15 @@ impl Encoder {
             }),
         }
     }
+}
+
+/// Logarithms of positive numbers.
+fn logarithms(values: &[f64]) -> Result<Vec<f64>, DataError> {
+    let logarithm = |value: &f64| match value.ln() {
+        log if log.is_finite() => Ok(log),
+        _ => refused("an exposure is not positive"),
+    };
+    values.iter().map(logarithm).collect()
 }
 
 /// Whole numbers below `count`.

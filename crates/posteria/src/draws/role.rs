@@ -30,6 +30,8 @@ pub enum Role {
     ResidualDof,
     /// Another parameter of the residuals.
     Residual,
+    /// How far counts vary more than those of a Poisson distribution.
+    Overdispersion,
     /// The residual scale of every row.
     CaseScale,
     /// Which inputs are in the model.
@@ -49,12 +51,13 @@ pub enum Role {
 }
 
 /// Roles that one variable alone may have, and its name.
-const NAMES: [(Role, &str); 13] = [
+const NAMES: [(Role, &str); 14] = [
     (Role::Relevance, "relevance"),
     (Role::ResidualScale, "residual_scale"),
     (Role::ResidualScaleAbove, "residual_scale_above"),
     (Role::ResidualCovariance, "residual_covariance"),
     (Role::ResidualDof, "residual_dof"),
+    (Role::Overdispersion, "overdispersion"),
     (Role::CaseScale, "case_scale"),
     (Role::Inclusion, "inclusion"),
     (Role::Latents, "latents"),
@@ -108,6 +111,7 @@ impl Role {
                 | Role::Scale
                 | Role::ResidualScale
                 | Role::ResidualScaleAbove
+                | Role::Overdispersion
                 | Role::CaseScale
         )
     }
@@ -138,9 +142,10 @@ impl Role {
             | Role::TrainingError
             | Role::TestError
             | Role::LogDensity => Question::Predictions,
-            Role::ResidualScale | Role::ResidualCovariance | Role::ResidualDof => {
-                Question::Residuals
-            }
+            Role::ResidualScale
+            | Role::ResidualCovariance
+            | Role::ResidualDof
+            | Role::Overdispersion => Question::Residuals,
             Role::Relevance | Role::TermRelevance | Role::RelevanceAbove => Question::Inputs,
             _ => Question::Parameters,
         }

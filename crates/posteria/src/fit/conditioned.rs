@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::PrepareError;
 use crate::approximate::{Ensemble, TemperedPosterior};
-use crate::data::Dataset;
+use crate::data::{Dataset, Task};
 use crate::model::gp::{GaussianProcess, GpPosterior};
 use crate::model::linear::{Linear, LinearPosterior};
 use crate::model::mixture::Mixture;
 use crate::model::mlp::{Mlp, MlpPosterior};
 use crate::model::pca::Pca;
 use crate::model::spec::{InferenceChoice, ModelKind, SamplingSpec, Spec, StartChoice};
-use crate::model::{KernelFactory, Posterior, VariationalFindings};
+use crate::model::{KernelFactory, ModelError, Posterior, VariationalFindings};
 use crate::sample::hmc::{MetricKind, Nuts, NutsOptions};
 
 /// Most parameters for which a dense metric is learned: beyond, warm-up is too short for it.
@@ -42,6 +42,10 @@ impl Conditioned {
         let sampling = &spec.sampling;
         let inference = sampling.inference();
         let is_at_mode = matches!(inference, InferenceChoice::Laplace | InferenceChoice::Map);
+        if data.task == Task::Count && inference != InferenceChoice::Mcmc {
+            let what = format!("inference = \"{}\" for counts", inference.name());
+            return Err(ModelError::NotAvailable { what }.into());
+        }
         // What an inference cannot do is said before anything is done, in a dry run too.
         Ok(match spec.model.kind {
             ModelKind::Mlp => {

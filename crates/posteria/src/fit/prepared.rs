@@ -201,7 +201,8 @@ fn roles(spec: &Spec) -> Roles {
         exclude: spec.data.exclude.clone(),
         group: spec.data.group.clone(),
         fold: None,
-        task: spec.model.task,
+        exposure: spec.data.exposure.clone(),
+        task: spec.task(),
         standardize: spec.data.standardize,
         missing: spec.data.missing.into(),
         max_levels: spec.data.max_levels,
@@ -222,7 +223,8 @@ pub fn encode_test(
         file: table.file().into(),
         targets: spec.data.target.clone(),
     })?;
-    Ok(Dataset { inputs: encoded.inputs, targets, groups: None, ..data.clone() })
+    let (inputs, offsets) = (encoded.inputs, encoded.offsets);
+    Ok(Dataset { inputs, targets, offsets, groups: None, ..data.clone() })
 }
 
 /// The rows of `data`, of these numbers in `table`, without those of `fold` and of the folds around it.

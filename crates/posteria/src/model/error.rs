@@ -46,6 +46,14 @@ pub enum ModelError {
         /// Number of classes.
         classes: usize,
     },
+    /// A number that counts nothing.
+    #[error("{column} in row {row} (counted from 0) is not a count: a whole number from 0 on")]
+    NotCount {
+        /// Name of the column.
+        column: String,
+        /// Index of the row.
+        row: usize,
+    },
     /// Two parts of the dataset, or names and a density, do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Length {

@@ -10,6 +10,7 @@ mod independent_draw;
 pub mod linear;
 pub mod mixture;
 pub mod mlp;
+mod outcome;
 pub mod pca;
 pub mod prior;
 mod regularised;

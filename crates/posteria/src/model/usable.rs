@@ -18,6 +18,10 @@ pub(super) fn usable(data: &Dataset) -> Result<(), ModelError> {
     for (column, name) in data.input_names.iter().enumerate() {
         finite(name, data.inputs.column(column))?;
     }
+    if let Some(offsets) = &data.offsets {
+        length("exposures", rows, offsets.len())?;
+        finite("exposure", offsets)?;
+    }
     match &data.targets {
         Targets::Real { names, values } => {
             length("names of the targets", values.columns(), names.len())?;
@@ -36,6 +40,14 @@ pub(super) fn usable(data: &Dataset) -> Result<(), ModelError> {
                 None => Ok(()),
             }
         }
+        Targets::Counts { name, values } => {
+            length("targets", rows, values.len())?;
+            let is_count = |value: &f64| *value >= 0.0 && value.fract() <= 0.0;
+            match values.iter().position(|value| !is_count(value)) {
+                Some(row) => Err(ModelError::NotCount { column: name.clone(), row }),
+                None => Ok(()),
+            }
+        }
     }
 }
 
@@ -48,7 +60,7 @@ pub(super) fn usable_rows(data: &Dataset) -> Result<Vec<f64>, ModelError> {
     let columns = data.inputs.columns();
     let targets = match &data.targets {
         Targets::Real { names, .. } => names.len(),
-        Targets::Classes { .. } => 1,
+        Targets::Classes { .. } | Targets::Counts { .. } => 1,
     };
     length("targets of a model without targets", 0, targets)?;
     if columns == 0 {

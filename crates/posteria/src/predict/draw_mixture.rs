@@ -1,6 +1,7 @@
 //! A weighted mixture over draws: what one model says about a row.
 
 use super::Family;
+use super::count::CountComponent;
 use super::family::Component;
 use super::mixture::LogSum;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, logistic};
@@ -143,6 +144,10 @@ impl<'a> DrawMixture<'a> {
         }
         for (output, slot) in target.iter_mut().enumerate() {
             let component = self.family.component(parameters, output);
+            if self.family.is_count() {
+                *slot = CountComponent::new(&component).draw(stream);
+                continue;
+            }
             let Component { scale, spread, dof, .. } = component;
             let mut location = component.location;
             if component.is_sum() {

@@ -50,7 +50,7 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct InputEffect {
     /// The average predictive comparison: the expected change of the outcome (of a class: of
-    /// its probability) per unit of the input. For a column of two classes: from the first class
+    /// its probability; of a count: of its mean for an exposure of one) per unit of the input. For a column of two classes: from the first class
     /// to the second. For more classes: root mean square change between two of them.
     pub comparison: Estimate,
     /// Mean over rows of |∂f/∂x|; `None` for a column of classes, and where f has no derivative.
@@ -216,7 +216,7 @@ fn comparisons(
 ) -> Vec<Estimate> {
     let (family, open) = (predictor.family(), predictor.leaves_open());
     let functions = family.functions();
-    let is_sum = family.outputs() > 0 && column.scaling.len() == 1;
+    let is_sum = family.outputs() > 0 && !family.is_count() && column.scaling.len() == 1;
     let most = if open && !is_sum { DRAWN_ROWS } else { usize::MAX };
     let rows = evenly(inputs.rows(), most);
     let inputs = Matrix::from_fn(rows.len(), inputs.columns(), |i, k| inputs[(rows[i], k)]);
@@ -232,10 +232,10 @@ fn comparisons(
         } else if open {
             predictor.draw_functions(draw, &pairs.inputs, &mut stream, &mut outputs);
             // The functions of real targets are expected as they are.
-            if family.outputs() == 0 {
+            if family.outputs() == 0 || family.is_count() {
                 let shown = outputs.clone();
                 let rows = outputs.chunks_exact_mut(functions).zip(shown.chunks_exact(functions));
-                rows.for_each(|(expected, shown)| family.expect(shown, expected));
+                rows.for_each(|(expected, shown)| family.expect_given(shown, expected));
             }
         } else {
             predictor.at(draw, &pairs.inputs, &mut parameters);

@@ -1,5 +1,6 @@
 //! Name what a target follows given one draw, and lay out its parameters.
 
+use super::count::CountComponent;
 use super::normal_plus_laplace::NormalPlusLaplace;
 use super::normal_plus_student_t::NormalPlusStudentT;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp, logistic};
@@ -16,6 +17,7 @@ use crate::density::{Laplace, StudentT};
 /// | `NormalPlusStudentT` | location, standard deviation of the function, scale and degrees of freedom (infinite: normal) of the residual, of every output in turn |
 /// | `NormalPlusLaplace` | location, standard deviation of the function, scale (mean absolute deviation) of the residual, of every output in turn |
 /// | `MultivariateNormal` | all means, then the lower Cholesky factor of the covariance row by row: L₀₀, L₁₀, L₁₁, L₂₀, … |
+/// | `Count` | log mean of a count, standard deviation of the log mean that the draw leaves open, shape of a negative binomial distribution (infinite: Poisson) |
 /// | `Bernoulli` | log odds of the second class |
 /// | `Categorical` | log probability of every class, up to a common constant (the outputs of a softmax) |
 /// | `Density` | log density of the row itself together with every component it may belong to |
@@ -57,6 +59,8 @@ pub enum Family {
         /// Number of outputs.
         outputs: usize,
     },
+    /// One number of events, 0, 1, 2, …: Poisson or negative binomial about a normal log mean.
+    Count,
     /// One of two classes.
     Bernoulli,
     /// One of several classes.
@@ -72,7 +76,8 @@ pub enum Family {
     },
 }
 
-/// One output given one draw, whatever the other outputs are.
+/// One output given one draw, whatever the other outputs are. Of a count the location is that of its
+/// log mean, and its shape stands in for the degrees of freedom.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Component {
     pub(super) location: f64,
@@ -98,13 +103,14 @@ impl Family {
             Family::StudentT { outputs } | Family::NormalPlusLaplace { outputs } => 3 * outputs,
             Family::NormalPlusStudentT { outputs } => 4 * outputs,
             Family::MultivariateNormal { outputs } => outputs + outputs * (outputs + 1) / 2,
+            Family::Count => 3,
             Family::Bernoulli => 1,
             Family::Categorical { classes } => classes,
             Family::Density { components } => components,
         }
     }
 
-    /// Number of real outputs; 0 for classes and densities.
+    /// Number of outputs that are numbers, reals or a count; 0 for classes and densities.
     pub fn outputs(self) -> usize {
         match self {
             Family::Normal { outputs }
@@ -113,8 +119,14 @@ impl Family {
             | Family::NormalPlusStudentT { outputs }
             | Family::NormalPlusLaplace { outputs }
             | Family::MultivariateNormal { outputs } => outputs,
+            Family::Count => 1,
             Family::Bernoulli | Family::Categorical { .. } | Family::Density { .. } => 0,
         }
+    }
+
+    /// Whether the output has probabilities and no density.
+    pub fn is_count(self) -> bool {
+        self == Family::Count
     }
 
     /// Number of targets of a row: its real outputs, or the index of its class; 0 for densities.
@@ -149,10 +161,14 @@ impl Family {
     }
 
     /// What the outcome is on average: the locations of real outputs, the probability of the
-    /// second of two classes, the probability of every class of more. One number per function.
+    /// second of two classes, the probability of every class of more, the mean of a count. One number per function.
     pub(super) fn expect(self, parameters: &[f64], expected: &mut [f64]) {
         match self {
             Family::Bernoulli => expected[0] = logistic(parameters[0]),
+            Family::Count => {
+                let component = self.component(parameters, 0);
+                expected[0] = CountComponent::new(&component).mean();
+            }
             Family::Categorical { .. } | Family::Density { .. } => {
                 let total = log_sum_exp(parameters);
                 for (slot, value) in expected.iter_mut().zip(parameters) {
@@ -169,6 +185,21 @@ impl Family {
                     *slot = own[0];
                 }
             }
+        }
+    }
+
+    /// The same by what is shown of the functions, where these are known; real outputs are these.
+    pub(super) fn expect_given(self, functions: &[f64], expected: &mut [f64]) {
+        match self {
+            Family::Count => expected[0] = functions[0].exp(),
+            _ => self.expect(functions, expected),
+        }
+    }
+
+    /// Adds these numbers less `centre` to the log mean of the count of every row.
+    pub(crate) fn add_offsets(self, offsets: &[f64], centre: f64, parameters: &mut [f64]) {
+        for (own, offset) in parameters.chunks_exact_mut(self.width()).zip(offsets) {
+            own[0] += offset - centre;
         }
     }
 
@@ -203,6 +234,10 @@ impl Family {
                 let scale = norm(&parameters[start..=start + output]);
                 Component { location: parameters[output], scale, spread, dof }
             }
+            Family::Count => {
+                let [location, spread, dof] = [0, 1, 2].map(|k| parameters[k]);
+                Component { location, scale: 1.0, spread, dof }
+            }
             Family::Bernoulli | Family::Categorical { .. } | Family::Density { .. } => {
                 unreachable!("classes and densities have none")
             }
@@ -213,6 +248,7 @@ impl Family {
     pub(super) fn log_density_of(self, component: Component, y: f64) -> f64 {
         let Component { location, scale, spread, dof } = component;
         match self {
+            Family::Count => CountComponent::new(&component).log_probability(y),
             Family::NormalPlusStudentT { .. } if component.is_sum() => NormalPlusStudentT::new(dof)
                 .map_or(f64::NAN, |sum| sum.log_density(spread, scale, y - location)),
             Family::NormalPlusLaplace { .. } if component.is_sum() => {

@@ -17,6 +17,9 @@ impl DrawMixture<'_> {
     /// The mean of an output, Σ_s w_s E(y given draw s); `None` if it does not exist, as for a
     /// Student t with at most one degree of freedom.
     pub(super) fn mean(&self, output: usize) -> Option<f64> {
+        if self.family.is_count() {
+            return self.mean_count();
+        }
         let mut mean = 0.0;
         for (weight, parameters) in self.components() {
             let component = self.family.component(parameters, output);
@@ -33,6 +36,9 @@ impl DrawMixture<'_> {
     /// variance of the means over draws. `None` if it is infinite, as for a Student t with at
     /// most two degrees of freedom in any draw.
     pub(super) fn sd(&self, output: usize) -> Option<f64> {
+        if self.family.is_count() {
+            return self.sd_of_count();
+        }
         let mean = self.mean(output)?;
         // Squares are taken relative to the largest term, so that none over- or underflows.
         let mut largest: f64 = 0.0;
@@ -66,6 +72,9 @@ impl DrawMixture<'_> {
 
     /// The quantile for a probability of at most ½ of `sign` times the output.
     pub(super) fn lower_quantile(&self, output: usize, sign: f64, probability: f64) -> f64 {
+        if self.family.is_count() {
+            unreachable!("counts have quantiles of their own");
+        }
         let mut dofs = (f64::INFINITY, 0.0_f64);
         if let Family::StudentT { .. } | Family::NormalPlusStudentT { .. } = self.family {
             for (_, parameters) in self.components() {
@@ -109,8 +118,11 @@ impl DrawMixture<'_> {
         solve(probability, bracket, start, |x| self.tail(output, sign, x))
     }
 
-    /// P(`sign` × output ≤ x) and its density.
+    /// P(`sign` × output ≤ x) and its density; of a count P(output ≤ x) or P(output > -x).
     pub(super) fn tail(&self, output: usize, sign: f64, x: f64) -> (f64, f64) {
+        if self.family.is_count() {
+            return (self.tail_of_count(sign, x), f64::NAN);
+        }
         let mut standard = Standard::new(self.family);
         let (mut below, mut density) = (0.0, 0.0);
         for (weight, parameters) in self.components() {

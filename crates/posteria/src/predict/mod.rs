@@ -8,6 +8,7 @@
 //! each input does to the predictions.
 
 mod average;
+mod count;
 mod draw_mixture;
 mod effects;
 mod family;
@@ -28,4 +29,5 @@ pub use family::Family;
 pub(crate) use mixture::LogSum;
 pub use predictive::Predictive;
 pub use predictor::Predictor;
+pub(crate) use predictor::split_offsets;
 pub use table::PredictiveTable;

@@ -1,6 +1,7 @@
 //! The predictive distribution of one row.
 
 use super::average::Average;
+use super::count::least_count;
 use super::draw_mixture::DrawMixture;
 use super::{Family, ModelShare};
 use crate::random::Stream;
@@ -213,14 +214,33 @@ impl<'a> Predictive<'a> {
         self.tail(output, -1.0, -y).0
     }
 
+    /// The probability integral transform of an output that is observed at `y`: uniform over rows where
+    /// predictions hold. Of a count, whose distribution function jumps there, the part `share` of the
+    /// jump is counted: shares that spread evenly over 0 to 1 make it uniform again.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[track_caller]
+    pub fn transform(&self, output: usize, y: f64, share: f64) -> f64 {
+        match self.family().is_count() {
+            true => self.cdf(output, y - 1.0) + share * self.log_density_of(output, y).exp(),
+            false => self.cdf(output, y),
+        }
+    }
+
     /// The y with P(output ≤ y) = `probability`, to some 1e-12 of the local scale in both tails;
-    /// ∓∞ at 0 and 1, NaN beyond.
+    /// ∓∞ at 0 and 1, NaN beyond. Of a count the least number with P(output ≤ y) ≥ `probability`, from 0
+    /// on.
     ///
     /// # Panics
     /// If there is no such output.
     #[track_caller]
     pub fn quantile(&self, output: usize, probability: f64) -> f64 {
         self.check(output);
+        if self.family().is_count() {
+            let start = self.mean(output).unwrap_or(1.0);
+            return least_count(probability, start, |y| self.cdf(output, y));
+        }
         match probability {
             p if !(0.0..=1.0).contains(&p) => f64::NAN,
             p if p <= 0.0 => f64::NEG_INFINITY,
@@ -236,7 +256,7 @@ impl<'a> Predictive<'a> {
         either!(self, it => it.lower_quantile(output, sign, probability))
     }
 
-    /// P(`sign` × output ≤ x) and its density.
+    /// P(`sign` × output ≤ x) and its density; of a count P(output ≤ x) or P(output > -x).
     pub(super) fn tail(&self, output: usize, sign: f64, x: f64) -> (f64, f64) {
         either!(self, it => it.tail(output, sign, x))
     }

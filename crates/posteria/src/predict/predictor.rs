@@ -1,5 +1,7 @@
 //! What a model tells about new rows.
 
+use std::borrow::Cow;
+
 use posteria_linalg::Matrix;
 
 use super::{Family, Predictive};
@@ -10,12 +12,23 @@ use crate::random::Stream;
 /// posterior's own spread.
 const STEP: f64 = 1e-4;
 
+/// Divides rows as predictors take them into the `count` inputs and the column behind them, if there
+/// is one.
+pub(crate) fn split_offsets(inputs: &Matrix, count: usize) -> (Cow<'_, Matrix>, Option<&[f64]>) {
+    if inputs.columns() <= count {
+        return (Cow::Borrowed(inputs), None);
+    }
+    let own = Matrix::from_fn(inputs.rows(), count, |row, column| inputs[(row, column)]);
+    (Cow::Owned(own), Some(inputs.column(count)))
+}
+
 /// Evaluates a posterior at new rows, one draw at a time. Made by a posterior, owns its buffers;
 /// every thread has its own.
 ///
 /// `inputs` are rows × inputs, standardised like the training data
-/// ([`EncodedRows::inputs`](crate::data::EncodedRows)); everything written is on the user's
-/// scale. What is written for a row must not depend on the other rows beyond rounding.
+/// ([`EncodedRows::inputs`](crate::data::EncodedRows)), of counts perhaps followed by a column of log
+/// exposures ([`EncodedRows::inputs_and_offsets`](crate::data::EncodedRows::inputs_and_offsets)), which
+/// are 0 without it; everything written is on the user's scale. What is written for a row must not depend on the other rows beyond rounding.
 pub trait Predictor: Send {
     /// What the target of a row follows given one draw.
     fn family(&self) -> Family;
@@ -28,7 +41,8 @@ pub trait Predictor: Send {
     fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]);
 
     /// Writes the model's functions f at every row, without noise: real outputs in the target's
-    /// unit, log odds of the second of two classes, the outputs of a softmax for more. Function j
+    /// unit, log odds of the second of two classes, the outputs of a softmax for more, the logarithm of
+    /// the mean count per unit of exposure. Function j
     /// of row i at index i · [`Family::functions`] + j. Where a draw does not settle the function,
     /// as for a Gaussian process, this is its mean given the draw.
     ///

@@ -114,6 +114,7 @@ fn deviation(data: &Dataset, column: &InputColumn) -> f64 {
 fn target_deviations(data: &Dataset, encoder: &Encoder) -> Vec<f64> {
     match &data.targets {
         Targets::Classes { .. } => Vec::new(),
+        Targets::Counts { values, .. } => vec![spread(values)],
         Targets::Real { values, .. } => {
             let each = encoder.target_scaling().into_iter().enumerate();
             each.map(|(target, scaling)| scaling.scale * spread(values.column(target))).collect()

@@ -36,6 +36,11 @@ pub fn prior_draws(prepared: &Prepared) -> Option<PriorDraws> {
     let x = data.inputs.column(column).iter().map(|value| scaling.invert(*value)).collect();
     let y = match &data.targets {
         Targets::Real { .. } => target_values(data, 0),
+        // For an exposure of one, as the functions are.
+        Targets::Counts { values, .. } => {
+            let offset = |row: usize| data.offsets.as_ref().map_or(0.0, |offsets| offsets[row]);
+            values.iter().enumerate().map(|(row, y)| y / offset(row).exp()).collect()
+        }
         // The class whose probability is drawn: the second of two, the first of more.
         Targets::Classes { codes, labels, .. } => {
             let class = usize::from(labels.len() == 2);
@@ -59,7 +64,7 @@ pub fn input_values(data: &Dataset, column: &InputColumn) -> Vec<f64> {
     values.iter().map(|value| column.scaling[0].invert(*value)).collect()
 }
 
-/// The values of a real target on the user's scale.
+/// The values of a target that is a number, on the user's scale.
 pub fn target_values(data: &Dataset, target: usize) -> Vec<f64> {
     match &data.targets {
         Targets::Real { values, .. } => {
@@ -67,6 +72,7 @@ pub fn target_values(data: &Dataset, target: usize) -> Vec<f64> {
             values.column(target).iter().map(|value| scaling.invert(*value)).collect()
         }
         Targets::Classes { .. } => Vec::new(),
+        Targets::Counts { values, .. } => values.clone(),
     }
 }
 
@@ -83,6 +89,12 @@ fn targets(data: &Dataset, encoder: &Encoder) -> Vec<ColumnFacts> {
                 words: String::new(),
             })
             .collect(),
+        Targets::Counts { name, values } => vec![ColumnFacts {
+            name: name.clone(),
+            role: role(),
+            numbers: moments(values),
+            words: String::new(),
+        }],
         Targets::Classes { name, codes, .. } => {
             let labels = encoder.labels();
             let mut counts = vec![0; labels.len()];

@@ -1,6 +1,6 @@
 //! Predict every row of the data without itself, or say that it was not left out.
 
-use posteria::assess::calibration::{Coverage, ProbabilityIntegralTransform};
+use posteria::assess::calibration::{Coverage, ProbabilityIntegralTransform, share_of_jump};
 use posteria::assess::{Discrimination, Smoothing, pareto_shape_limit, weights_leaving_out};
 use posteria::data::Targets;
 use posteria::fit::{PosteriorPredictive, PredictedRows};
@@ -129,13 +129,13 @@ impl Source<'_> {
         let kept = evenly(self.data.rows(), ROWS);
         let all = self.encoder.observed(&self.data.targets);
         let observed: Vec<Vec<f64>> = kept.iter().map(|row| all[*row].clone()).collect();
-        let columns = self.data.inputs.columns();
-        let inputs =
-            Matrix::from_fn(kept.len(), columns, |row, k| self.data.inputs[(kept[row], k)]);
+        let all_inputs = self.data.inputs_and_offsets();
+        let columns = all_inputs.columns();
+        let inputs = Matrix::from_fn(kept.len(), columns, |row, k| all_inputs[(kept[row], k)]);
         let found = match basis {
-            Basis::Fit => {
-                self.map(&inputs, |row, predictive| self.found(predictive, &observed[row], true))?
-            }
+            Basis::Fit => self.map(&inputs, |row, predictive| {
+                self.found(row, predictive, &observed[row], true)
+            })?,
             Basis::LeaveOneOut => {
                 // Rows of a process depend on each other given a draw, those of others do not.
                 let source = match work.is_open {
@@ -150,9 +150,9 @@ impl Source<'_> {
                     match weights {
                         Ok(weights) => {
                             let left_out = table.weighted(index, &weights.log_weights);
-                            self.found(&left_out, target, weights.pareto_shape <= limit)
+                            self.found(row, &left_out, target, weights.pareto_shape <= limit)
                         }
-                        Err(_) => self.found(&table.predictive(index), target, false),
+                        Err(_) => self.found(row, &table.predictive(index), target, false),
                     }
                 })?
             }
@@ -160,11 +160,20 @@ impl Source<'_> {
         Ok(Rows { basis, kept, observed, found })
     }
 
-    fn found(&self, predictive: &Predictive<'_>, observed: &[f64], is_reliable: bool) -> Found {
+    fn found(
+        &self,
+        row: usize,
+        predictive: &Predictive<'_>,
+        observed: &[f64],
+        is_reliable: bool,
+    ) -> Found {
         let family = predictive.family();
+        // An even spread over rows in no order: what is counted of the jump at a count.
+        let share = share_of_jump(row);
         let output = |target: usize| {
             let [low, high] = [0.05, 0.95].map(|p| predictive.quantile(target, p));
-            [self.centre(predictive, target), low, high, predictive.cdf(target, observed[target])]
+            let transform = predictive.transform(target, observed[target], share);
+            [self.centre(predictive, target), low, high, transform]
         };
         let mut probabilities = vec![0.0; family.classes()];
         if family.classes() > 0 {
@@ -178,9 +187,9 @@ impl Source<'_> {
     /// distribution given one draw.
     pub fn replicated(&self) -> Result<Vec<Replicated>> {
         let kept = evenly(self.data.rows(), ROWS);
-        let columns = self.data.inputs.columns();
-        let inputs =
-            Matrix::from_fn(kept.len(), columns, |row, k| self.data.inputs[(kept[row], k)]);
+        let all_inputs = self.data.inputs_and_offsets();
+        let columns = all_inputs.columns();
+        let inputs = Matrix::from_fn(kept.len(), columns, |row, k| all_inputs[(kept[row], k)]);
         let source = match self.work.is_open {
             true => PredictedRows::Training(self.data.rows()),
             false => PredictedRows::New(&inputs),
@@ -210,7 +219,7 @@ impl Source<'_> {
         let labels = self.encoder.labels();
         let names = match &self.data.targets {
             Targets::Real { names, .. } => names.clone(),
-            Targets::Classes { name, .. } => vec![name.clone()],
+            Targets::Classes { name, .. } | Targets::Counts { name, .. } => vec![name.clone()],
         };
         let of_target = |(target, name): (usize, String)| Replicated {
             target: name,
@@ -236,6 +245,11 @@ impl Rows {
                     ..Predictions::default()
                 }
             }
+            Targets::Counts { name, .. } => Predictions {
+                fitted: vec![self.fitted(0, name)],
+                pits: vec![self.pit(0, name)],
+                ..Predictions::default()
+            },
             Targets::Classes { name, labels, codes } => Predictions {
                 classified: vec![self.classified(name, labels, codes)],
                 calibrated: vec![self.classified(name, labels, codes)],

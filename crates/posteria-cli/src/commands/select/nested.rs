@@ -143,7 +143,8 @@ impl Whole<'_> {
         }
         let folders = FoldFolders::new(&subject, context.seed(), context.watched(interrupt));
         let assessor = subject.assessor(&plan.utilities, &folders);
-        let rows = HeldOut { inputs: &encoded.inputs, observed: &all.observed, log_weights: None };
+        let inputs = encoded.inputs_and_offsets();
+        let rows = HeldOut { inputs: &inputs, observed: &all.observed, log_weights: None };
         let evaluated = assessor.of_rows(rows, index as u64 + 1).map_err(Failure::from);
         Ok((evaluated.map_err(|it| go_on_later(it, self.path))?, best.chosen))
     }

@@ -33,6 +33,17 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
         Targets::Classes { name, labels, .. } => {
             Targets::Classes { name: name.clone(), labels: labels.clone(), codes: vec![0; rows] }
         }
+        // Functions are about the mean rate, which stays what it is.
+        Targets::Counts { name, values } => {
+            let total: f64 = match &data.offsets {
+                Some(offsets) => offsets.iter().map(|offset| offset.exp()).sum(),
+                None => values.len() as f64,
+            };
+            let rate = values.iter().sum::<f64>() / total;
+            let mut values = vec![0.0; rows];
+            values[0] = (rate * rows as f64).round();
+            Targets::Counts { name: name.clone(), values }
+        }
     };
     let mut spec = prepared.spec.clone();
     // Rows of the grid have values of their own, which are no groups; and there are few of them.
@@ -41,7 +52,7 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
         residual.top_dof = None;
     }
     spec.model.neighbours = None;
-    let places_only = Dataset { inputs, targets, groups: None, ..data.clone() };
+    let places_only = Dataset { inputs, targets, groups: None, offsets: None, ..data.clone() };
     let posterior = Conditioned::new(&spec, &places_only, None).ok()?;
     let layout = posterior.layout();
     let fitted = layout.of_role(Role::Fitted)?;

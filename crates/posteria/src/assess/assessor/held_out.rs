@@ -9,7 +9,7 @@ use crate::fit::Prepared;
 /// Rows that a fit has not seen, with their targets.
 #[derive(Clone, Debug)]
 pub struct HeldOutRows {
-    /// Inputs, standardised like those of the fit.
+    /// Inputs, standardised like those of the fit, and log exposures behind them if there are any.
     inputs: Matrix,
     /// The targets on the user's scale; classes as their indices.
     observed: Vec<Vec<f64>>,
@@ -29,6 +29,7 @@ impl HeldOutRows {
     pub fn new(prepared: &Prepared, table: &Table) -> Result<Self, AssessError> {
         let Prepared { encoder, data, spec, .. } = prepared;
         let found = encoder.encode(table, Missing::from(spec.data.missing))?;
+        let inputs = found.inputs_and_offsets().into_owned();
         let file = || table.file().to_string();
         let targets = found.targets.ok_or_else(|| {
             let targets = encoder.target_names();
@@ -48,7 +49,7 @@ impl HeldOutRows {
         {
             return Err(AssessError::SeenRows { file: file() });
         }
-        Ok(HeldOutRows { inputs: found.inputs, observed, rows: found.rows, log_weights: None })
+        Ok(HeldOutRows { inputs, observed, rows: found.rows, log_weights: None })
     }
 
     /// The targets on the user's scale; classes as their indices.

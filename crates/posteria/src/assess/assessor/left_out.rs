@@ -76,7 +76,7 @@ pub fn for_left_out_rows<T: Send>(
         return Ok(predictive.for_rows(what, source, job)?);
     }
     // Given a draw the rows are independent: each is predicted by its inputs alone.
-    let all = &data.inputs;
+    let all = data.inputs_and_offsets();
     let inputs = Matrix::from_fn(rows.len(), all.columns(), |row, k| all[(rows[row], k)]);
     Ok(predictive.for_rows(what, PredictedRows::New(&inputs), job)?)
 }

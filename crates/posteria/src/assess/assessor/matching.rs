@@ -93,7 +93,7 @@ impl<R: Refit> Assessor<'_, R> {
         let mut found = Vec::with_capacity(rows.len());
         self.refit.refit(&division, rows, &mut |fold, draws| {
             let predictive = self.predictive(&fold.prepared.posterior, draws)?;
-            let inputs = fold.everything.inputs.rows_in(fold.index..fold.index + 1);
+            let inputs = fold.everything.inputs_and_offsets().rows_in(fold.index..fold.index + 1);
             let evaluator = self.evaluator(&self.fit.observed, &predictive, fold.index as u64 + 1);
             let mut evaluated = predictive
                 .for_rows("utilities", PredictedRows::New(&inputs), |_, table, index| {

@@ -35,7 +35,8 @@ use crate::random::{Purpose, Seed};
 /// Rows that a fit has not seen.
 #[derive(Clone, Copy)]
 pub struct HeldOut<'a> {
-    /// Inputs, standardised like those of the fit.
+    /// Inputs, standardised like those of the fit, and log exposures behind them if there are any
+    /// ([`EncodedRows::inputs_and_offsets`](crate::data::EncodedRows::inputs_and_offsets)).
     pub inputs: &'a Matrix,
     /// The targets on the user's scale; classes as their indices.
     pub observed: &'a [Vec<f64>],
@@ -223,7 +224,8 @@ impl<R: Refit> Assessor<'_, R> {
         let mut by_fold = Vec::with_capacity(count);
         self.refit.refit(division, &indices, &mut |fold, draws| {
             let predictive = self.predictive(&fold.prepared.posterior, draws)?;
-            let rows = PredictedRows::New(&fold.everything.inputs);
+            let inputs = fold.everything.inputs_and_offsets();
+            let rows = PredictedRows::New(&inputs);
             let number = fold.index as u64 + 1;
             by_fold.push(self.values(&predictive, (rows, &self.fit.observed, None), number)?);
             Ok(())

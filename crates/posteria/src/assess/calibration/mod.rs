@@ -15,6 +15,14 @@ use serde::Serialize;
 use super::TargetFacts;
 use crate::predict::Predictive;
 
+/// How much of the jump of a distribution function is counted in row number `row`
+/// ([`Predictive::transform`]): multiples of the golden ratio, which fill the interval evenly, in place
+/// of random numbers.
+pub fn share_of_jump(row: usize) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    ((row + 1) as f64 * GOLDEN).fract()
+}
+
 /// Whether the predictive distributions of rows are calibrated. Of real targets one entry of
 /// `targets` each, of classes one of `classes` each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,7 +68,10 @@ impl CalibrationRecord {
     /// If the prediction is of another kind than the targets.
     pub fn add(&mut self, predictive: &Predictive<'_>, observed: &[f64]) {
         let transforms = 0..self.transforms.len();
-        let transforms: Vec<f64> = transforms.map(|it| predictive.cdf(it, observed[it])).collect();
+        let row = self.transforms.first().map_or(0, Vec::len);
+        let share = share_of_jump(row);
+        let transforms: Vec<f64> =
+            transforms.map(|it| predictive.transform(it, observed[it], share)).collect();
         let mut probabilities = vec![0.0; self.probabilities.len()];
         if !probabilities.is_empty() {
             predictive.probabilities(&mut probabilities);

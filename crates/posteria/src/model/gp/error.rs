@@ -1,12 +1,12 @@
 //! Judge the functions of one draw by their targets.
 
 use super::observed::Observed;
-use super::posterior::GpPosterior;
+use super::posterior::{GpPosterior, TestRows};
 
 impl GpPosterior {
     /// Root mean square error in the user's unit over rows and targets, or the share of rows
     /// whose most probable class is wrong; `functions` are f·n + i.
-    pub(super) fn error(&self, functions: &[f64], answers: &[f64]) -> f64 {
+    pub(super) fn error(&self, functions: &[f64], answers: &[f64], test: Option<&TestRows>) -> f64 {
         let count = self.observed.functions();
         let rows = functions.len() / count;
         match &self.observed {
@@ -20,6 +20,9 @@ impl GpPosterior {
                 let largest = errors().fold(f64::MIN_POSITIVE, |most, error| most.max(error.abs()));
                 let sum: f64 = errors().map(|error| (error / largest).powi(2)).sum();
                 (sum / functions.len() as f64).sqrt() * largest
+            }
+            Observed::Counts(outcomes) => {
+                outcomes.error(functions, answers, test.map(|test| test.offsets.as_deref()))
             }
             Observed::Binary { .. } => {
                 let wrong =

@@ -64,6 +64,9 @@ impl<'p> LatentEvaluator<'p> {
         if let Observed::Real(residual) = &posterior.observed {
             residual.write(state, &posterior.target_scaling, &mut push);
         }
+        if let Observed::Counts(outcomes) = &posterior.observed {
+            outcomes.write(state, &mut push);
+        }
         if posterior.keeps_latents() {
             for row in 0..rows {
                 (0..functions).for_each(|function| push(latents[function * rows + row]));
@@ -76,6 +79,7 @@ impl<'p> LatentEvaluator<'p> {
                         push(scaling.invert(latents[target * rows + row]));
                     }
                 }
+                Observed::Counts(outcomes) => push(outcomes.mean(row, latents[row])),
                 Observed::Binary { link, .. } => push(probability(*link, latents[row])),
                 Observed::Multiclass { contrasts, .. } => {
                     for (j, value) in self.contrasts.iter_mut().enumerate() {
@@ -87,9 +91,9 @@ impl<'p> LatentEvaluator<'p> {
                 }
             }
         }
-        push(posterior.error(latents, &posterior.answers));
+        push(posterior.error(latents, &posterior.answers, None));
         if let Some(test) = &posterior.test {
-            push(posterior.error(&self.test_functions, &test.answers));
+            push(posterior.error(&self.test_functions, &test.answers, Some(test)));
         }
     }
 
@@ -133,6 +137,13 @@ impl Evaluator for LatentEvaluator<'_> {
                 // In the user's unit: one factor dy'/dy = 1/scale per target.
                 let jacobian = -posterior.target_scaling.iter().map(|s| s.scale.ln()).sum::<f64>();
                 self.real.evaluate(residual, state, latents, jacobian, log_likelihood)?;
+            }
+            Observed::Counts(outcomes) => {
+                log_prior += outcomes.log_prior(state);
+                let shape = outcomes.shape(state);
+                for (slot, (row, f)) in log_likelihood.iter_mut().zip(latents.iter().enumerate()) {
+                    *slot = outcomes.terms(row, *f, shape).value;
+                }
             }
             Observed::Binary { signs, link } => {
                 for ((slot, sign), latent) in log_likelihood.iter_mut().zip(signs).zip(latents) {

@@ -42,9 +42,9 @@ impl GpPosterior {
             self.answers[index / kept * residual.rows + self.fitted_rows[index % kept]]
         };
         let answers: Vec<f64> = (0..fitted.len()).map(answer).collect();
-        push(self.error(fitted, &answers));
+        push(self.error(fitted, &answers, None));
         if let Some(rows) = &self.test {
-            push(self.error(test, &rows.answers));
+            push(self.error(test, &rows.answers, Some(rows)));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Hold the targets of a process, and their likelihood given latent values.
 
 use crate::density::special::{log_normal_cdf, log_sum_exp, log1p_exp, logistic, normal_cdf};
+use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::spec::{Link, ResidualFamily};
 
@@ -13,6 +14,8 @@ pub(super) enum Observed {
     Binary { signs: Vec<f64>, link: Link },
     /// Index of the class of every row.
     Multiclass { codes: Vec<u32>, contrasts: Contrasts },
+    /// Counts about the exponential of the function.
+    Counts(Box<Outcomes>),
 }
 
 impl Observed {
@@ -28,7 +31,7 @@ impl Observed {
     pub(super) fn functions(&self) -> usize {
         match self {
             Observed::Real(residual) => residual.outputs,
-            Observed::Binary { .. } => 1,
+            Observed::Binary { .. } | Observed::Counts(_) => 1,
             Observed::Multiclass { contrasts, .. } => contrasts.classes - 1,
         }
     }

@@ -19,6 +19,7 @@ use super::updates::ResidualUpdate;
 use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
+use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::selection::Selection;
 use crate::model::spec::selection::PROCESS_TRIES;
@@ -66,7 +67,7 @@ pub struct GpPosterior {
     pub(super) moves: Moves,
     pub(super) neighbours: Option<Neighbours>,
     pub(super) fitted_rows: Vec<usize>,
-    /// Standardised targets o·n + i, or class codes.
+    /// Standardised targets o·n + i, class codes or counts.
     pub(super) answers: Vec<f64>,
     pub(super) test: Option<TestRows>,
     pub(super) selection: Option<Selection>,
@@ -80,6 +81,8 @@ pub struct GpPosterior {
 pub(super) struct TestRows {
     pub(super) inputs: Matrix,
     pub(super) answers: Vec<f64>,
+    /// Log exposures of counts.
+    pub(super) offsets: Option<Vec<f64>>,
 }
 
 impl GaussianProcess {
@@ -107,7 +110,7 @@ impl GaussianProcess {
         let (covariance, mean_term) = self.covariance_of(data)?;
         let functions = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => names.len(),
-            (Targets::Classes { .. }, Task::Binary) => 1,
+            (Targets::Classes { .. }, Task::Binary) | (Targets::Counts { .. }, _) => 1,
             (Targets::Classes { labels, .. }, _) => labels.len().max(2) - 1,
         };
         let extreme =
@@ -149,20 +152,31 @@ impl GaussianProcess {
                 codes: codes.iter().map(|code| *code as u32).collect(),
                 contrasts: Contrasts { classes: labels.len().max(2) },
             },
+            Targets::Counts { .. } => {
+                let outcomes = Outcomes::new(&self.residual, data, next);
+                next = outcomes.end;
+                Observed::Counts(Box::new(outcomes))
+            }
+        };
+        let target_scaling = match &observed {
+            Observed::Counts(outcomes) => vec![outcomes.scaling()],
+            _ => data.target_scaling.clone(),
         };
         if self.neighbours.is_some() && data.task != Task::Regression {
-            let what = "neighbours in [model] for a target that is a class".into();
+            let what = "neighbours in [model] for a target that is a class or a count".into();
             return Err(ModelError::NotAvailable { what });
         }
         if data.task != Task::Regression && self.moves.kernel == KernelChoice::Nuts {
-            let what = "kernel = \"nuts\" in [sampling] for a target that is a class".into();
+            let what =
+                "kernel = \"nuts\" in [sampling] for a target that is a class or a count".into();
             return Err(ModelError::NotAvailable { what });
         }
         let test = match test {
             None => None,
             Some(test) => {
                 usable(test)?;
-                Some(TestRows { inputs: test.inputs.clone(), answers: answers(test) })
+                let (inputs, offsets) = (test.inputs.clone(), test.offsets.clone());
+                Some(TestRows { inputs, answers: answers(test), offsets })
             }
         };
         let rows = data.rows();
@@ -176,7 +190,7 @@ impl GaussianProcess {
             processes,
             latents: next..next + latents,
             observed,
-            target_scaling: data.target_scaling.clone(),
+            target_scaling,
             input_scaling: data.input_scaling.clone(),
             moves: self.moves,
             neighbours: self.neighbours.map(|most| Neighbours::new(&data.inputs, most)),
@@ -232,11 +246,12 @@ impl GpPosterior {
     }
 }
 
-/// Standardised targets o·n + i, or class codes.
+/// Standardised targets o·n + i, class codes or counts.
 fn answers(data: &Dataset) -> Vec<f64> {
     match &data.targets {
         Targets::Real { values, .. } => values.values().to_vec(),
         Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
+        Targets::Counts { values, .. } => values.clone(),
     }
 }
 
@@ -327,6 +342,9 @@ impl StateDensity for GpPosterior {
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.density_slots()?);
         }
+        if let Observed::Counts(outcomes) = &self.observed {
+            slots.extend(outcomes.slots());
+        }
         slots.extend(self.latents.clone());
         Some(slots)
     }
@@ -354,6 +372,9 @@ impl StateDensity for GpPosterior {
         let mut slots: Vec<usize> = self.processes.iter().flat_map(of).collect();
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.movable_slots());
+        }
+        if let Observed::Counts(outcomes) = &self.observed {
+            slots.extend(outcomes.slots());
         }
         slots
     }

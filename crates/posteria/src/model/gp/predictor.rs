@@ -10,7 +10,7 @@ use super::posterior::GpPosterior;
 use super::response::{Functions, Response};
 use super::source::Source;
 use crate::draws::{Layout, Role};
-use crate::predict::{Family, Predictive, Predictor};
+use crate::predict::{Family, Predictive, Predictor, split_offsets};
 use crate::random::Stream;
 
 /// Evaluates draws of a Gaussian process at new rows.
@@ -102,9 +102,17 @@ impl<'p> GpPredictor<'p> {
         let mut parameters = vec![0.0; rows * family.width()];
         let functions = Functions { means: &self.means, variances: &self.variances };
         self.response.write(draw, &posterior.inputs, &functions, &mut parameters);
+        self.expose(&mut parameters);
         let each = parameters.chunks_exact(family.width());
         for (parameters, targets) in each.zip(targets.chunks_exact_mut(family.targets())) {
             Predictive::new(family, parameters).draw(stream, targets);
+        }
+    }
+
+    /// Takes the mean counts of the training rows from those for an exposure of one.
+    fn expose(&self, parameters: &mut [f64]) {
+        if let Observed::Counts(outcomes) = &self.posterior.observed {
+            self.family().add_offsets(outcomes.offsets(), outcomes.centre(), parameters);
         }
     }
 
@@ -123,6 +131,8 @@ impl Predictor for GpPredictor<'_> {
     }
 
     fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
+        let (inputs, offsets) = split_offsets(inputs, self.posterior.inputs.columns());
+        let inputs = &*inputs;
         self.condition(draw);
         let rows = inputs.rows();
         for function in 0..self.resize(rows) {
@@ -137,6 +147,9 @@ impl Predictor for GpPredictor<'_> {
         }
         let functions = Functions { means: &self.means, variances: &self.variances };
         self.response.write(draw, inputs, &functions, parameters);
+        if let Some(offsets) = offsets {
+            self.family().add_offsets(offsets, 0.0, parameters);
+        }
     }
 
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
@@ -214,6 +227,7 @@ impl Predictor for GpPredictor<'_> {
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
         let posterior = self.posterior;
         self.at(draw, &posterior.inputs, parameters);
+        self.expose(parameters);
     }
 
     fn replicate(&mut self, draw: &[f64], stream: &mut Stream, targets: &mut [f64]) {
@@ -262,5 +276,6 @@ impl Predictor for GpPredictor<'_> {
         }
         let functions = Functions { means: &self.means, variances: &self.variances };
         self.response.write(draw, &posterior.inputs, &functions, parameters);
+        self.expose(parameters);
     }
 }

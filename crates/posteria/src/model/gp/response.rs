@@ -11,6 +11,7 @@ use super::softmax_normal::SoftmaxNormal;
 use crate::data::Standardization;
 use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf};
 use crate::draws::{Layout, Role};
+use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::spec::{Link, ResidualFamily};
 use crate::predict::Family;
@@ -22,6 +23,7 @@ pub(super) struct Response<'p> {
     scales: Range<usize>,
     above: Range<usize>,
     dof: Option<usize>,
+    overdispersion: Option<usize>,
     softmax: SoftmaxNormal,
     contrasts: Vec<f64>,
     classes: Vec<f64>,
@@ -41,6 +43,7 @@ impl<'p> Response<'p> {
             scales: layout.range_of(Role::ResidualScale),
             above: layout.range_of(Role::ResidualScaleAbove),
             dof: layout.place_of(Role::ResidualDof),
+            overdispersion: layout.place_of(Role::Overdispersion),
             softmax: SoftmaxNormal::default(),
             contrasts: vec![0.0; functions],
             classes: vec![0.0; functions + 1],
@@ -60,6 +63,7 @@ impl<'p> Response<'p> {
             },
             Observed::Binary { .. } => Family::Bernoulli,
             Observed::Multiclass { .. } => Family::Categorical { classes: outputs + 1 },
+            Observed::Counts(_) => Family::Count,
         }
     }
 
@@ -75,6 +79,14 @@ impl<'p> Response<'p> {
         let Functions { means, variances } = *functions;
         match &posterior.observed {
             Observed::Real(residual) => self.real(residual, draw, inputs, functions, parameters),
+            // For an exposure of one.
+            Observed::Counts(outcomes) => {
+                let shape = Outcomes::shape_of(self.overdispersion.map(|slot| draw[slot]));
+                let places = parameters.chunks_exact_mut(self.family().width());
+                for ((place, mean), variance) in places.zip(means).zip(variances) {
+                    place.copy_from_slice(&[outcomes.centre() + mean, variance.sqrt(), shape]);
+                }
+            }
             Observed::Binary { link, .. } => {
                 for ((slot, mean), variance) in parameters.iter_mut().zip(means).zip(variances) {
                     *slot = log_odds(*link, *mean, *variance);
@@ -140,13 +152,13 @@ impl<'p> Response<'p> {
     }
 
     /// Turns functions f·n + i at `rows` rows into what is shown of them: real ones in the
-    /// target's unit, log odds, the outputs of a softmax; those of a row next to each other.
+    /// target's unit, log odds, the outputs of a softmax, log rates of counts; those of a row next to each other.
     pub(super) fn show(&mut self, rows: usize, functions: &[f64], outputs: &mut [f64]) {
         let posterior = self.posterior;
         let count = self.family().functions();
         for (row, outputs) in outputs.chunks_mut(count).enumerate() {
             match &posterior.observed {
-                Observed::Real(_) => {
+                Observed::Real(_) | Observed::Counts(_) => {
                     let scalings = posterior.target_scaling.iter().enumerate();
                     for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {
                         *slot = scaling.invert(functions[target * rows + row]);
@@ -175,7 +187,7 @@ impl<'p> Response<'p> {
         weight: f64,
     ) -> Option<Vec<(f64, f64)>> {
         match &self.posterior.observed {
-            Observed::Real(_) => {
+            Observed::Real(_) | Observed::Counts(_) => {
                 let pairs = sums.iter().zip(&self.posterior.target_scaling);
                 let show = |((mean, variance), scaling): (&(f64, f64), &Standardization)| {
                     let level = weight * scaling.invert(0.0);
@@ -215,7 +227,7 @@ impl<'p> Response<'p> {
     ) {
         let count = self.family().functions();
         match &self.posterior.observed {
-            Observed::Real(_) => {
+            Observed::Real(_) | Observed::Counts(_) => {
                 for (row, outputs) in outputs.chunks_mut(count).enumerate() {
                     let scalings = self.posterior.target_scaling.iter().enumerate();
                     for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {

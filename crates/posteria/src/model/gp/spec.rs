@@ -117,12 +117,12 @@ impl GaussianProcess {
         let priors = GroupPriors::new(spec)?;
         let known = spec.hyperparameters.clone().unwrap_or_default();
         known::check(&known)?;
-        let real = spec.model.task.is_none_or(|task| task == Task::Regression);
-        if !real && spec.residual.is_some() {
+        let real = spec.task().is_none_or(|task| task == Task::Regression);
+        if !real && spec.task() != Some(Task::Count) && spec.residual.is_some() {
             return conflict("residual", "any key", "a target that is a class");
         }
         if !real && known.residual.is_some() {
-            return conflict("hyperparameters", "residual", "a target that is a class");
+            return conflict("hyperparameters", "residual", "a target that is a class or a count");
         }
         let residual = ResidualPrior::new(spec)?;
         if known.residual.is_some() && !residual.by.is_empty() {
@@ -135,7 +135,7 @@ impl GaussianProcess {
             return conflict("model", "neighbours", "residuals other than normal");
         }
         Ok(GaussianProcess {
-            task: spec.model.task,
+            task: spec.task(),
             covariance,
             sharing: spec
                 .prior
@@ -172,7 +172,7 @@ impl GaussianProcess {
         if self.task.is_some_and(|given| given != task) {
             return conflict("model", "task", "the targets, which set another one");
         }
-        if self.task.is_none() {
+        if spec.model.task.is_none() {
             spec.model.task = Some(task);
             return GaussianProcess::new(spec)?.complete(spec, task);
         }
@@ -185,7 +185,7 @@ impl GaussianProcess {
         if task == Task::Binary {
             model.link = Some(self.link);
         }
-        if task == Task::Regression {
+        if matches!(task, Task::Regression | Task::Count) {
             self.residual.complete(spec.residual.get_or_insert_default());
         }
         self.priors.complete(spec, self);
@@ -220,7 +220,7 @@ impl Moves {
         if start == StartChoice::Variational {
             return conflict("sampling", "start = \"variational\"", "kind = \"gp\"");
         }
-        let real = spec.model.task == Some(Task::Regression);
+        let real = spec.task() == Some(Task::Regression);
         if real && sampling.latents.is_some() {
             return conflict(
                 "sampling",
@@ -228,9 +228,13 @@ impl Moves {
                 "real targets, whose latents are drawn exactly",
             );
         }
-        let class = spec.model.task.is_some_and(|task| task != Task::Regression);
+        let class = spec.task().is_some_and(|task| task != Task::Regression);
         if class && kernel == KernelChoice::Nuts {
-            return conflict("sampling", "kernel = \"nuts\"", "a target that is a class");
+            return conflict(
+                "sampling",
+                "kernel = \"nuts\"",
+                "a target that is a class or a count",
+            );
         }
         let about_prior = sampling.latents.is_some_and(|latents| latents != LatentsChoice::Auto);
         if class && kernel == KernelChoice::Hmc && about_prior {

@@ -54,6 +54,10 @@ fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
             residual.draw_prior(&mut state, stream);
             residual.start(&mut state, stream);
         }
+        Observed::Counts(outcomes) => {
+            outcomes.start(&mut state, stream);
+            latent::start(posterior, &mut state, stream);
+        }
         _ => latent::start(posterior, &mut state, stream),
     }
     state
@@ -67,6 +71,9 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
     }
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
+    }
+    if let Observed::Counts(outcomes) = &posterior.observed {
+        outcomes.draw_prior(&mut state, stream);
     }
     if !posterior.keeps_latents() {
         for process in &posterior.processes {

@@ -1,12 +1,18 @@
-//! The density of the coefficients of a model of classes, given their scales.
+//! The density of the coefficients of a model of classes or counts, given their scales.
 
 use super::coefficients::Coefficients;
 use crate::density::special::LOG_SQRT_2PI;
 use crate::sample::Conditional;
 use crate::target::{Infeasible, LogDensity};
 
-/// The likelihood of classes as a function of all coefficients.
+/// The likelihood of classes or counts as a function of all coefficients.
 pub(super) trait ClassLikelihood: Send {
+    /// Takes what else it depends on from the state; returns whether that changed.
+    fn condition(&mut self, state: &[f64]) -> bool {
+        let _ = state;
+        false
+    }
+
     /// The log likelihood at `position`.
     fn value(&mut self, position: &[f64]) -> f64;
 
@@ -97,7 +103,7 @@ impl<L: ClassLikelihood> Conditional for ClassConditional<'_, L> {
             let log_precisions: f64 = self.precisions.iter().map(|p| p.ln()).sum();
             self.log_constant = 0.5 * log_precisions - self.precisions.len() as f64 * LOG_SQRT_2PI;
         }
-        let mut jumped = false;
+        let mut jumped = self.likelihood.condition(state);
         for (coefficient, included) in self.included.iter_mut().enumerate() {
             let now = !self.coefficients.excludes(state, coefficient);
             jumped |= now != *included;

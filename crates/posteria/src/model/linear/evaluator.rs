@@ -54,6 +54,9 @@ impl<'p> LinearEvaluator<'p> {
                 log_prior += log_normal(squares, log_scale - 0.5 * conjugate.rho.ln());
             }
         }
+        if let Likelihood::Counts(outcomes) = likelihood {
+            log_prior += outcomes.log_prior(state);
+        }
         log_prior
     }
 
@@ -74,6 +77,9 @@ impl<'p> LinearEvaluator<'p> {
         }
         if let Likelihood::Real(regression) = likelihood {
             regression.residual.write(state, &[user.target], &mut push);
+        }
+        if let Likelihood::Counts(outcomes) = likelihood {
+            outcomes.write(state, &mut push);
         }
         if let Some(selection) = &coefficients.selection {
             selection.push(state, push);
@@ -110,6 +116,13 @@ impl Evaluator for LinearEvaluator<'_> {
                 let outputs = self.outputs.values();
                 for ((slot, sign), output) in log_likelihood.iter_mut().zip(signs).zip(outputs) {
                     *slot = -log1p_exp(-sign * output);
+                }
+            }
+            Likelihood::Counts(outcomes) => {
+                let shape = outcomes.shape(state);
+                let outputs = self.outputs.values().iter().enumerate();
+                for (slot, (row, output)) in log_likelihood.iter_mut().zip(outputs) {
+                    *slot = outcomes.terms(row, *output, shape).value;
                 }
             }
             Likelihood::Softmax { codes, .. } => {

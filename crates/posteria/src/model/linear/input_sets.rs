@@ -192,6 +192,7 @@ impl<L: ClassLikelihood> Masked for ClassSet<'_, L> {
             return Ok(0.0);
         }
         self.coefficients.write_seen(state, &mut self.seen);
+        self.likelihood.condition(state);
         let value = self.inverse_temperature * self.likelihood.value(&self.seen);
         if value.is_finite() { Ok(value) } else { Err(Infeasible::NotFinite) }
     }

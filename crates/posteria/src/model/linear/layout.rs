@@ -51,6 +51,9 @@ pub(super) fn layout(
         let target = Dimension { name: "target".into(), labels: Vec::new() };
         regression.residual.push_layout(&mut layout, &target);
     }
+    if let Likelihood::Counts(outcomes) = likelihood {
+        outcomes.push_layout(&mut layout);
+    }
     if let Some(selection) = &coefficients.selection {
         selection.push_layout(&mut layout, &data.input_names);
     }
@@ -74,9 +77,9 @@ pub(super) fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
                 return Err(ModelError::NotAvailable { what });
             }
         }
-        Targets::Classes { .. } => {
+        Targets::Classes { .. } | Targets::Counts { .. } => {
             if let WeightPrior::Conjugate { .. } = model.weights {
-                let what = "the conjugate prior for a target with classes".into();
+                let what = "the conjugate prior for a target with classes or counts".into();
                 return Err(ModelError::NotAvailable { what });
             }
         }

@@ -25,6 +25,7 @@ mod classified;
 mod closed_form;
 mod coefficients;
 mod columns;
+mod counted;
 mod evaluator;
 mod exact;
 mod input_sets;

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use posteria_linalg::{Matrix, symmetric_rank_k, transposed_matrix_vector};
+use posteria_linalg::{Matrix, matrix_vector, symmetric_rank_k, transposed_matrix_vector};
 
 use super::classified::{ClassConditional, ClassLikelihood};
 use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
 use super::columns::Columns;
+use super::counted::Counted;
 use super::evaluator::LinearEvaluator;
 use super::input_sets::{ClassSet, ConjugateSet, RegressionSet};
 use super::layout::{check, layout};
@@ -22,6 +23,7 @@ use super::user_scale::UserScale;
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::density::InverseGamma;
 use crate::draws::Layout;
+use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::selection::{Jump, Selection};
 use crate::model::spec::selection::TRIES;
@@ -30,14 +32,15 @@ use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Block, Sweep, Update};
 
-/// A linear, logistic or softmax regression conditioned on a dataset.
+/// A linear, logistic, softmax or count regression conditioned on a dataset.
 ///
 /// A draw holds, on the user's scale, `intercept`, `weights[input]` and, for a real target, the
 /// residual model: `residual_scale` (of normal residuals a standard deviation in the target's
 /// unit), `residual_dof`, `case_scale`. For two classes intercept and weights are log odds of the
 /// second; for more there are `intercept[class]` and `weights[input, class]`, whose differences
 /// between classes are log odds. With a basis the weights are those of its functions,
-/// `weights[function]`. Sampled scales of the weights' prior, `weight_scale` or
+/// `weights[function]`. Of counts intercept and weights are those of the logarithm of the rate per unit
+/// of exposure, and negative binomial ones have an `overdispersion`. Sampled scales of the weights' prior, `weight_scale` or
 /// `relevance[input]`, and `intercept_scale` stay on the standardised scale, where those of
 /// different inputs can be compared.
 ///
@@ -66,6 +69,7 @@ pub(super) enum Likelihood {
         codes: Vec<usize>,
         classes: usize,
     },
+    Counts(Box<Outcomes>),
 }
 
 /// What the conditionals of a regression need of the data.
@@ -127,9 +131,15 @@ impl Linear {
                 let likelihood = Likelihood::Softmax { codes: codes.clone(), classes: outputs };
                 (likelihood, Standardization::IDENTITY)
             }
+            Targets::Counts { .. } => {
+                let outcomes = Outcomes::new(&self.residual, data, coefficients.state_len);
+                let scaling = outcomes.scaling();
+                (Likelihood::Counts(Box::new(outcomes)), scaling)
+            }
         };
         let end = match &likelihood {
             Likelihood::Real(regression) => regression.residual.end,
+            Likelihood::Counts(outcomes) => outcomes.end,
             _ => coefficients.state_len,
         };
         coefficients.selection = self
@@ -196,6 +206,7 @@ impl Posterior for LinearPosterior {
         match (&self.coefficients.selection, &self.likelihood) {
             (Some(selection), _) => selection.slots.end,
             (None, Likelihood::Real(regression)) => regression.residual.end,
+            (None, Likelihood::Counts(outcomes)) => outcomes.end,
             (None, _) => self.coefficients.state_len,
         }
     }
@@ -225,6 +236,9 @@ impl Posterior for LinearPosterior {
         if let Likelihood::Real(regression) = &self.likelihood {
             regression.residual.start(&mut state, stream);
             regression.residual.start_cases(&mut state);
+        }
+        if let Likelihood::Counts(outcomes) = &self.likelihood {
+            outcomes.start(&mut state, stream);
         }
         if let Some(selection) = &self.coefficients.selection {
             selection.draw_prior(&mut state, stream);
@@ -276,6 +290,16 @@ impl Posterior for LinearPosterior {
                 let likelihood = || Softmax::new(&self.x, codes, *classes);
                 self.class_updates(likelihood, inverse_temperature, &mut updates);
             }
+            Likelihood::Counts(outcomes) => {
+                let likelihood = || Counted::new(&self.x, outcomes);
+                self.class_updates(likelihood, inverse_temperature, &mut updates);
+                let mut seen = vec![0.0; coefficients.count];
+                let functions = move |state: &[f64], outputs: &mut [f64]| {
+                    coefficients.write_seen(state, &mut seen);
+                    matrix_vector(&self.x, &seen, outputs);
+                };
+                updates.extend(outcomes.update(inverse_temperature, functions));
+            }
         }
         if coefficients.state_len > coefficients.count {
             updates.push(Box::new(ScalesUpdate { coefficients }));
@@ -321,6 +345,9 @@ impl Tempering for LinearPosterior {
                 state[..count].iter_mut().for_each(|w| *w = scale * stream.normal());
             }
         }
+        if let Likelihood::Counts(outcomes) = &self.likelihood {
+            outcomes.draw_prior(&mut state, stream);
+        }
         if let Some(selection) = &self.coefficients.selection {
             selection.draw_prior(&mut state, stream);
         }
@@ -344,6 +371,9 @@ impl StateDensity for LinearPosterior {
         if let Likelihood::Real(regression) = &self.likelihood {
             slots.extend(regression.residual.density_slots()?);
         }
+        if let Likelihood::Counts(outcomes) = &self.likelihood {
+            slots.extend(outcomes.slots());
+        }
         Some(slots)
     }
 
@@ -365,6 +395,8 @@ impl StateDensity for LinearPosterior {
         }
         if let Likelihood::Real(regression) = likelihood {
             regression.residual.restore(take, &[user.target], &mut state);
+        } else if let Likelihood::Counts(outcomes) = likelihood {
+            outcomes.restore(take, &mut state);
         }
         Some(state)
     }
@@ -373,6 +405,9 @@ impl StateDensity for LinearPosterior {
         let mut slots: Vec<usize> = (0..self.coefficients.state_len).collect();
         if let Likelihood::Real(regression) = &self.likelihood {
             slots.extend(regression.residual.movable_slots());
+        }
+        if let Likelihood::Counts(outcomes) = &self.likelihood {
+            slots.extend(outcomes.slots());
         }
         slots
     }

@@ -7,9 +7,10 @@ use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 use super::posterior::{Likelihood, LinearPosterior};
 use crate::draws::Role;
 use crate::model::Posterior;
+use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::spec::ResidualFamily;
-use crate::predict::{Family, Predictor};
+use crate::predict::{Family, Predictor, split_offsets};
 
 /// f = intercept + Σ weight × column at new rows: about f the residual of the draw, or f as the
 /// log odds of the second class or the softmax outputs of all.
@@ -19,6 +20,7 @@ pub(super) struct LinearPredictor<'p> {
     scales: Range<usize>,
     above: Option<usize>,
     dof: Option<usize>,
+    overdispersion: Option<usize>,
     /// Outputs × columns.
     slopes: Matrix,
     heights: Vec<f64>,
@@ -38,6 +40,7 @@ impl<'p> LinearPredictor<'p> {
             scales,
             above: layout.place_of(Role::ResidualScaleAbove),
             dof: layout.place_of(Role::ResidualDof),
+            overdispersion: layout.place_of(Role::Overdispersion),
             slopes: Matrix::zeros(outputs, columns),
             heights: vec![0.0; outputs],
             columns: Matrix::zeros(0, columns),
@@ -94,6 +97,14 @@ impl<'p> LinearPredictor<'p> {
         }
     }
 
+    /// The log mean of every row for an exposure of one, and the shape of the draw.
+    fn counts(&self, draw: &[f64], parameters: &mut [f64]) {
+        let shape = Outcomes::shape_of(self.overdispersion.map(|slot| draw[slot]));
+        for (row, place) in parameters.chunks_exact_mut(self.family().width()).enumerate() {
+            place.copy_from_slice(&[self.outputs[(row, 0)], 0.0, shape]);
+        }
+    }
+
     /// Writes the outputs of a row next to each other.
     fn by_row(&self, slots: &mut [f64]) {
         let (rows, outputs) = (self.outputs.rows(), self.outputs.columns());
@@ -121,14 +132,24 @@ impl Predictor for LinearPredictor<'_> {
             },
             Likelihood::Logistic(_) => Family::Bernoulli,
             Likelihood::Softmax { classes, .. } => Family::Categorical { classes: *classes },
+            Likelihood::Counts(_) => Family::Count,
         }
     }
 
     fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
         let width = self.family().width();
         assert_eq!(parameters.len(), width * inputs.rows(), "all parameters of every row");
+        let own = self.posterior.inputs.columns();
+        let (inputs, offsets) = split_offsets(inputs, own);
+        let inputs = &*inputs;
         self.forward(draw, inputs);
         match &self.posterior.likelihood {
+            Likelihood::Counts(_) => {
+                self.counts(draw, parameters);
+                if let Some(offsets) = offsets {
+                    self.family().add_offsets(offsets, 0.0, parameters);
+                }
+            }
             Likelihood::Real(regression) => {
                 self.real(&regression.residual, draw, inputs, parameters);
             }
@@ -139,10 +160,15 @@ impl Predictor for LinearPredictor<'_> {
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
         let posterior = self.posterior;
         self.at(draw, &posterior.inputs, parameters);
+        if let Likelihood::Counts(outcomes) = &posterior.likelihood {
+            // The centre is in the intercept.
+            self.family().add_offsets(outcomes.offsets(), outcomes.centre(), parameters);
+        }
     }
 
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
-        self.forward(draw, inputs);
+        let (inputs, _) = split_offsets(inputs, self.posterior.inputs.columns());
+        self.forward(draw, &inputs);
         self.by_row(outputs);
     }
 }

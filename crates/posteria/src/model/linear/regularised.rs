@@ -34,6 +34,9 @@ impl LinearPosterior {
                 return refuse("these residuals with inference = \"laplace\" or \"map\"");
             }
             Likelihood::Logistic(_) => Vec::new(),
+            Likelihood::Counts(_) => {
+                return refuse("inference = \"laplace\" or \"map\" for counts");
+            }
             Likelihood::Softmax { .. } => {
                 return refuse(
                     "inference = \"laplace\" or \"map\" for several classes of a linear model \
@@ -84,7 +87,9 @@ impl Regularised for LinearWeights<'_> {
                 Response::Real { targets: &regression.residual.targets, group_of: &self.all_one }
             }
             Likelihood::Logistic(signs) => Response::Binary { signs },
-            Likelihood::Softmax { .. } => unreachable!("several classes were refused"),
+            Likelihood::Softmax { .. } | Likelihood::Counts(_) => {
+                unreachable!("several classes and counts were refused")
+            }
         }
     }
 

@@ -96,6 +96,7 @@ impl<L: ClassLikelihood> LogDensity for WhitenedScales<'_, L> {
 
 impl<L: ClassLikelihood> Coordinates for WhitenedScales<'_, L> {
     fn enter(&mut self, state: &[f64], position: &mut [f64]) {
+        self.likelihood.condition(state);
         self.coefficients.write_seen(state, &mut self.given);
         for ((_, slot, _), (entered, place)) in
             sampled(self.coefficients).zip(self.entered.iter_mut().zip(position))

@@ -101,12 +101,15 @@ impl Linear {
             }
             _ => {}
         }
-        match spec.model.task {
+        let conjugate = matches!(weights, WeightPrior::Conjugate { .. });
+        match spec.task() {
             Some(Task::Binary) => classes(spec, weights, "task = \"binary\"")?,
             Some(Task::Multiclass) => classes(spec, weights, "task = \"multiclass\"")?,
+            Some(Task::Count) if conjugate => {
+                return conflict(WEIGHTS, "family = \"conjugate\"", "task = \"count\"");
+            }
             _ => {}
         }
-        let conjugate = matches!(weights, WeightPrior::Conjugate { .. });
         let residual = residual(spec, conjugate)?;
         let homogeneous = residual.family == ResidualFamily::Normal && residual.by.is_empty();
         if let (WeightPrior::Conjugate { .. }, false) = (weights, homogeneous) {
@@ -114,7 +117,7 @@ impl Linear {
             return conflict(WEIGHTS, key, "residuals other than normal ones of one scale");
         }
         Ok(Linear {
-            task: spec.model.task,
+            task: spec.task(),
             intercept,
             weights,
             intercept_prior: intercept_prior(given, &usual("intercept"))?,
@@ -135,7 +138,7 @@ impl Linear {
         if self.task.is_some_and(|given| given != task) {
             return conflict("model", "task", "the targets, which set another one");
         }
-        if self.task.is_none() {
+        if spec.model.task.is_none() {
             spec.model.task = Some(task);
             return Linear::new(spec)?.complete(spec, task);
         }
@@ -156,7 +159,7 @@ impl Linear {
                 write_scale(intercept, self.intercept_prior);
             }
         }
-        if task == Task::Regression {
+        if matches!(task, Task::Regression | Task::Count) {
             let residual = spec.residual.get_or_insert_default();
             // With one target there is nothing to share.
             let sharing = residual.sharing;

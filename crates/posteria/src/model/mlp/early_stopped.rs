@@ -7,6 +7,7 @@ use super::posterior::MlpPosterior;
 use super::start::dispersed;
 use crate::data::Folds;
 use crate::density::StudentT;
+use crate::model::outcome::Outcomes;
 use crate::model::prior::{Above, Levels};
 use crate::model::residual::{Noise, Residual};
 use crate::model::spec::ResidualFamily;
@@ -121,6 +122,7 @@ enum Answers {
     Real { targets: Vec<f64>, precisions: Vec<f64> },
     Binary { signs: Vec<f64> },
     Multiclass { codes: Vec<u32> },
+    Counts(Box<Outcomes>),
 }
 
 impl Half {
@@ -139,6 +141,7 @@ impl Half {
             Observed::Multiclass { codes } => {
                 Answers::Multiclass { codes: indices.iter().map(|row| codes[*row]).collect() }
             }
+            Observed::Counts(outcomes) => Answers::Counts(Box::new(outcomes.subset(&indices))),
         };
         Half { rows: posterior.rows.subset(&indices), indices, answers }
     }
@@ -160,6 +163,8 @@ impl<'h> HalfLikelihood<'h> {
             Answers::Real { targets, precisions } => Likelihood::Squares { targets, precisions },
             Answers::Binary { signs } => Likelihood::Logistic { signs },
             Answers::Multiclass { codes } => Likelihood::Softmax { codes },
+            // As if they were Poisson: the overdispersion is not estimated here.
+            Answers::Counts(outcomes) => Likelihood::Counts { outcomes, shape: f64::INFINITY },
         }
     }
 }
@@ -230,6 +235,9 @@ fn residual_scale(family: ResidualFamily, dof: f64, residuals: &[f64]) -> f64 {
         ResidualFamily::StudentT | ResidualFamily::PerCase => {
             let quartile = StudentT::new(0.0, 1.0, dof).map_or(1.0, |t| t.quantile(0.75));
             median_absolute(residuals) / quartile
+        }
+        ResidualFamily::Poisson | ResidualFamily::NegativeBinomial => {
+            unreachable!("counts have no residual scale")
         }
     }
 }

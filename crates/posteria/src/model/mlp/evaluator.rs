@@ -2,7 +2,7 @@
 
 use super::network::Network;
 use super::observed::Observed;
-use super::posterior::MlpPosterior;
+use super::posterior::{MlpPosterior, TestRows};
 use crate::density::special::{log_sum_exp, log1p_exp, logistic};
 use crate::model::Evaluator;
 use crate::model::prior::Above;
@@ -58,7 +58,7 @@ impl<'p> MlpEvaluator<'p> {
     fn classes(&mut self, log_likelihood: &mut [f64]) {
         let rows = self.posterior.rows.len();
         match &self.posterior.observed {
-            Observed::Real(_) => {}
+            Observed::Real(_) | Observed::Counts(_) => {}
             Observed::Binary { signs } => {
                 for ((slot, sign), output) in
                     log_likelihood.iter_mut().zip(signs).zip(&self.outputs)
@@ -96,6 +96,14 @@ impl Evaluator for MlpEvaluator<'_> {
                 let jacobian: f64 = -target_scaling.iter().map(|s| s.scale.ln()).sum::<f64>();
                 let outputs = &self.outputs;
                 self.real.evaluate(residual, state, outputs, jacobian, log_likelihood)?;
+            }
+            Observed::Counts(outcomes) => {
+                log_prior += outcomes.log_prior(state);
+                let shape = outcomes.shape(state);
+                let outputs = self.outputs.iter().enumerate();
+                for (slot, (row, f)) in log_likelihood.iter_mut().zip(outputs) {
+                    *slot = outcomes.terms(row, *f, shape).value;
+                }
             }
             _ => self.classes(log_likelihood),
         }
@@ -149,6 +157,9 @@ impl MlpEvaluator<'_> {
         if let Observed::Real(residual) = observed {
             residual.write(state, target_scaling, |value| writer.push(value));
         }
+        if let Observed::Counts(outcomes) = observed {
+            outcomes.write(state, |value| writer.push(value));
+        }
         if let Some(selection) = selection {
             selection.push(state, |value| writer.push(value));
         }
@@ -156,13 +167,13 @@ impl MlpEvaluator<'_> {
         for &row in &self.posterior.fitted_rows {
             self.fitted(&self.outputs, rows, row, |value| writer.push(value));
         }
-        writer.push(self.error(&self.outputs, &self.posterior.answers));
+        writer.push(self.error(&self.outputs, &self.posterior.answers, None));
         if let Some(test) = &self.posterior.test {
-            writer.push(self.error(&self.test_outputs, &test.answers));
+            writer.push(self.error(&self.test_outputs, &test.answers, Some(test)));
         }
     }
 
-    /// What the outputs of a row say about its target: means in the user's unit, or the
+    /// What the outputs of a row say about its target: means in the user's unit or of a count, or the
     /// probability of the second class, or of every class.
     fn fitted(&self, outputs: &[f64], rows: usize, row: usize, mut push: impl FnMut(f64)) {
         let count = self.posterior.shape.outputs;
@@ -173,6 +184,7 @@ impl MlpEvaluator<'_> {
                 }
             }
             Observed::Binary { .. } => push(logistic(outputs[row])),
+            Observed::Counts(outcomes) => push(outcomes.mean(row, outputs[row])),
             Observed::Multiclass { .. } => {
                 let largest = (0..count)
                     .map(|class| outputs[class * rows + row])
@@ -187,9 +199,9 @@ impl MlpEvaluator<'_> {
         }
     }
 
-    /// Root mean square error in the user's unit over rows and targets, or the share of rows
+    /// Root mean square error in the user's unit, or of the mean counts, over rows and targets, or the share of rows
     /// whose most probable class is wrong.
-    fn error(&self, outputs: &[f64], answers: &[f64]) -> f64 {
+    fn error(&self, outputs: &[f64], answers: &[f64], test: Option<&TestRows>) -> f64 {
         let rows = outputs.len() / self.posterior.shape.outputs;
         match &self.posterior.observed {
             Observed::Real(_) => {
@@ -202,6 +214,10 @@ impl MlpEvaluator<'_> {
                 let largest = errors().fold(f64::MIN_POSITIVE, |most, error| most.max(error.abs()));
                 let sum: f64 = errors().map(|error| (error / largest).powi(2)).sum();
                 (sum / outputs.len() as f64).sqrt() * largest
+            }
+            Observed::Counts(outcomes) => {
+                let offsets = test.map(|test| test.offsets.as_deref());
+                outcomes.error(outputs, answers, offsets)
             }
             Observed::Binary { .. } => {
                 let wrong = outputs.iter().zip(answers).filter(|(f, y)| (**f > 0.0) != (**y > 0.5));

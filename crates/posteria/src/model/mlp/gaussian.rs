@@ -69,7 +69,7 @@ impl MlpPosterior {
     pub(crate) fn gaussian(&self) -> Result<GaussianNetwork<'_>, ModelError> {
         let not_available = |what: &str| Err(ModelError::NotAvailable { what: what.into() });
         let Observed::Real(residual) = &self.observed else {
-            return not_available("ensemble learning of classes");
+            return not_available("ensemble learning of classes or counts");
         };
         let Noise::Scales { levels, slot_of, .. } = &residual.noise else {
             return not_available("ensemble learning with a residual covariance");

@@ -26,6 +26,7 @@ pub(super) fn layout(
             dimension("target", vec![name.clone()])
         }
         Targets::Classes { labels, .. } => dimension("class", labels.clone()),
+        Targets::Counts { name, .. } => dimension("target", vec![name.clone()]),
     };
     for group in &hierarchy.groups {
         let dimensions = match group.name {
@@ -74,13 +75,16 @@ pub(super) fn layout(
     if let Observed::Real(residual) = observed {
         residual.push_layout(&mut layout, &output);
     }
+    if let Observed::Counts(outcomes) = observed {
+        outcomes.push_layout(&mut layout);
+    }
     if let Some(selection) = &hierarchy.selection {
         selection.push_layout(&mut layout, &data.input_names);
     }
     let rows = dimension(Dimension::ROWS, fitted.iter().map(|row| row.to_string()).collect());
     match observed {
         Observed::Real(_) if shape.outputs == 1 => layout.push_role(Role::Fitted, vec![rows]),
-        Observed::Binary { .. } => layout.push_role(Role::Fitted, vec![rows]),
+        Observed::Binary { .. } | Observed::Counts(_) => layout.push_role(Role::Fitted, vec![rows]),
         _ => layout.push_role(Role::Fitted, vec![rows, output]),
     };
     layout.push_role(Role::TrainingError, Vec::new());

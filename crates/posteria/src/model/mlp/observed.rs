@@ -2,6 +2,7 @@
 
 use super::network::Likelihood;
 use crate::density::special::{LOG_SQRT_2PI, ln_gamma_half_step};
+use crate::model::outcome::Outcomes;
 use crate::model::residual::{Noise, Residual};
 use crate::model::spec::ResidualFamily;
 
@@ -14,13 +15,15 @@ pub(super) enum Observed {
     Binary { signs: Vec<f64> },
     /// Index of the class of every row.
     Multiclass { codes: Vec<u32> },
+    /// Counts about the exponential of the output.
+    Counts(Box<Outcomes>),
 }
 
 impl Observed {
-    /// The class of each of `rows` rows; one for all where targets are real.
+    /// The class of each of `rows` rows; one for all where targets are numbers.
     pub(super) fn classes(&self, rows: usize) -> Vec<usize> {
         match self {
-            Observed::Real(_) => vec![0; rows],
+            Observed::Real(_) | Observed::Counts(_) => vec![0; rows],
             Observed::Binary { signs } => {
                 signs.iter().map(|sign| usize::from(*sign > 0.0)).collect()
             }
@@ -35,6 +38,8 @@ pub(super) struct Conditioned {
     /// Precisions, or inverse scales.
     parameters: Vec<f64>,
     dof: f64,
+    /// The shape of counts.
+    shape: f64,
     log_constant: f64,
 }
 
@@ -44,6 +49,7 @@ enum Kind {
     StudentT,
     Absolute,
     Classes,
+    Counts,
 }
 
 impl Conditioned {
@@ -54,16 +60,27 @@ impl Conditioned {
                     ResidualFamily::Normal => Kind::Squares,
                     ResidualFamily::StudentT | ResidualFamily::PerCase => Kind::StudentT,
                     ResidualFamily::Laplace => Kind::Absolute,
+                    ResidualFamily::Poisson | ResidualFamily::NegativeBinomial => {
+                        unreachable!("families of counts have no residuals")
+                    }
                 };
                 (kind, residual.targets.len())
             }
+            Observed::Counts(_) => (Kind::Counts, 0),
             _ => (Kind::Classes, 0),
         };
-        Conditioned { kind, parameters: vec![f64::NAN; len], dof: f64::NAN, log_constant: 0.0 }
+        let parameters = vec![f64::NAN; len];
+        Conditioned { kind, parameters, dof: f64::NAN, shape: f64::NAN, log_constant: 0.0 }
     }
 
     /// Takes scales and degrees of freedom from `state`; whether they changed.
     pub(super) fn condition(&mut self, observed: &Observed, state: &[f64]) -> bool {
+        if let Observed::Counts(outcomes) = observed {
+            let shape = outcomes.shape(state);
+            let changed = shape.to_bits() != self.shape.to_bits();
+            self.shape = shape;
+            return changed;
+        }
         let Observed::Real(residual) = observed else { return false };
         let Noise::Scales { levels, slot_of, counts } = &residual.noise else { return false };
         let dof = residual.dof.value(state);
@@ -82,7 +99,7 @@ impl Conditioned {
                 ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln()
             }
             Kind::Absolute => -std::f64::consts::LN_2,
-            Kind::Classes => 0.0,
+            Kind::Classes | Kind::Counts => 0.0,
         };
         self.log_constant =
             scales.iter().zip(counts).map(|(scale, count)| count * (constant - scale)).sum();
@@ -98,6 +115,7 @@ impl Conditioned {
         match observed {
             Observed::Binary { signs } => Likelihood::Logistic { signs },
             Observed::Multiclass { codes } => Likelihood::Softmax { codes },
+            Observed::Counts(outcomes) => Likelihood::Counts { outcomes, shape: self.shape },
             Observed::Real(residual) => {
                 let targets = &residual.targets[..];
                 match self.kind {
@@ -116,6 +134,9 @@ impl Conditioned {
     /// Minus the second derivative of the log likelihood of one row with respect to output
     /// `output`, roughly [Neal 1996, A.4; MCMCstuff manual eq. 52 and 55].
     pub(super) fn curvature(&self, observed: &Observed, output: usize) -> f64 {
+        if let Observed::Counts(outcomes) = observed {
+            return outcomes.curvature(self.shape);
+        }
         let Observed::Real(residual) = observed else { return 0.25 };
         let these = &self.parameters[output * residual.rows..(output + 1) * residual.rows];
         let sum: f64 = match self.kind {

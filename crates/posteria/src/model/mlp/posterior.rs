@@ -12,6 +12,7 @@ use super::spec::{Mlp, Moves};
 use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
+use crate::model::outcome::Outcomes;
 use crate::model::prior::Above;
 use crate::model::residual::{Noise, Residual};
 use crate::model::selection::Selection;
@@ -50,7 +51,7 @@ pub struct MlpPosterior {
     pub(super) input_squares: Vec<f64>,
     pub(super) moves: Moves,
     pub(super) fitted_rows: Vec<usize>,
-    /// Standardised targets o·n + i, or class codes.
+    /// Standardised targets o·n + i, class codes or counts.
     pub(super) answers: Vec<f64>,
     /// Index of the group of every row, if rows belong together.
     pub(super) row_groups: Option<Vec<usize>>,
@@ -63,6 +64,8 @@ pub struct MlpPosterior {
 pub(super) struct TestRows {
     pub(super) rows: Rows,
     pub(super) answers: Vec<f64>,
+    /// Log exposures of counts.
+    pub(super) offsets: Option<Vec<f64>>,
 }
 
 impl Mlp {
@@ -89,7 +92,7 @@ impl Mlp {
         }
         let outputs = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => names.len(),
-            (Targets::Classes { .. }, Task::Binary) => 1,
+            (Targets::Classes { .. }, Task::Binary) | (Targets::Counts { .. }, _) => 1,
             (Targets::Classes { labels, .. }, _) => labels.len(),
         };
         let shape = Shape {
@@ -115,6 +118,15 @@ impl Mlp {
             Targets::Classes { codes, .. } => {
                 Observed::Multiclass { codes: codes.iter().map(|code| *code as u32).collect() }
             }
+            Targets::Counts { .. } => {
+                let outcomes = Outcomes::new(&self.residual, data, state_len);
+                state_len = outcomes.end;
+                Observed::Counts(Box::new(outcomes))
+            }
+        };
+        let target_scaling = match &observed {
+            Observed::Counts(outcomes) => vec![outcomes.scaling()],
+            _ => data.target_scaling.clone(),
         };
         if let Some(spec) = &self.selection {
             let selection = Selection::new(spec, data, state_len, TRIES)?;
@@ -132,7 +144,8 @@ impl Mlp {
             None => None,
             Some(test) => {
                 usable(test)?;
-                Some(TestRows { rows: Rows::new(&test.inputs), answers: answers(test) })
+                let offsets = test.offsets.clone();
+                Some(TestRows { rows: Rows::new(&test.inputs), answers: answers(test), offsets })
             }
         };
         let count = data.rows();
@@ -147,7 +160,7 @@ impl Mlp {
             rows: Rows::new(&data.inputs),
             hierarchy,
             observed,
-            target_scaling: data.target_scaling.clone(),
+            target_scaling,
             moves: self.sampling,
             fitted_rows,
             answers: answers(data),
@@ -159,11 +172,12 @@ impl Mlp {
     }
 }
 
-/// Standardised targets o·n + i, or class codes.
+/// Standardised targets o·n + i, class codes or counts.
 fn answers(data: &Dataset) -> Vec<f64> {
     match &data.targets {
         Targets::Real { values, .. } => values.values().to_vec(),
         Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
+        Targets::Counts { values, .. } => values.clone(),
     }
 }
 
@@ -247,6 +261,9 @@ impl StateDensity for MlpPosterior {
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.density_slots()?);
         }
+        if let Observed::Counts(outcomes) = &self.observed {
+            slots.extend(outcomes.slots());
+        }
         Some(slots)
     }
 
@@ -278,6 +295,8 @@ impl StateDensity for MlpPosterior {
         }
         if let Observed::Real(residual) = &self.observed {
             residual.restore(take, &self.target_scaling, &mut state);
+        } else if let Observed::Counts(outcomes) = &self.observed {
+            outcomes.restore(take, &mut state);
         }
         Some(state)
     }
@@ -291,6 +310,9 @@ impl StateDensity for MlpPosterior {
         }
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.movable_slots());
+        }
+        if let Observed::Counts(outcomes) = &self.observed {
+            slots.extend(outcomes.slots());
         }
         slots
     }

@@ -8,9 +8,10 @@ use super::network::{Network, Rows};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use crate::draws::{Layout, Role};
+use crate::model::outcome::Outcomes;
 use crate::model::residual::{Noise, Residual};
 use crate::model::spec::ResidualFamily;
-use crate::predict::{Family, Predictor};
+use crate::predict::{Family, Predictor, split_offsets};
 
 /// Evaluates draws of a network at new rows.
 pub(super) struct MlpPredictor<'p> {
@@ -20,6 +21,7 @@ pub(super) struct MlpPredictor<'p> {
     above: Range<usize>,
     covariance: Range<usize>,
     dof: Option<usize>,
+    overdispersion: Option<usize>,
     outputs: Vec<f64>,
 }
 
@@ -31,6 +33,7 @@ impl<'p> MlpPredictor<'p> {
             above: layout.range_of(Role::ResidualScaleAbove),
             covariance: layout.range_of(Role::ResidualCovariance),
             dof: layout.place_of(Role::ResidualDof),
+            overdispersion: layout.place_of(Role::Overdispersion),
             outputs: Vec::new(),
         }
     }
@@ -44,10 +47,18 @@ impl<'p> MlpPredictor<'p> {
 
     /// Writes the parameters of every row.
     fn at_rows(&mut self, draw: &[f64], rows: &Rows, parameters: &mut [f64]) {
+        // Of counts for an exposure of one.
         self.forward(draw, rows);
         let posterior = self.posterior;
         match &posterior.observed {
             Observed::Real(residual) => self.real(residual, draw, rows, parameters),
+            Observed::Counts(outcomes) => {
+                let shape = Outcomes::shape_of(self.overdispersion.map(|slot| draw[slot]));
+                let width = self.family().width();
+                for (place, f) in parameters.chunks_exact_mut(width).zip(&self.outputs) {
+                    place.copy_from_slice(&[outcomes.centre() + f, 0.0, shape]);
+                }
+            }
             _ => self.by_row(rows.len(), parameters),
         }
     }
@@ -121,20 +132,29 @@ impl Predictor for MlpPredictor<'_> {
             },
             Observed::Binary { .. } => Family::Bernoulli,
             Observed::Multiclass { .. } => Family::Categorical { classes: outputs },
+            Observed::Counts(_) => Family::Count,
         }
     }
 
     fn at(&mut self, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
-        self.at_rows(draw, &Rows::new(inputs), parameters);
+        let (inputs, offsets) = split_offsets(inputs, self.posterior.shape.inputs);
+        self.at_rows(draw, &Rows::new(&inputs), parameters);
+        if let Some(offsets) = offsets {
+            self.family().add_offsets(offsets, 0.0, parameters);
+        }
     }
 
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
         let posterior = self.posterior;
         self.at_rows(draw, &posterior.rows, parameters);
+        if let Observed::Counts(outcomes) = &posterior.observed {
+            self.family().add_offsets(outcomes.offsets(), outcomes.centre(), parameters);
+        }
     }
 
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
-        self.forward(draw, &Rows::new(inputs));
+        let (inputs, _) = split_offsets(inputs, self.posterior.shape.inputs);
+        self.forward(draw, &Rows::new(&inputs));
         self.by_row(inputs.rows(), outputs);
         let count = self.posterior.shape.outputs;
         for row in outputs.chunks_mut(count) {

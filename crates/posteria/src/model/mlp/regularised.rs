@@ -31,6 +31,9 @@ impl MlpPosterior {
         if self.hierarchy.groups.iter().any(|group| group.multipliers.is_some()) {
             return refuse("a prior family of weights other than normal");
         }
+        if let Observed::Counts(_) = &self.observed {
+            return refuse("counts");
+        }
         if let Observed::Real(residual) = &self.observed {
             if residual.family != ResidualFamily::Normal {
                 return refuse("a residual family other than normal");
@@ -108,6 +111,7 @@ impl Regularised for MlpWeights<'_> {
             }
             Observed::Binary { signs } => Response::Binary { signs },
             Observed::Multiclass { codes } => Response::Classes { codes },
+            Observed::Counts(_) => unreachable!("counts were refused"),
         }
     }
 
@@ -228,6 +232,7 @@ impl Outputs for MlpOutputs<'_> {
             }
             Observed::Binary { signs } => Likelihood::Logistic { signs },
             Observed::Multiclass { codes } => Likelihood::Softmax { codes },
+            Observed::Counts(_) => unreachable!("counts were refused"),
         };
         self.network.log_likelihood_gradient(weights, &likelihood, gradient)
     }

@@ -123,7 +123,8 @@ impl Mlp {
                 return conflict(&format!("prior.{name}"), "any key", with);
             }
         }
-        if spec.model.task.is_some_and(|task| task != Task::Regression) && spec.residual.is_some() {
+        let is_class = matches!(spec.task(), Some(Task::Binary | Task::Multiclass));
+        if is_class && spec.residual.is_some() {
             return conflict("residual", "any key", "a target that is a class");
         }
         let group = |index: usize| {
@@ -137,7 +138,7 @@ impl Mlp {
             return conflict("residual", "sharing", "output weights that are not normal");
         }
         Ok(Mlp {
-            task: spec.model.task,
+            task: spec.task(),
             hidden,
             direct,
             groups,
@@ -158,7 +159,7 @@ impl Mlp {
         if self.task.is_some_and(|given| given != task) {
             return conflict("model", "task", "the targets, which set another one");
         }
-        if self.task.is_none() {
+        if spec.model.task.is_none() {
             spec.model.task = Some(task);
             return Mlp::new(spec)?.complete(spec, task);
         }
@@ -171,7 +172,7 @@ impl Mlp {
                 *prior = completed(prior, &self.groups[index]);
             }
         }
-        if task == Task::Regression {
+        if matches!(task, Task::Regression | Task::Count) {
             self.residual.complete(spec.residual.get_or_insert_default());
         }
         self.sampling.complete(&mut spec.sampling);

@@ -33,6 +33,9 @@ pub(super) fn from_prior(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }
+    if let Observed::Counts(outcomes) = &posterior.observed {
+        outcomes.draw_prior(&mut state, stream);
+    }
     if let Some(selection) = &posterior.hierarchy.selection {
         selection.draw_prior(&mut state, stream);
     }
@@ -56,6 +59,9 @@ pub(super) fn dispersed(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f6
     }
     if let Observed::Real(residual) = &posterior.observed {
         residual.start(&mut state, stream);
+    }
+    if let Observed::Counts(outcomes) = &posterior.observed {
+        outcomes.start(&mut state, stream);
     }
     state
 }

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::collapsed::Collapsed;
 use super::input_sets::jumps;
+use super::network::Network;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::rungs::Rungs;
@@ -212,6 +213,15 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
         }
     }
     updates.extend(residual);
+    if let Observed::Counts(outcomes) = &posterior.observed {
+        let mut network = Network::new(posterior.shape, &posterior.rows);
+        let selection = posterior.hierarchy.selection.as_ref();
+        let weights = posterior.shape.len();
+        updates.extend(outcomes.update(beta, move |state, outputs| {
+            network.include(selection, state);
+            network.outputs(&state[..weights], outputs);
+        }));
+    }
     updates
 }
 

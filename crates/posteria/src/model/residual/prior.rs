@@ -1,5 +1,6 @@
 //! Check the residual model of real targets.
 
+use crate::data::Task;
 use crate::density::InverseGamma;
 use crate::model::prior::ScaleDensity;
 use crate::model::spec::checks::{DofChoice, conflict, dof_choice, positive, written};
@@ -57,7 +58,7 @@ impl ResidualPrior {
         let empty = ResidualSpec::default();
         let residual = spec.residual.as_ref().unwrap_or(&empty);
         let vague = spec.model.priors.unwrap_or_default() != Priors::WeaklyInformative;
-        let family = residual.family.unwrap_or(ResidualFamily::Normal);
+        let family = family_of(spec, residual)?;
         let dof_of_residuals = match (family, &residual.dof) {
             (ResidualFamily::StudentT, None) => DofChoice::Grid(RESIDUAL_DOFS.to_vec()),
             (ResidualFamily::PerCase, None) => DofChoice::Known(CASE_DOF),
@@ -67,6 +68,9 @@ impl ResidualPrior {
             (_, None) => DofChoice::Known(1.0),
             (_, Some(_)) => return conflict(section, "dof", "a family that has none"),
         };
+        if family.is_of_counts() {
+            refuse_for_counts(family, residual)?;
+        }
         let by = residual.by.clone().unwrap_or_default();
         let sharing = residual.sharing.unwrap_or(ResidualSharing::PerTarget);
         if sharing == ResidualSharing::Covariance {
@@ -135,7 +139,12 @@ impl ResidualPrior {
     /// Writes every default.
     pub(in crate::model) fn complete(&self, residual: &mut ResidualSpec) {
         residual.family = Some(self.family);
-        residual.sharing = Some(self.sharing);
+        if self.family == ResidualFamily::Poisson {
+            return;
+        }
+        if !self.family.is_of_counts() {
+            residual.sharing = Some(self.sharing);
+        }
         let by = !self.by.is_empty();
         if by {
             residual.scale_dof = Some(self.by_dof);
@@ -156,5 +165,48 @@ impl ResidualPrior {
         if matches!(self.family, ResidualFamily::StudentT | ResidualFamily::PerCase) {
             residual.dof.get_or_insert(written(&self.dof));
         }
+    }
+}
+
+/// The family, which must be one of the targets' task.
+fn family_of(spec: &Spec, residual: &ResidualSpec) -> Result<ResidualFamily, SpecError> {
+    let (task, given) = (spec.task(), residual.family);
+    let counts = task == Some(Task::Count);
+    match given {
+        None if counts => Ok(ResidualFamily::Poisson),
+        None => Ok(ResidualFamily::Normal),
+        Some(family) if family.is_of_counts() && !counts => {
+            conflict("residual", "a family of counts", "a task other than \"count\"")
+        }
+        Some(family) if counts && !family.is_of_counts() => conflict(
+            "residual",
+            "a family of real targets",
+            "task = \"count\", whose families are poisson and negative-binomial",
+        ),
+        Some(family) => Ok(family),
+    }
+}
+
+/// Refuses what counts have not: scales of residuals in the unit of the target.
+fn refuse_for_counts(family: ResidualFamily, residual: &ResidualSpec) -> Result<(), SpecError> {
+    let never = [
+        ("by", residual.by.is_some()),
+        ("top_dof", residual.top_dof.is_some()),
+        ("sharing", residual.sharing.is_some()),
+        ("precision", residual.precision.is_some()),
+    ];
+    if let Some((key, _)) = never.into_iter().find(|(_, given)| *given) {
+        return conflict("residual", key, "a family of counts");
+    }
+    let of_overdispersion = [
+        ("scale", residual.scale.is_some()),
+        ("scale_dof", residual.scale_dof.is_some()),
+        ("log_sd", residual.log_sd.is_some()),
+    ];
+    match of_overdispersion.into_iter().find(|(_, given)| *given) {
+        Some((key, _)) if family == ResidualFamily::Poisson => {
+            conflict("residual", key, "family = \"poisson\", whose variance is its mean")
+        }
+        _ => Ok(()),
     }
 }

@@ -20,7 +20,7 @@ pub struct DataSpec {
     /// Target columns; one name may stand without brackets.
     #[serde(deserialize_with = "one_or_more")]
     pub target: Vec<String>,
-    /// Input columns; all that are neither target nor group if absent.
+    /// Input columns; all that are neither target nor group nor exposure if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// Columns that are no inputs, where `inputs` is absent.
@@ -29,6 +29,9 @@ pub struct DataSpec {
     /// Column of the group: rows that belong together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// Of counts: column of the exposure, a positive number that the mean count is proportional to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exposure: Option<String>,
     /// Whether inputs and real targets are shifted and scaled to mean 0 and deviation 1.
     pub standardize: bool,
     /// Whether the first line names the columns; decided by its content if absent.
@@ -59,6 +62,7 @@ impl Default for DataSpec {
             inputs: None,
             exclude: Vec::new(),
             group: None,
+            exposure: None,
             standardize: true,
             header: None,
             missing: MissingPolicy::Error,

@@ -73,8 +73,16 @@ pub struct Spec {
 impl Spec {
     /// The prior of a group of weights or kind of hyperparameter whose section is absent.
     pub(super) fn usual_prior(&self, group: &str) -> PriorSpec {
-        let task = self.model.task.unwrap_or(Task::Regression);
+        let task = self.task().unwrap_or(Task::Regression);
         self.model.priors.unwrap_or_default().usual(self.model.kind, task, group)
+    }
+
+    /// What the targets set, as far as it is said: a distribution of counts says that they are such.
+    pub fn task(&self) -> Option<Task> {
+        let family = self.residual.as_ref().and_then(|residual| residual.family);
+        let counts =
+            self.data.exposure.is_some() || family.is_some_and(ResidualFamily::is_of_counts);
+        self.model.task.or(counts.then_some(Task::Count))
     }
 
     /// The same for targets of this task.
@@ -348,6 +356,17 @@ pub enum ResidualFamily {
     Laplace,
     /// Normal with a variance of its own for every row.
     PerCase,
+    /// Of counts: Poisson about exp f.
+    Poisson,
+    /// Of counts: negative binomial about exp f, with a variance beyond the mean's.
+    NegativeBinomial,
+}
+
+impl ResidualFamily {
+    /// Whether it is a distribution of counts.
+    pub fn is_of_counts(self) -> bool {
+        matches!(self, ResidualFamily::Poisson | ResidualFamily::NegativeBinomial)
+    }
 }
 
 /// Which targets share a residual scale.

@@ -10,7 +10,8 @@ use crate::data::Task;
 #[serde(rename_all = "kebab-case")]
 pub enum Priors {
     /// Chosen by what they say about functions of standardised columns: the standard deviation of
-    /// f over the rows is about 1 (2 for the log odds of classes), nine times in ten within a
+    /// f over the rows is about 1 (2 for the log odds of classes; 1 for the log of the mean of counts,
+    /// about that of all rows), nine times in ten within a
     /// factor of 5; residuals have a scale of about 0.3, nine times in ten within a factor of 10.
     #[default]
     WeaklyInformative,
@@ -82,7 +83,9 @@ fn by_root(prior: PriorSpec) -> PriorSpec {
 
 fn weakly_informative(kind: ModelKind, task: Task, group: &str) -> PriorSpec {
     // Log odds of ±2 are probabilities of 0.12 and 0.88.
-    let unit = if task == Task::Regression { 1.0 } else { 2.0 };
+    // Counts are about their mean rate: rates of e and 1/e times it are one unit away.
+    let is_class = matches!(task, Task::Binary | Task::Multiclass);
+    let unit = if is_class { 2.0 } else { 1.0 };
     // Standardised targets are about 0; log odds of ±6 are classes of a quarter of a percent.
     let level = 1.5 * unit;
     let hyperparameter = |family| PriorSpec { family: Some(family), ..log_normal(1.0, 1.0) };
@@ -104,7 +107,7 @@ fn weakly_informative(kind: ModelKind, task: Task, group: &str) -> PriorSpec {
         (ModelKind::Mlp, "output_weights") => by_root(log_normal(1.5 * unit, 1.0)),
         (ModelKind::Mlp, _) => fixed(level),
         // Coefficients of separable classes are as large as the prior lets them be.
-        (ModelKind::Linear, "weights") if task != Task::Regression => log_normal(1.5, 0.5),
+        (ModelKind::Linear, "weights") if is_class => log_normal(1.5, 0.5),
         (ModelKind::Linear, "weights") => log_normal(0.5, 1.0),
         (ModelKind::Linear, _) => fixed(level),
         (_, "magnitude") => {

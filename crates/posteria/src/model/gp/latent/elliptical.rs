@@ -28,9 +28,11 @@ impl GaussianTimesLikelihood for LatentPrior<'_> {
     }
 
     fn condition(&mut self, state: &[f64]) -> bool {
-        self.unusable = self.shared.get().prepare(state).err();
-        // The likelihood is always the same, but one that was found must not be used then.
-        self.unusable.is_some()
+        let shared = &mut *self.shared.get();
+        let changed = shared.likelihood.condition(state);
+        self.unusable = shared.prepare(state).err();
+        // One that was found must not be used where the prior cannot be.
+        changed || self.unusable.is_some()
     }
 
     fn prior_mean(&self) -> &[f64] {

@@ -65,6 +65,7 @@ pub(in crate::model::gp) fn updates(
         if let Some(selection) = &posterior.selection {
             updates.push(Box::new(Jump::new(selection, PriorSet { posterior })));
         }
+        // The overdispersion of counts included.
         updates.push(Box::new(PriorUpdate::new(posterior)));
         return updates;
     }
@@ -96,6 +97,13 @@ pub(in crate::model::gp) fn updates(
     updates.extend(hyperparameter_updates(posterior, &shared, beta));
     if choice == LatentsChoice::Auto {
         updates.extend(magnitude::update(posterior, beta));
+    }
+    if let Observed::Counts(outcomes) = &posterior.observed {
+        let latents = posterior.latents.clone();
+        let functions = move |state: &[f64], functions: &mut [f64]| {
+            functions.copy_from_slice(&state[latents.clone()]);
+        };
+        updates.extend(outcomes.update(beta, functions));
     }
     updates
 }

@@ -1,10 +1,10 @@
-//! The likelihood of classes given latent values, with slopes and curvatures.
+//! The likelihood of classes or counts given latent values, with slopes and curvatures.
 
 use super::super::observed::{Observed, log_probability};
 use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf, logistic};
 use crate::model::spec::Link;
 
-/// The log likelihood Σ log p(y_i | f_i) of classes, f at j·n + i.
+/// The log likelihood Σ log p(y_i | f_i) of classes or counts, f at j·n + i.
 pub(in crate::model::gp) struct Likelihood<'p> {
     observed: &'p Observed,
     rows: usize,
@@ -14,6 +14,8 @@ pub(in crate::model::gp) struct Likelihood<'p> {
     /// Room for one row: class functions or probabilities, and their mean of Q.
     classes: Vec<f64>,
     means: Vec<f64>,
+    /// The shape of counts, of the state at hand.
+    shape: f64,
 }
 
 impl<'p> Likelihood<'p> {
@@ -26,7 +28,16 @@ impl<'p> Likelihood<'p> {
             _ => Vec::new(),
         };
         let (classes, means) = (vec![0.0; functions + 1], vec![0.0; functions]);
-        Likelihood { observed, rows, functions, weights, classes, means }
+        Likelihood { observed, rows, functions, weights, classes, means, shape: f64::INFINITY }
+    }
+
+    /// Takes what else than latents it depends on from a state; whether that changed.
+    pub(in crate::model::gp) fn condition(&mut self, state: &[f64]) -> bool {
+        let Observed::Counts(outcomes) = self.observed else { return false };
+        let shape = outcomes.shape(state);
+        let changed = shape.to_bits() != self.shape.to_bits();
+        self.shape = shape;
+        changed
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -48,7 +59,11 @@ impl<'p> Likelihood<'p> {
                 let rows = codes.iter().enumerate();
                 rows.map(|(row, code)| self.softmax(latents, row, *code as usize)).sum()
             }
-            Observed::Real(_) => unreachable!("real targets are no classes"),
+            Observed::Counts(outcomes) => {
+                let rows = latents.iter().enumerate();
+                rows.map(|(row, f)| outcomes.terms(row, *f, self.shape).value).sum()
+            }
+            Observed::Real(_) => unreachable!("real targets have no likelihood here"),
         }
     }
 
@@ -97,7 +112,17 @@ impl<'p> Likelihood<'p> {
                     }
                 }
             }
-            Observed::Real(_) => unreachable!("real targets are no classes"),
+            Observed::Counts(outcomes) => {
+                for (row, latent) in latents.iter().enumerate() {
+                    let terms = outcomes.terms(row, *latent, self.shape);
+                    value += terms.value;
+                    gradient[row] = terms.slope;
+                    if let Some(curvature) = curvature.as_deref_mut() {
+                        curvature[row] = terms.curvature;
+                    }
+                }
+            }
+            Observed::Real(_) => unreachable!("real targets have no likelihood here"),
         }
         value
     }

@@ -125,6 +125,7 @@ impl LogDensity for ScaledLatents<'_> {
 impl Coordinates for ScaledLatents<'_> {
     fn enter(&mut self, state: &[f64], position: &mut [f64]) {
         position[0] = 0.0;
+        self.likelihood.condition(state);
         self.moved.copy_from_slice(&state[..self.posterior.latents.end]);
         for (entered, slot) in self.entered.iter_mut().zip(&self.slots) {
             *entered = state[*slot];

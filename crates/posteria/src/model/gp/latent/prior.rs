@@ -3,6 +3,7 @@
 use posteria_linalg::Cholesky;
 
 use super::super::marginal::Marginal;
+use super::super::observed::Observed;
 use super::super::posterior::GpPosterior;
 use crate::random::Stream;
 use crate::sample::{Step, Update};
@@ -33,6 +34,9 @@ impl<'p> PriorUpdate<'p> {
     fn draw(&mut self, state: &[f64], stream: &mut Stream) -> Result<(), Infeasible> {
         if let Some(selection) = &self.posterior.selection {
             self.drawn[selection.slots.clone()].copy_from_slice(&state[selection.slots.clone()]);
+        }
+        if let Observed::Counts(outcomes) = &self.posterior.observed {
+            outcomes.draw_prior(&mut self.drawn, stream);
         }
         let hyperparameters = &self.posterior.processes[0].hyperparameters;
         hyperparameters.draw_prior(&mut self.drawn, stream);

@@ -138,6 +138,7 @@ impl<'p> Shared<'p> {
     /// [`Infeasible`] if the covariance is not usable.
     pub(super) fn prepare(&mut self, state: &[f64]) -> Result<(), Infeasible> {
         self.hyperparameters.write_parameters(state, &mut self.log_parameters);
+        self.likelihood.condition(state);
         self.here.set(&self.log_parameters);
         self.here.factorize_prior()?;
         if self.uses_sites && self.origin == Origin::None {
@@ -197,6 +198,7 @@ impl<'p> Shared<'p> {
     /// Hears of the latents of every sweep.
     pub(super) fn learn(&mut self, state: &[f64]) {
         if self.uses_sites && self.adapt != Adapt::Nothing {
+            self.likelihood.condition(state);
             self.visited.add(&mut self.likelihood, &state[self.latents.clone()]);
         }
     }

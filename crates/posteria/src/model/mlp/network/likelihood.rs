@@ -2,6 +2,8 @@
 
 use posteria_linalg::Terms;
 
+use crate::model::outcome::Outcomes;
+
 /// Log likelihood of outputs f, up to constants that are the caller's. Slices hold one entry
 /// per output and row, at o·n + i.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,13 @@ pub enum Likelihood<'a> {
         /// Class c of every row, counted from 0.
         codes: &'a [u32],
     },
+    /// Σ_i log p(y_i given f_i) of counts.
+    Counts {
+        /// The counts.
+        outcomes: &'a Outcomes,
+        /// Their shape; infinite of a Poisson distribution.
+        shape: f64,
+    },
 }
 
 impl Likelihood<'_> {
@@ -53,6 +62,11 @@ impl Likelihood<'_> {
                 assert_eq!(codes.len(), rows, "one class per row");
                 return;
             }
+            Likelihood::Counts { outcomes, .. } => {
+                assert_eq!(outcomes.offsets().len(), rows, "one count per row");
+                assert_eq!(outputs, 1, "one output");
+                return;
+            }
         };
         let count = outputs * rows;
         assert!(first.len() == count && second.len() == count, "one entry per output and row");
@@ -64,7 +78,7 @@ impl Likelihood<'_> {
             Likelihood::Squares { .. } => -0.5 * terms.sum,
             // The sum is 0, or not finite where a factor of the product is not.
             Likelihood::StudentT { dof, .. } => -0.5 * (dof + 1.0) * terms.product.ln() - terms.sum,
-            Likelihood::Absolute { .. } => -terms.sum,
+            Likelihood::Absolute { .. } | Likelihood::Counts { .. } => -terms.sum,
             Likelihood::Logistic { .. } | Likelihood::Softmax { .. } => {
                 -(terms.sum + terms.product.ln())
             }

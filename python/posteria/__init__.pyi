@@ -52,9 +52,11 @@ _Path: TypeAlias = str | PathLike[str]
 _Table: TypeAlias = Any
 #: The name of a column, several names, or the values themselves.
 _Target: TypeAlias = str | Sequence[str] | ArrayLike | Any
-_Task: TypeAlias = Literal["regression", "binary", "multiclass"]
+_Task: TypeAlias = Literal["regression", "binary", "multiclass", "count"]
 _Priors: TypeAlias = Literal["weakly-informative", "mcmcstuff", "fbm"]
-_Residual: TypeAlias = Literal["normal", "student-t", "laplace", "per-case"]
+_Residual: TypeAlias = Literal[
+    "normal", "student-t", "laplace", "per-case", "poisson", "negative-binomial"
+]
 _Inference: TypeAlias = Literal["mcmc", "laplace", "variational", "map", "committee"]
 #: Degrees of freedom: a number, ``"unknown"``, or ``{"grid": [...]}``.
 _Dof: TypeAlias = float | str | Mapping[str, Any]
@@ -160,6 +162,7 @@ class _SelectOptions(TypedDict, total=False):
     inputs: str | Sequence[str] | None
     exclude: str | Sequence[str] | None
     group: str | None
+    exposure: str | None
     standardize: bool | None
     missing: Literal["error", "drop"] | None
     max_levels: int | None

@@ -194,6 +194,7 @@ fn dataset(kind: Kind, inputs: &Matrix, target: impl Fn(usize, usize) -> f64) ->
         target_scaling: scalings,
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

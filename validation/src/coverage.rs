@@ -290,7 +290,7 @@ fn predictions_of<P: Posterior>(
 fn observed(data: &Dataset) -> &[f64] {
     match &data.targets {
         Targets::Real { values, .. } => values.column(0),
-        Targets::Classes { .. } => &[],
+        Targets::Classes { .. } | Targets::Counts { .. } => &[],
     }
 }
 
@@ -363,6 +363,7 @@ impl Truth {
             target_scaling: vec![Standardization::IDENTITY],
             targets: Targets::Real { names: vec!["y".into()], values },
             groups: None,
+            offsets: None,
             task: Task::Regression,
         })
     }

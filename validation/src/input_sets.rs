@@ -191,6 +191,7 @@ fn rows(x: Matrix, y: &[f64], task: Task) -> Dataset {
         target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

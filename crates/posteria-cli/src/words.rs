@@ -130,6 +130,9 @@ impl Words {
         let name = match (self.model, self.task) {
             ("linear", "regression") => "linear regression",
             ("linear", "binary") => "logistic regression",
+            ("linear", "count") => "count regression",
+            ("mlp", "count") => "neural network count regression",
+            ("gp", "count") => "Gaussian process count regression",
             ("linear", _) => "multinomial logistic regression",
             ("mlp", "regression") => "neural network regression",
             ("mlp", _) => "neural network classification",

@@ -81,7 +81,7 @@ impl FitReport {
             // Members are told of by their training; nothing is found in single ones.
             summary.variables.clear();
         }
-        let is_classes = prepared.data.task != Task::Regression;
+        let is_classes = matches!(prepared.data.task, Task::Binary | Task::Multiclass);
         let found = Findings::new(&summary, &draws.layout, is_classes);
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();

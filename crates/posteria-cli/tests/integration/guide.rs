@@ -155,6 +155,11 @@ fn the_chapter_about_classes_runs() {
 }
 
 #[test]
+fn the_chapter_about_counts_runs() {
+    run("docs/guide/counts.md", &table());
+}
+
+#[test]
 fn the_chapter_about_covariance_functions_runs() {
     run("docs/guide/covariances.md", &table());
 }

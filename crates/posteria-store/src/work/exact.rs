@@ -17,8 +17,10 @@ pub(super) fn encode(data: &Dataset) -> Vec<u8> {
     bytes.put_floats(&values(&data.inputs));
     match &data.targets {
         Targets::Real { values: targets, .. } => bytes.put_floats(&values(targets)),
-        Targets::Classes { .. } => bytes.put_floats(&[]),
+        // Counts are whole, and codes are: both are kept as they are.
+        Targets::Classes { .. } | Targets::Counts { .. } => bytes.put_floats(&[]),
     }
+    bytes.put_floats(data.offsets.as_deref().unwrap_or_default());
     bytes
 }
 
@@ -31,9 +33,16 @@ pub(super) fn restore(path: &Path, data: &mut Dataset) -> Result<(), WorkError> 
     let mut from = Decoder::new("the data", &bytes);
     let inputs = from.floats("the inputs")?;
     let targets = from.floats("the targets")?;
+    let offsets = from.floats("the exposures")?;
     put(&inputs, &mut data.inputs).ok_or_else(|| damaged(path, "it has other inputs"))?;
     if let Targets::Real { values, .. } = &mut data.targets {
         put(&targets, values).ok_or_else(|| damaged(path, "it has other targets"))?;
+    }
+    if let Some(own) = &mut data.offsets {
+        if own.len() != offsets.len() || !offsets.iter().all(|offset| offset.is_finite()) {
+            return Err(damaged(path, "it has other exposures"));
+        }
+        *own = offsets;
     }
     Ok(())
 }

@@ -22,10 +22,15 @@ impl fmt::Display for WholeTarget {
             2 => ("and", "binary"),
             _ => ("to", "multiclass"),
         };
+        // Events that were counted begin at none or one, and two numbers are rather yes and no.
+        let counts = match (*different > 2, (0.0..=1.0).contains(smallest)) {
+            (true, true) => ", for counts of events with --task count",
+            _ => "",
+        };
         write!(
             f,
             "target {column} has {different} different values, the whole numbers {smallest} {between} \
-             {largest}, and is fitted as a number; for classes fit with --task {task} (--task \
+             {largest}, and is fitted as a number; for classes fit with --task {task}{counts} (--task \
              regression says that numbers are meant)"
         )
     }

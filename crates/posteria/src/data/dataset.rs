@@ -62,7 +62,8 @@ pub struct Dataset {
     pub input_scaling: Vec<Standardization>,
     /// The responses.
     pub targets: Targets,
-    /// How every real target was standardised; empty for classes and counts.
+    /// How every real target was standardised; empty for classes. Of counts empty, or one whose centre
+    /// is the logarithm of the rate that functions are about, in place of the mean rate of all rows.
     pub target_scaling: Vec<Standardization>,
     /// Logarithm of the exposure of every row, if a column tells it: how long, over how large an area
     /// or population, events were counted.

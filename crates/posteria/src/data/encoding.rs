@@ -24,7 +24,7 @@ fn codes(dataset: &Dataset) -> (Vec<&str>, Vec<usize>) {
         Targets::Classes { labels, codes, .. } => {
             (labels.iter().map(String::as_str).collect(), codes.clone())
         }
-        Targets::Real { .. } => panic!("the targets should be classes"),
+        _ => panic!("the targets should be classes"),
     }
 }
 
@@ -75,7 +75,7 @@ fn columns_have_the_roles_they_are_given() {
             assert_eq!(names, &["c", "a"]);
             assert!((encoding.dataset.target_scaling[1].invert(values[(1, 1)]) - 4.0).abs() < 1e-9);
         }
-        Targets::Classes { .. } => panic!("the targets should be real"),
+        _ => panic!("the targets should be real"),
     }
     let twice = Roles { inputs: Some(vec!["a".into()]), ..given.clone() };
     assert_eq!(
@@ -285,4 +285,47 @@ fn the_magnitude_of_columns_does_not_matter() {
             assert!((value - expected).abs() < ROUNDING, "{factor}");
         }
     }
+}
+
+#[test]
+fn counts_and_exposures_are_taken_as_they_are() {
+    let text = "x,e,y\n1,2,0\n2,0.5,3\n4,1,12\n";
+    let given = Roles { task: Some(Task::Count), exposure: Some("e".into()), ..roles("y") };
+    let encoding = Encoder::fit(&table(text), &given).unwrap();
+    let data = &encoding.dataset;
+    assert_eq!(data.input_names, ["x"]);
+    assert_eq!(data.task, Task::Count);
+    let values = vec![0.0, 3.0, 12.0];
+    assert_eq!(data.targets, Targets::Counts { name: "y".into(), values: values.clone() });
+    assert_eq!(data.offsets, Some([2.0_f64, 0.5, 1.0].map(f64::ln).to_vec()));
+    assert_eq!(data.inputs_and_offsets().columns(), 2);
+    assert_eq!(data.select(&[1]).offsets, Some(vec![0.5_f64.ln()]));
+    // As a run folder keeps them, and as new rows have them.
+    let again = Encoder::from_json(&encoding.encoder.to_json()).unwrap();
+    let exposures = [2.0, 0.5, 1.0];
+    let restored =
+        again.restore(&[1.0, 2.0, 4.0], &[values.clone()], None, Some(&exposures)).unwrap();
+    assert_eq!(restored.targets, data.targets);
+    assert_eq!(restored.offsets, data.offsets);
+    assert!(again.restore(&[1.0, 2.0, 4.0], &[values], None, None).is_err());
+    let new = again.encode(&table("e,x\n3,1\n"), Missing::Error).unwrap();
+    assert_eq!((new.targets.is_none(), new.offsets), (true, Some(vec![3.0_f64.ln()])));
+    let missing = again.encode(&table("x\n1\n2\n"), Missing::Error).unwrap_err().to_string();
+    assert!(missing.contains("there is no column \"e\""), "{missing}");
+    for (text, says) in [
+        ("x,e,y\n1,2,0\n2,1,-3\n", "3:3: \"-3\" in column \"y\" is not a count"),
+        ("x,e,y\n1,2,0\n2,1,2.5\n", "3:3: \"2.5\" in column \"y\" is not a count"),
+        ("x,e,y\n1,2,0\n2,0,2\n", "3:2: \"0\" in column \"e\" is not an exposure"),
+        ("x,e,y\n1,2,0\n2,-1,2\n", "3:2: \"-1\" in column \"e\" is not an exposure"),
+        ("x,e,y\n1,2,0\n2,,2\n", "1 missing cell"),
+    ] {
+        let message = refused(text, &given);
+        assert!(message.contains(says), "{message}");
+    }
+    let real = Roles { task: Some(Task::Regression), ..given.clone() };
+    assert!(refused(text, &real).contains("choose --task count"));
+    let twice = Roles { inputs: Some(vec!["e".into()]), ..given.clone() };
+    assert!(refused(text, &twice).contains("was given twice"));
+    let several = Roles { targets: vec!["y".into(), "x".into()], inputs: None, ..given };
+    assert!(refused("x,e,y,z\n1,2,0,1\n", &several).contains("one at a time"));
 }

@@ -198,6 +198,9 @@ fn whole_numbers_that_may_be_classes_are_told() {
     assert_eq!(cautions(&[0, 1], &target).1.len(), 1);
     let (_, said) = cautions(&[3, 4, 4, 3, 5, 8, 8, 8], &target);
     assert!(said[0].contains("whole numbers 3 to 8") && said[0].contains("--task multiclass"));
+    assert!(!said[0].contains("--task count"));
+    let (_, said) = cautions(&[0, 1, 1, 0, 2, 5, 0, 1], &target);
+    assert!(said[0].contains("for counts of events with --task count"), "{}", said[0]);
     let asked = |task| Roles { task: Some(task), ..target.clone() };
     assert_eq!(cautions(&[0, 1, 1, 0], &asked(Task::Regression)), (Task::Regression, vec![]));
     assert_eq!(cautions(&[0, 1, 1, 0], &asked(Task::Binary)), (Task::Binary, vec![]));

@@ -101,6 +101,15 @@ impl NegativeBinomial {
         }
     }
 
+    /// P(y + 1) / P(y) = (y + r)/(y + 1) · μ/(r + μ).
+    pub fn ratio(&self, y: f64) -> f64 {
+        let mean = self.mean();
+        match self.shape {
+            f64::INFINITY => mean / (y + 1.0),
+            shape => (y + shape) / (y + 1.0) * (mean / (shape + mean)),
+        }
+    }
+
     /// P(Y ≤ y), accurate in the left tail.
     pub fn cdf(&self, y: f64) -> f64 {
         self.below(y.floor(), true)

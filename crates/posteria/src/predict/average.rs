@@ -126,6 +126,11 @@ impl<'a> Average<'a> {
         })
     }
 
+    /// Adds `part` times the probabilities of the counts `first`, `first` + 1, … to `sums`.
+    pub(super) fn add_probabilities(&self, part: f64, first: f64, sums: &mut [f64]) {
+        self.counted().for_each(|(share, it)| it.add_probabilities(part * share, first, sums));
+    }
+
     /// log Σ_k w_k exp(term of model k).
     fn log_average(&self, mut term: impl FnMut(&Predictive<'_>) -> f64) -> f64 {
         let mut sum = LogSum::EMPTY;

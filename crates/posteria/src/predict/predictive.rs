@@ -228,6 +228,40 @@ impl<'a> Predictive<'a> {
         }
     }
 
+    /// The probabilities of the counts `first`, `first` + 1, …, so many of them.
+    ///
+    /// # Panics
+    /// If the target is no count, or none is asked for.
+    #[track_caller]
+    pub fn probabilities_from(&self, first: f64, count: usize) -> Vec<f64> {
+        assert!(self.family().is_count() && count > 0, "probabilities of counts");
+        let mut sums = vec![0.0; count];
+        self.add_probabilities(1.0, first, &mut sums);
+        sums
+    }
+
+    /// By the probabilities of all counts, where these are few, which is quickest.
+    fn quantile_of_count(&self, probability: f64) -> f64 {
+        /// Most counts.
+        const MOST: f64 = 2048.0;
+        let (mean, sd) = (self.mean(0).unwrap_or(1.0), self.sd(0).unwrap_or(f64::INFINITY));
+        let most = mean + 8.0 * (sd + 1.0);
+        if probability > 0.0 && probability < 1.0 && most < MOST {
+            let mut below = 0.0;
+            for (y, p) in self.probabilities_from(0.0, most as usize + 1).iter().enumerate() {
+                below += p;
+                if below >= probability {
+                    return y as f64;
+                }
+            }
+        }
+        least_count(probability, mean, |y| self.cdf(0, y))
+    }
+
+    pub(super) fn add_probabilities(&self, share: f64, first: f64, sums: &mut [f64]) {
+        either!(self, it => it.add_probabilities(share, first, sums));
+    }
+
     /// The y with P(output ≤ y) = `probability`, to some 1e-12 of the local scale in both tails;
     /// ∓∞ at 0 and 1, NaN beyond. Of a count the least number with P(output ≤ y) ≥ `probability`, from 0
     /// on.
@@ -238,8 +272,7 @@ impl<'a> Predictive<'a> {
     pub fn quantile(&self, output: usize, probability: f64) -> f64 {
         self.check(output);
         if self.family().is_count() {
-            let start = self.mean(output).unwrap_or(1.0);
-            return least_count(probability, start, |y| self.cdf(output, y));
+            return self.quantile_of_count(probability);
         }
         match probability {
             p if !(0.0..=1.0).contains(&p) => f64::NAN,

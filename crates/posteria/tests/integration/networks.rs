@@ -86,6 +86,7 @@ fn dataset(kind: Kind) -> Dataset {
         target_scaling: vec![Standardization { centre: 1.0, scale: 2.0 }; count],
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

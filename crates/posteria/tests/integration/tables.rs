@@ -46,6 +46,7 @@ fn dataset(inputs: Matrix, targets: Targets, task: Task) -> Dataset {
         target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

@@ -132,6 +132,7 @@ fn same_targets(one: &Dataset, other: &Dataset) -> bool {
                 Targets::Classes { codes: a, labels: names, .. },
                 Targets::Classes { codes: b, labels: others, .. },
             ) => a == b && names == others,
+            (Targets::Counts { values: a, .. }, Targets::Counts { values: b, .. }) => a == b,
             _ => false,
         },
         _ => false,

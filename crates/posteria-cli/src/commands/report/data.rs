@@ -35,12 +35,7 @@ pub fn prior_draws(prepared: &Prepared) -> Option<PriorDraws> {
     let scaling = &data.input_scaling[column];
     let x = data.inputs.column(column).iter().map(|value| scaling.invert(*value)).collect();
     let y = match &data.targets {
-        Targets::Real { .. } => target_values(data, 0),
-        // For an exposure of one, as the functions are.
-        Targets::Counts { values, .. } => {
-            let offset = |row: usize| data.offsets.as_ref().map_or(0.0, |offsets| offsets[row]);
-            values.iter().enumerate().map(|(row, y)| y / offset(row).exp()).collect()
-        }
+        Targets::Real { .. } | Targets::Counts { .. } => target_rates(data, 0),
         // The class whose probability is drawn: the second of two, the first of more.
         Targets::Classes { codes, labels, .. } => {
             let class = usize::from(labels.len() == 2);
@@ -64,8 +59,17 @@ pub fn input_values(data: &Dataset, column: &InputColumn) -> Vec<f64> {
     values.iter().map(|value| column.scaling[0].invert(*value)).collect()
 }
 
+/// The values of a target that is a number beside curves of its mean: counts per unit of exposure.
+pub fn target_rates(data: &Dataset, target: usize) -> Vec<f64> {
+    let mut values = target_values(data, target);
+    if let Some(offsets) = &data.offsets {
+        values.iter_mut().zip(offsets).for_each(|(value, offset)| *value /= offset.exp());
+    }
+    values
+}
+
 /// The values of a target that is a number, on the user's scale.
-pub fn target_values(data: &Dataset, target: usize) -> Vec<f64> {
+fn target_values(data: &Dataset, target: usize) -> Vec<f64> {
     match &data.targets {
         Targets::Real { values, .. } => {
             let scaling = &data.target_scaling[target];

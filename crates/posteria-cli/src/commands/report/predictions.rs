@@ -12,7 +12,7 @@ use posteria_linalg::Matrix;
 use posteria_report::sections::{Band, Basis, Curve, PointSet, Predictions, Surface};
 
 use super::super::Context;
-use super::data::{input_values, target_values};
+use super::data::{input_values, target_rates};
 use super::effects::{effects, expect, spread};
 use super::rows::RowNote;
 use crate::failure::Result;
@@ -222,7 +222,7 @@ impl Source<'_> {
                 let band =
                     |probability, low, high| Band { probability, low: of(low), high: of(high) };
                 let bands = vec![band(0.9, 1, 4), band(0.5, 2, 3)];
-                curve(name, of(0), bands, target_values(self.data, target))
+                curve(name, of(0), bands, target_rates(self.data, target))
             };
             return Ok(names.iter().enumerate().take(OUTPUTS).map(real).collect());
         };

@@ -42,32 +42,36 @@ const PRECISION: f64 = 1e-7;
 /// Intervals beyond which nothing is halved any more: steps that no rule resolves.
 const MOST_INTERVALS: usize = 400;
 
-/// Terms of the sum over counts; of more of them one in so many stands for its neighbours.
-const MOST_TERMS: f64 = 128.0;
-/// Probability of what is left out of it on either side.
-const LEFT_OUT: f64 = 1e-5;
+/// Deviations beyond which counts are left out of the sum, and the most of them: beyond, the steps
+/// of the distribution function are so small that it is integrated as if it had none.
+const DEVIATIONS: f64 = 12.0;
+const MOST_COUNTS: f64 = 4096.0;
 
-/// Σ_k (F(k) - 1[k ≥ y])² of a count.
-fn score_of_count(predictive: &Predictive<'_>, y: f64) -> f64 {
-    let low = predictive.quantile(0, LEFT_OUT).min(y);
-    let high = predictive.quantile(0, 1.0 - LEFT_OUT).max(y);
-    if !(high < f64::INFINITY && low >= 0.0) {
-        return f64::NAN;
+/// Σ_k (F(k) - 1[k ≥ y])² of a count; `None` if there are too many.
+fn score_of_count(predictive: &Predictive<'_>, y: f64) -> Option<f64> {
+    let (mean, sd) = (predictive.mean(0)?, predictive.sd(0)?);
+    let reach = DEVIATIONS * (sd + 1.0);
+    let low = (mean - reach).floor().max(0.0).min(y);
+    let high = (mean + reach).ceil().max(y);
+    let range = high - low;
+    if range.is_nan() || range > MOST_COUNTS {
+        return None;
     }
-    let spacing = ((high - low + 1.0) / MOST_TERMS).ceil();
-    let count = ((high - low) / spacing) as usize;
-    let term = |index: usize| {
-        // The middle of the terms that it stands for.
-        let k = low + spacing * index as f64 + ((spacing - 1.0) / 2.0).floor();
-        let wrong = if k < y { predictive.cdf(0, k) } else { predictive.probability_above(0, k) };
-        spacing * wrong * wrong
-    };
-    (0..=count).map(term).sum()
+    let probabilities = predictive.probabilities_from(low, range as usize + 1);
+    let (mut below, mut score) = (0.0, 0.0);
+    for (k, p) in probabilities.iter().enumerate() {
+        below += p;
+        let wrong = if low + (k as f64) < y { below } else { 1.0 - below };
+        score += wrong * wrong;
+    }
+    Some(score)
 }
 
 fn score(predictive: &Predictive<'_>, target: usize, y: f64) -> f64 {
-    if predictive.family().is_count() {
-        return score_of_count(predictive, y);
+    if predictive.family().is_count()
+        && let Some(score) = score_of_count(predictive, y)
+    {
+        return score;
     }
     let [low, middle, high] = [0.05, 0.5, 0.95].map(|p| predictive.quantile(target, p));
     let unit = high - low;

@@ -55,6 +55,7 @@ fn parameters(family: Family, draws: usize, stream: &mut Stream) -> Vec<f64> {
                     parameters.push((0.4 * stream.normal()).exp());
                 }
             }
+            Family::Count => parameters.extend([stream.normal(), 0.0, f64::INFINITY]),
             Family::Bernoulli => parameters.push(2.0 * stream.normal()),
             Family::Categorical { classes: several } | Family::Density { components: several } => {
                 parameters.extend((0..several).map(|_| 2.0 * stream.normal()));

@@ -45,6 +45,7 @@ pub(in crate::model::gp) fn dataset(codes: &[usize], classes: usize) -> Dataset 
         target_scaling: Vec::new(),
         targets: Targets::Classes { name: "y".into(), labels, codes: codes.to_vec() },
         groups: None,
+        offsets: None,
         task: if classes == 2 { Task::Binary } else { Task::Multiclass },
     }
 }

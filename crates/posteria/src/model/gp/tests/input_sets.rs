@@ -32,6 +32,7 @@ fn inputs(rows: usize, count: usize, task: Task) -> Dataset {
         target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

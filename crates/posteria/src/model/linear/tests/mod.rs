@@ -54,6 +54,7 @@ fn inputs(inputs: Matrix, targets: Targets, task: Task) -> Dataset {
         target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

@@ -105,6 +105,7 @@ fn the_log_likelihood_of_the_run_is_the_log_density_of_the_prediction() {
                         data.target_scaling[0].invert(values[(row, 0)])
                     }
                     crate::data::Targets::Classes { codes, .. } => codes[row] as f64,
+                    crate::data::Targets::Counts { values, .. } => values[row],
                 };
                 let expected = draws.log_likelihood[number * data.rows() + row];
                 let found = one.predictive(row).log_density(&[observed]);

@@ -23,6 +23,7 @@ fn dataset(inputs: Matrix, targets: Targets, task: Task) -> Dataset {
         target_scaling: vec![Standardization::IDENTITY; outputs],
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

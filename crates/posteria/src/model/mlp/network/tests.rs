@@ -103,6 +103,9 @@ impl Data {
 
 /// The log likelihood of one row by its formula.
 fn row_value(likelihood: &Likelihood<'_>, f: &[f64], row: usize, n: usize) -> f64 {
+    if let Likelihood::Counts { outcomes, shape } = likelihood {
+        return outcomes.terms(row, f[0], *shape).value;
+    }
     if let Likelihood::Softmax { codes } = likelihood {
         return f[codes[row] as usize] - f.iter().map(|f| f.exp()).sum::<f64>().ln();
     }
@@ -118,7 +121,7 @@ fn row_value(likelihood: &Likelihood<'_>, f: &[f64], row: usize, n: usize) -> f6
             -((targets[o * n + row] - f) * inverse_scales[o * n + row]).abs()
         }
         Likelihood::Logistic { signs } => -(-signs[o * n + row] * f).exp().ln_1p(),
-        Likelihood::Softmax { .. } => unreachable!("treated above"),
+        Likelihood::Softmax { .. } | Likelihood::Counts { .. } => unreachable!("treated above"),
     };
     f.iter().enumerate().map(|(o, f)| term(o, *f)).sum()
 }
@@ -262,4 +265,52 @@ fn too_few_targets_are_refused() {
     let rows = Rows::new(&Matrix::zeros(9, 1));
     let mut network = Network::new(shape(1, 1, 1, false), &rows);
     network.log_likelihood(&[0.0; 4], &Likelihood::Logistic { signs: &[1.0; 8] });
+}
+
+/// Counts: the value by its terms, the gradient by differences; rows that fill a tile do not count.
+#[test]
+fn counts_have_the_gradient_of_their_value() {
+    use crate::data::{Dataset, Standardization, Targets, Task};
+    use crate::model::outcome::Outcomes;
+    use crate::model::residual::ResidualPrior;
+    use crate::model::spec::Spec;
+
+    let mut stream = Seed(5).stream(Purpose::Data, [0, 0]);
+    let n = 37;
+    let shape = Shape { inputs: 2, hidden: 3, outputs: 1, direct: true };
+    let inputs = Matrix::from_fn(n, 2, |_, _| stream.normal());
+    let values: Vec<f64> = (0..n).map(|row| (row % 5) as f64).collect();
+    let data = Dataset {
+        inputs: inputs.clone(),
+        input_names: vec!["a".into(), "b".into()],
+        input_scaling: vec![Standardization::IDENTITY; 2],
+        targets: Targets::Counts { name: "y".into(), values },
+        target_scaling: Vec::new(),
+        offsets: Some((0..n).map(|row| 0.1 * (row % 7) as f64).collect()),
+        groups: None,
+        task: Task::Count,
+    };
+    let spec = Spec::from_toml("[residual]\nfamily = 'negative-binomial'").unwrap();
+    let outcomes = Outcomes::new(&ResidualPrior::new(&spec).unwrap(), &data, 0);
+    let rows = Rows::new(&inputs);
+    let mut network = Network::new(shape, &rows);
+    let weights: Vec<f64> = (0..shape.len()).map(|_| 0.5 * stream.normal()).collect();
+    for counts in [f64::INFINITY, 2.5] {
+        let likelihood = Likelihood::Counts { outcomes: &outcomes, shape: counts };
+        let mut gradient = vec![0.0; shape.len()];
+        let value = network.log_likelihood_gradient(&weights, &likelihood, &mut gradient);
+        let mut outputs = vec![0.0; n];
+        network.outputs(&weights, &mut outputs);
+        let terms: f64 = (0..n).map(|row| row_value(&likelihood, &outputs[row..], row, n)).sum();
+        assert!((value - terms).abs() < 1e-10 * terms.abs(), "{value} {terms}");
+        for (index, slope) in gradient.iter().enumerate() {
+            let mut at = |step: f64| {
+                let mut moved = weights.clone();
+                moved[index] += step;
+                network.log_likelihood(&moved, &likelihood)
+            };
+            let numeric = (at(1e-4) - at(-1e-4)) / 2e-4;
+            assert!((slope - numeric).abs() < 1e-5 * slope.abs().max(1.0), "{index}: {slope}");
+        }
+    }
 }

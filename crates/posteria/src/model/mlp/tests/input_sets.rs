@@ -35,6 +35,7 @@ fn dataset(inputs: &Matrix, values: &[f64], task: Task) -> Dataset {
         target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
         targets,
         groups: None,
+        offsets: None,
         task,
     }
 }

@@ -100,6 +100,7 @@ impl World {
             target_scaling: vec![Standardization::IDENTITY; scalings],
             targets,
             groups: None,
+            offsets: None,
             task,
         }
     }
@@ -133,6 +134,7 @@ impl World {
         let outputs = self.outputs(&state[..self.shape().len()]);
         let rows = self.inputs.rows();
         match &posterior.observed {
+            Observed::Counts(_) => unreachable!("counts are proved elsewhere"),
             Observed::Binary { .. } => outputs
                 .iter()
                 .map(|f| f64::from(u8::from(stream.uniform() * (1.0 + (-f).exp()) < 1.0)))

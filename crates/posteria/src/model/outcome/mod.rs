@@ -4,6 +4,9 @@
 //! number beside f, whose logarithm is in the state. Linear models, networks and Gaussian processes
 //! share everything here.
 
+#[cfg(test)]
+mod tests;
+
 use crate::data::{Dataset, Standardization, Targets};
 use crate::density::special::ln_gamma;
 use crate::density::{CountTerms, NegativeBinomial};
@@ -24,7 +27,8 @@ const HALF_AN_EVENT: f64 = 0.5;
 /// The counts of all rows, and what they follow given f: of exposure e a mean
 /// μ = e exp(centre + f), Poisson or, with the overdispersion σ, negative binomial of the variance
 /// μ + σ²μ², whose shape is 1/σ². The centre is the logarithm of the mean rate of all rows,
-/// Σy / Σe: f and its priors are about it, as they are about the mean of standardised targets.
+/// Σy / Σe, unless the data say another: f and its priors are about it, as they are about the mean of
+/// standardised targets.
 #[derive(Clone, Debug)]
 pub struct Outcomes {
     counts: Vec<f64>,
@@ -47,7 +51,8 @@ impl Outcomes {
         };
         let exposures = data.offsets.clone().unwrap_or_else(|| vec![0.0; values.len()]);
         let total: f64 = exposures.iter().map(|offset| offset.exp()).sum();
-        let centre = ((values.iter().sum::<f64>() + HALF_AN_EVENT) / total).ln();
+        let of_all = || ((values.iter().sum::<f64>() + HALF_AN_EVENT) / total).ln();
+        let centre = data.target_scaling.first().map_or_else(of_all, |known| known.centre);
         let sampled = prior.family == ResidualFamily::NegativeBinomial;
         Outcomes {
             counts: values.clone(),

@@ -33,6 +33,43 @@ fn environment(folder: &Path) -> Result<PathBuf, String> {
     Ok(folder.join("bin/python"))
 }
 
+/// All files below a folder, relative to it, in order.
+fn files(root: &Path, below: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root.join(below)).expect("a folder");
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.expect("an entry");
+        let path = below.join(entry.file_name());
+        match entry.file_type().expect("a type").is_dir() {
+            true => found.extend(files(root, &path)),
+            false => found.push(path),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The source distribution has all that the package is built of. It is built elsewhere: from it,
+/// everything would be compiled a second time.
+fn is_whole(folder: &Path, python: &Path) {
+    let to = folder.to_str().expect("a name");
+    run(python, &["-m", "maturin", "sdist", "-o", to]).expect("a source distribution");
+    let archive = files(folder, Path::new("")).pop().expect("an archive");
+    let archive = folder.join(archive);
+    let (from, to) = (archive.to_str().expect("a name"), folder.to_str().expect("a name"));
+    run(Path::new("tar"), &["xzf", from, "-C", to]).expect("an unpacked archive");
+    let name = archive.file_name().and_then(|it| it.to_str()).expect("a name");
+    let unpacked = folder.join(name.trim_end_matches(".tar.gz"));
+    let crates = std::fs::read_dir(root().join("crates")).expect("crates");
+    for own in crates {
+        let sources = Path::new("crates").join(own.expect("a crate").file_name()).join("src");
+        assert_eq!(files(&unpacked, &sources), files(&root(), &sources));
+    }
+    for file in ["Cargo.lock", "pyproject.toml", "python/posteria/py.typed", "LICENSE-MIT"] {
+        assert!(unpacked.join(file).exists(), "{file} is missing");
+    }
+}
+
 #[test]
 fn the_package_is_installed_and_keeps_its_promises() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -59,6 +96,7 @@ fn the_package_is_installed_and_keeps_its_promises() {
         ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--config-settings"];
     run(&python, &[&install[..], &[dev, ".[test]"]].concat()).expect("an installed package");
     run(&python, &["-m", "pytest", "-q", "-n", "2", "python/tests"]).expect("tests that pass");
+    is_whole(&folder.path().join("sources"), &python);
     // Where the newest ArviZ is of its second kind, the first one is still in use.
     let old = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "arviz<1"];
     run(&python, &old).expect("an older ArviZ");

@@ -132,7 +132,7 @@ pub enum Command {
     Join(Join),
     /// Say which GPUs this machine has, and whether they compute what the CPU computes
     ///
-    /// The test compiles kernels, which takes a minute the first time; they are kept in
+    /// The test compiles kernels, which takes half a minute the first time; they are kept in
     /// posteria/kernels in the cache folder of the user. Fits run on the CPU.
     Device,
     /// Print a completion script for a shell

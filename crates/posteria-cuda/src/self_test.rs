@@ -59,10 +59,14 @@ impl Check {
 pub fn self_test(device: &Arc<Device>) -> Result<Vec<Check>, CudaError> {
     let mut checks = Vec::new();
     for function in Function::ALL.iter().filter(|f| **f != Function::Constant) {
-        gp_checks(device, &mut checks, function.name())?;
+        gp_checks(device, &mut checks, (function.name(), ROWS))?;
     }
-    gp_checks(device, &mut checks, "constant+linear+squared-exponential")?;
-    gp_checks(device, &mut checks, "periodic(x1)*matern-3/2(x2)+linear*squared-exponential")?;
+    let product = "periodic(x1)*matern-3/2(x2)+linear*squared-exponential";
+    gp_checks(device, &mut checks, (product, ROWS))?;
+    // The default, for sizes that doubling ends at and begins with, and of several block rows.
+    for rows in [1, 32, 33, 64, 600, 1601] {
+        gp_checks(device, &mut checks, ("constant+linear+squared-exponential", rows))?;
+    }
     for likelihood in [
         MlpLikelihood::Normal,
         MlpLikelihood::StudentT,
@@ -74,18 +78,22 @@ pub fn self_test(device: &Arc<Device>) -> Result<Vec<Check>, CudaError> {
     Ok(checks)
 }
 
-fn gp_checks(device: &Arc<Device>, checks: &mut Vec<Check>, text: &str) -> Result<(), CudaError> {
+fn gp_checks(
+    device: &Arc<Device>,
+    checks: &mut Vec<Check>,
+    (text, rows): (&str, usize),
+) -> Result<(), CudaError> {
     let names: Vec<String> = ["x1", "x2", "x3"].map(String::from).to_vec();
     let refuse = |error: &dyn ToString| CudaError::NotAvailable { what: error.to_string() };
     let terms = Covariance::parse(text, &names, Sharing::PerInput).map_err(|e| refuse(&e))?;
     let covariance = Covariance::new(terms, names.len());
     let mut stream = Seed(1).stream(Purpose::Start, [0, 0]);
     let mut normal = |scale: f64| scale * stream.normal();
-    let inputs = Matrix::from_fn(ROWS, names.len(), |_, _| normal(1.0));
-    let targets: Vec<f64> = (0..2 * ROWS).map(|_| normal(1.0)).collect();
+    let inputs = Matrix::from_fn(rows, names.len(), |_, _| normal(1.0));
+    let targets: Vec<f64> = (0..2 * rows).map(|_| normal(1.0)).collect();
     // Residuals so large that the matrix is well conditioned: formulas are compared, not how much of
     // their digits sums that nearly cancel leave.
-    let precisions: Vec<f64> = (0..ROWS).map(|_| normal(0.5).exp()).collect();
+    let precisions: Vec<f64> = (0..rows).map(|_| normal(0.5).exp()).collect();
     let logs: Vec<f64> = covariance.parameters().iter().map(|_| normal(0.4)).collect();
     let jitter = 0.1;
     let mut density = GpDensity::new(device, &covariance, &inputs, jitter, 2)?;
@@ -93,12 +101,12 @@ fn gp_checks(device: &Arc<Device>, checks: &mut Vec<Check>, text: &str) -> Resul
 
     let mut evaluator = covariance.evaluator(&inputs);
     evaluator.set(&logs);
-    let mut matrix = Matrix::zeros(ROWS, ROWS);
+    let mut matrix = Matrix::zeros(rows, rows);
     evaluator.fill(&mut matrix);
     let root = |row: usize| precisions[row].sqrt();
-    for column in 0..ROWS {
+    for column in 0..rows {
         matrix[(column, column)] += jitter * jitter;
-        for row in column..ROWS {
+        for row in column..rows {
             matrix[(row, column)] *= root(row) * root(column);
         }
         matrix[(column, column)] += 1.0;
@@ -107,27 +115,27 @@ fn gp_checks(device: &Arc<Device>, checks: &mut Vec<Check>, text: &str) -> Resul
         .map_err(|error| CudaError::NotPositiveDefinite { pivot: error.pivot })?;
     let mut value = -factor.log_determinant();
     let mut solved = targets.clone();
-    for solved in solved.chunks_exact_mut(ROWS) {
+    for solved in solved.chunks_exact_mut(rows) {
         solved.iter_mut().enumerate().for_each(|(row, slot)| *slot *= root(row));
         factor.solve_lower(solved);
         value -= 0.5 * solved.iter().map(|z| z * z).sum::<f64>();
         factor.solve_lower_transposed(solved);
     }
-    let mut inverse = Matrix::zeros(ROWS, ROWS);
+    let mut inverse = Matrix::zeros(rows, rows);
     factor.inverse(&mut inverse);
     let mut gradient = vec![0.0; logs.len()];
     let mut column = |j: usize, out: &mut [f64]| {
         for (slot, row) in out.iter_mut().zip(j..) {
-            let products = solved[row] * solved[j] + solved[ROWS + row] * solved[ROWS + j];
+            let products = solved[row] * solved[j] + solved[rows + row] * solved[rows + j];
             *slot = 0.5 * root(row) * root(j) * (products - 2.0 * inverse[(row, j)]);
         }
     };
     evaluator.gradient(&mut column, &mut gradient);
-    let name = |what: &str| format!("Gaussian process, {text}: {what}");
+    let name = |what: &str| format!("Gaussian process, {text}, {rows} rows: {what}");
     checks.push(Check::new(name("density"), &[found.value()], &[value], DOUBLE));
     checks.push(Check::new(name("gradient"), found.gradient, &gradient, DOUBLE));
     checks.push(Check::new(name("solution"), found.solved, &solved, DOUBLE));
-    let diagonal: Vec<f64> = (0..ROWS).map(|row| inverse[(row, row)]).collect();
+    let diagonal: Vec<f64> = (0..rows).map(|row| inverse[(row, row)]).collect();
     checks.push(Check::new(name("inverse"), found.inverse_diagonal, &diagonal, DOUBLE));
     Ok(())
 }

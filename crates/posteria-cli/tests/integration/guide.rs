@@ -139,6 +139,12 @@ fn the_chapter_about_arviz_runs() {
     draws_store::run_python(&python, &place.path(""), &programs);
 }
 
+/// With a GPU or without.
+#[test]
+fn the_chapter_about_gpus_runs() {
+    run("docs/guide/gpu.md", &[]);
+}
+
 #[test]
 fn the_chapter_about_columns_runs() {
     run("docs/guide/columns.md", &table());

@@ -14,6 +14,7 @@ mod philox;
 mod problem;
 mod reference;
 mod sampler;
+mod spec;
 
 pub use problem::{
     GroupScale, MlpFold, MlpLikelihood, MlpModel, MlpOptions, ResidualScale, ScaleSpread,

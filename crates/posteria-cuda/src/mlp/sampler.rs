@@ -16,6 +16,11 @@ const ROWS_ON_CHIP: usize = 96 << 10;
 /// Most weights of which two blocks find registers beside each other.
 const TWO_BLOCKS: usize = 64;
 
+/// Threads of a block where chains are few, so that every multiprocessor has some.
+const FEW_CHAINS: usize = 64;
+/// Threads of a block where chains are many, which share the rows on chip.
+const MANY_CHAINS: usize = 256;
+
 /// Chains of one model on one device: as many for every fold, all in one launch.
 pub struct MlpSampler {
     device: Arc<Device>,
@@ -71,9 +76,9 @@ impl MlpSampler {
     ) -> Result<Self, CudaError> {
         let block = if chains * folds.len() * options.threads < 512 * device.info().multiprocessors
         {
-            64
+            FEW_CHAINS
         } else {
-            256
+            MANY_CHAINS
         };
         MlpSampler::with_block(device, (model, folds), chains, (options, seed), block)
     }

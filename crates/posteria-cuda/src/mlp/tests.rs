@@ -2,6 +2,8 @@
 //!
 //! Means are compared in units of their standard errors from 50 batches: beyond 5 once in 10⁵ means.
 
+mod against_chains;
+
 use posteria::model::mlp::{Likelihood, Network, Rows, Shape};
 use posteria::random::{Purpose, Seed, Stream};
 use posteria_linalg::Matrix;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::data::{Column, Dataset, Roles, Table};
-use crate::model::StateDensity;
 use crate::model::Posterior;
+use crate::model::StateDensity;
 use crate::model::gp::{GaussianProcess, GpPosterior};
 use crate::model::linear::{Linear, LinearPosterior};
 use crate::model::mlp::Mlp;

@@ -10,9 +10,9 @@ use posteria::evidence::{
     bridge, importance, path_sampling, stepping_stone, warp_bridge,
 };
 use posteria::fit::run_jobs;
-use posteria::model::Posterior;
 use posteria::model::linear::{Linear, LinearPosterior};
 use posteria::model::spec::Spec;
+use posteria::model::StateDensity;
 use posteria::random::{Purpose, Seed};
 use posteria::sample::Kernel;
 use posteria::sample::hmc::{Nuts, NutsOptions};

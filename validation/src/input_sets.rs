@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use posteria::data::{Dataset, Standardization, Targets, Task};
 use posteria::density::special::{log_sum_exp, normal_cdf, regularized_gamma_upper};
+use posteria::draws::Role;
 use posteria::fit::run_jobs;
 use posteria::model::gp::GaussianProcess;
 use posteria::model::linear::Linear;
 use posteria::model::mlp::Mlp;
-use posteria::model::selection::{INCLUSION, InclusionPrior};
+use posteria::model::selection::InclusionPrior;
 use posteria::model::spec::Spec;
 use posteria::model::{KernelFactory, Posterior};
 use posteria::random::{Purpose, Seed};
@@ -212,7 +213,7 @@ fn without_data(
 ) -> Result<Vec<(String, f64)>, Failure> {
     let prior = prior_of(section, inputs)?;
     let posterior = model(kind, index, section, inputs)?;
-    let inclusion = posterior.layout().variable(INCLUSION).ok_or("no inclusion")?.range();
+    let inclusion = posterior.layout().of_role(Role::Inclusion).ok_or("no inclusion")?.range();
     let (mut draw, mut of_rows) = (vec![0.0; posterior.layout().len()], vec![0.0; 3]);
     let mut evaluator = posterior.evaluator();
     let mut sweep = posterior.sweep(0.0);

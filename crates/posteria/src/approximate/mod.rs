@@ -19,13 +19,12 @@ mod moderated;
 mod penalised;
 mod tempered;
 
-pub use at_mode::{NormalAtMode, PointAtMode, check_normality};
+pub(crate) use at_mode::{NormalAtMode, PointAtMode, check_normality};
 pub use committee::{Members, member};
 pub use criteria::Criteria;
 pub use design::Design;
-pub use ensemble::{
-    Ensemble, EnsembleFindings, EnsembleOptions, ImportanceSample, LinearisedPrediction,
-};
+pub(crate) use ensemble::ImportanceSample;
+pub use ensemble::{Ensemble, EnsembleFindings, EnsembleOptions};
 pub use evidence::{CurvePoint, Estimation, Evidence, EvidenceError, ScaleFound, evidence_curve};
 pub use factorised_normal::{FactorisedNormal, NormalGamma};
 pub use independent::{Approximation, Independent};

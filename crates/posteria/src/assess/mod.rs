@@ -58,10 +58,11 @@ pub use assessor::{
     AssessError, Assessed, Assessor, Division, EachFold, FittedFolds, FoldModel, FoldStart,
     HeldOut, HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample,
 };
-pub use averaged::{AveragedPredictions, ModelAverage, StackedScore};
+pub(crate) use averaged::StackedScore;
+pub use averaged::{AveragedPredictions, ModelAverage};
 pub use bootstrap::{Bootstrap, BootstrapError};
 pub use chain_score::ChainScore;
-pub use chain_stacking::{ChainStacking, ChainStackingError, MixtureScore, WorseChain};
+pub use chain_stacking::{ChainStacking, ChainStackingError, WorseChain};
 pub use chains_of_fit::{ChainsRefused, FitChains, StackedChains};
 pub use comparison::{
     CompareOptions, ComparedFit, ComparedSubgroup, ComparisonAsked, ComparisonReport,
@@ -74,12 +75,12 @@ pub use difference::{
 };
 pub use discrimination::{Discrimination, Threshold};
 pub use draw_blocks::DrawBlocks;
-pub use draw_matching::{DrawMatching, DrawMatchingError, MatchedDraws};
-pub use expected::{Components, ExpectedUtility, NormalApproximation, bayesian_bootstrap};
-pub use importance::{
-    ImportanceError, ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit,
-    tail_length,
-};
+pub use draw_matching::DrawMatchingError;
+pub(crate) use draw_matching::{DrawMatching, MatchedDraws};
+pub(crate) use expected::NormalApproximation;
+pub use expected::{Components, ExpectedUtility, bayesian_bootstrap};
+pub(crate) use importance::importance_weights;
+pub use importance::{ImportanceError, ImportanceWeights, Smoothing, pareto_shape_limit};
 pub use k_fold::{KFoldUtilities, pointwise_utilities};
 pub use leave_one_out::{
     EffectiveSizes, LeaveOneOut, LeaveOneOutOptions, PointwiseLoo, RelativeEfficiency, ShapeCounts,
@@ -87,17 +88,15 @@ pub use leave_one_out::{
 };
 pub use leave_out_row::weights_leaving_out;
 pub use log_likelihoods::{LogLikelihoodError, LogLikelihoods};
-pub use model_comparison::{
-    ComparedModel, ElpdComparison, Weighting, compare_elpds, compare_sampled_elpds,
-};
+pub(crate) use model_comparison::compare_sampled_elpds;
+pub use model_comparison::{ComparedModel, ElpdComparison, Weighting, compare_elpds};
 pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};
-pub use moment_matching::{
-    Evaluated, Matched, MomentMatching, MomentMatchingError, MomentMove, match_moments,
-};
+pub use moment_matching::MomentMatchingError;
+pub(crate) use moment_matching::{Matched, MomentMatching};
 pub use of_fit::{AssessOptions, FitAssessment};
 pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
-pub use predictions::{Predictions, quantile_name};
+pub use predictions::Predictions;
 pub use predictive_check::{
     PredictiveCheck, ReplicatedStatistic, StatisticCheck, usual_statistics,
 };
@@ -105,9 +104,9 @@ pub use report::{
     AssessmentAsked, AssessmentReport, EffectiveParameters, InformationCriteria, PointwiseRow,
     RowGroups, Subgroup, SubgroupUtility, SubsampleReport, UtilityReport,
 };
+pub(crate) use row_prediction::share_right;
 pub use row_prediction::{
     PredictOptions, PredictionFigures, RowPrediction, Score, TargetPrediction, mean_cost,
-    share_right,
 };
 pub use row_utilities::{RowUtilities, UtilityEvaluator};
 pub use sampled::Sampled;

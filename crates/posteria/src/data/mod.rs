@@ -31,7 +31,7 @@ mod stored;
 mod table;
 mod text;
 
-pub use column::{Cell, Column, MISSING, MISSING_AMONG_NUMBERS, Texts};
+pub use column::{Cell, Column};
 pub use dataset::{Dataset, Targets, Task};
 pub use encoder::{EncodedRows, Encoder, Encoding, InputColumn};
 pub use error::{Cells, DataError, Place};
@@ -39,7 +39,7 @@ pub use fault::{CellFault, TextFault};
 pub use fold_error::FoldError;
 pub use fold_scheme::{FoldBy, FoldScheme, FoldSpec};
 pub use folds::Folds;
-pub use levels::LevelKind;
+pub(crate) use levels::LevelKind;
 pub use reader::{Delimiter, Limits};
 pub use roles::{Missing, Roles};
 pub use standardize::Standardization;

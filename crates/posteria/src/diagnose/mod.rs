@@ -27,27 +27,23 @@ mod summary;
 
 pub use autocorrelation_time::{Truncation, autocorrelation_time};
 pub use autocovariance::autocorrelation;
-pub use cautions::{
-    EFFECTIVE_DRAWS, ENERGY_FRACTION_LIMIT, INFEASIBLE_LIMIT, MANY_CHAINS, R_HAT_LIMIT,
-    effective_draws_needed, judged_components, judged_rows, r_hat_limit,
-};
+pub use cautions::{EFFECTIVE_DRAWS, R_HAT_LIMIT, effective_draws_needed, r_hat_limit};
+pub(crate) use cautions::{MANY_CHAINS, judged_components, judged_rows};
 pub use chains::FEWEST_DRAWS;
-pub use counts::DOUBTFUL_COUNTS;
+pub(crate) use counts::DOUBTFUL_COUNTS;
 pub(crate) use counts::{constant_chains, r_hat_of_counts};
 pub use effective_size::{
     bulk_effective_size, local_effective_size, mean_effective_size, median_effective_size,
     quantile_effective_size, sd_effective_size, tail_effective_size,
 };
-pub use energy::{divergences, energy_fraction, energy_fractions, saturated_trees};
+pub use energy::{divergences, energy_fraction, energy_fractions};
 pub use interval::{
     Interval, IntervalKind, MassError, equal_tailed_interval, highest_density_interval, quantile,
-    quantile_of_sorted,
 };
-pub use kolmogorov_smirnov::{
-    KolmogorovSmirnov, asymptotic_p_value, chains_p_value, kolmogorov_smirnov,
-};
+pub use kolmogorov_smirnov::kolmogorov_smirnov;
+pub(crate) use kolmogorov_smirnov::{asymptotic_p_value, chains_p_value};
 pub use mixing::Mixing;
-pub use monitor::{MaxRHat, RHatMonitor, max_r_hat};
+pub use monitor::{RHatMonitor, max_r_hat};
 pub use monte_carlo_error::{mcse_mean, mcse_quantile, mcse_sd};
 pub use multivariate::multivariate_scale_reduction;
 pub use potential_scale_reduction::{

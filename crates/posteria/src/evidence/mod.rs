@@ -49,7 +49,7 @@ pub use energies::{Energies, RungSummary};
 pub use estimate::{LogEvidence, Method};
 pub use findings::{CurveRung, EvidenceFindings};
 pub use harmonic::harmonic_mean;
-pub use importance::{importance, importance_from_prior, summarize_weights};
+pub use importance::{importance, importance_from_prior};
 pub use joint::Joint;
 pub use ladder::{Ladder, LadderError, LadderOptions, Observer, Phase, Silent};
 pub use laplace::laplace;
@@ -66,6 +66,6 @@ pub use report::{
     EvidenceComparison, EvidenceReport, MethodReport, ModelReport, NamedEvidence, SensitivityPoint,
 };
 pub use schedule::{Schedule, ScheduleError};
-pub use single_sweep::{SingleSweep, single_sweep};
+pub(crate) use single_sweep::{SingleSweep, single_sweep};
 pub use stepping_stone::stepping_stone;
 pub use warp::warp_bridge;

@@ -30,21 +30,23 @@ mod until;
 mod warm;
 mod workers;
 
-pub use agreement::{Agreement, Cause, draws_needed};
+pub(crate) use agreement::draws_needed;
+pub use agreement::{Agreement, Cause};
 pub use approximation::{
     ApproximationError, ApproximationFindings, FittedApproximation, ModeFindings,
 };
-pub use averaged::{AveragedModel, average_rows};
+pub(crate) use averaged::{AveragedModel, average_rows};
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};
 pub use conditioned::{Conditioned, usual_kernel};
 pub use effects::NamedEffect;
 pub use enough::{Attained, Goal};
-pub use evidence::fit_evidence;
+pub(crate) use evidence::fit_evidence;
 pub use fitted::Fit;
 pub use from_table::{FitOptions, fit_table};
 pub use inclusion::Inclusion;
-pub use jobs::{run_in_turns, run_jobs};
+pub(crate) use jobs::run_in_turns;
+pub use jobs::run_jobs;
 pub use judged::judged_summary;
 pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
 pub use prepared::{PrepareError, Prepared, encode_test};
@@ -54,10 +56,11 @@ pub use replicates::{PriorDraws, Replicates};
 pub use resumed::ResumeOptions;
 pub use sampling::{Leg, LegWatch, Sampled};
 pub use separation::share_that_separates;
-pub use settle::have_settled;
+pub(crate) use settle::have_settled;
 pub use store::ChainStore;
 pub use until::{Stopped, Until};
-pub use warm::{WarmStart, begin_with, warm_start};
+pub(crate) use warm::begin_with;
+pub use warm::{WarmStart, warm_start};
 pub use workers::{Cancelled, JobCounter, Watch, Workers};
 
 use std::num::NonZero;

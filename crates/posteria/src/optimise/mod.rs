@@ -12,7 +12,9 @@ mod scaled_conjugate_gradient;
 #[cfg(test)]
 mod tests;
 
-pub use ascent::{Ascent, Climb};
-pub use early_stopping::{EarlyStopped, EarlyStopping, early_stopped};
+pub use ascent::Ascent;
+pub(crate) use ascent::Climb;
+pub use early_stopping::EarlyStopping;
+pub(crate) use early_stopping::early_stopped;
 pub use quasi_newton::QuasiNewton;
 pub use scaled_conjugate_gradient::{Optimum, ScaledConjugateGradient};

@@ -35,32 +35,34 @@ mod with_surrogate;
 #[cfg(test)]
 mod tests;
 
-pub use adaptive_rejection::{
-    AdaptiveDraw, AdaptiveRejection, AdaptiveRejectionError, draw_log_concave,
-};
-pub use direction_walk::{Direction, DirectionWalk};
-pub use elliptical_slice::{EllipticalSlice, GaussianTimesLikelihood, NormalPrior};
+pub(crate) use adaptive_rejection::draw_log_concave;
+pub use adaptive_rejection::{AdaptiveRejection, AdaptiveRejectionError};
+pub use direction_walk::DirectionWalk;
+pub(crate) use elliptical_slice::GaussianTimesLikelihood;
+pub use elliptical_slice::{EllipticalSlice, NormalPrior};
 pub use emulator::Emulator;
-pub use from_mode::FromMode;
+pub(crate) use from_mode::FromMode;
 pub use independence::{FittedStudentT, Independence};
 pub use kernel::{Kernel, Step};
 pub use ladder::{Ladder, LadderError};
-pub use marginalized::Marginalized;
+pub(crate) use marginalized::Marginalized;
 pub use memory::ForeignMemory;
 pub(crate) use memory::MemoryReader;
 pub use metropolis::{MetropolisHastings, Proposal};
-pub use modes::{AtMode, Modes};
-pub use occasional::Occasional;
+pub(crate) use modes::AtMode;
+pub use modes::Modes;
+pub(crate) use occasional::Occasional;
 pub use plan::{Adapt, Plan, Stage};
 pub use random_walk::{Metropolis, RandomWalk};
 pub use refresh::Refresh;
 pub use rejection::{Envelope, Rejection, RejectionError};
 pub use reparametrized::{Coordinates, Reparametrized};
 pub use repeated::Repeated;
-pub use replica_exchange::{ExchangeCounts, PairCounts, ReplicaExchange};
+pub use replica_exchange::{ExchangeCounts, ReplicaExchange};
 pub use sequence::Sequence;
-pub use slice::{Scan, Slice, SliceStep, slice_sample};
+pub(crate) use slice::slice_sample;
+pub use slice::{Scan, Slice};
 pub use step_size::DualAveraging;
-pub use surrogate::{Surrogate, SurrogateTransition};
+pub(crate) use surrogate::{Surrogate, SurrogateTransition};
 pub use update::{Block, Conditional, Sweep, Update, Whole};
-pub use with_surrogate::WithSurrogate;
+pub(crate) use with_surrogate::WithSurrogate;

@@ -10,7 +10,7 @@ mod report;
 mod smallest;
 mod visits;
 
-pub use between_models::{BetweenModels, between_models};
+pub use between_models::BetweenModels;
 pub use choice::{
     AssessSets, AssessedSet, ChoiceError, ChoiceOptions, ChoiceRule, ChoiceStep, InputChoice,
     SetUtility, UtilitySummary, choose, ranked,

@@ -8,7 +8,6 @@ mod prediction;
 mod tests;
 
 pub use importance::ImportanceSample;
-pub use prediction::LinearisedPrediction;
 
 use posteria_linalg::{Cholesky, Matrix};
 use serde::{Deserialize, Serialize};

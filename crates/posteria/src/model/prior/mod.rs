@@ -23,14 +23,13 @@ mod mean;
 mod scale;
 mod scale_density;
 
-pub use common::common_log_scale_given_log_scales;
-pub use covariance::CovarianceConditional;
+pub(crate) use covariance::CovarianceConditional;
 pub use dof::{DofGrid, DofSource};
-pub use dof_density::DofDensity;
-pub use levels::{Above, LOG_SCALE_LIMIT, LevelDensities, Levels, Spread, limited};
+pub(crate) use dof_density::DofDensity;
+pub(crate) use levels::{Above, LOG_SCALE_LIMIT, LevelDensities, Levels, Spread, limited};
 pub use mean::{WeightedSum, mean_given_normal};
 pub use scale::{
-    Absolutes, Squares, draw_case_variances, log_scale_given_laplace, log_scale_given_student_t,
-    variance_given_normal,
+    Absolutes, draw_case_variances, log_scale_given_laplace, log_scale_given_student_t,
 };
+pub(crate) use scale::{Squares, variance_given_normal};
 pub use scale_density::{LogScaleDensity, ScaleDensity};

@@ -15,10 +15,8 @@ mod prior;
 mod proposal;
 
 pub use candidates::Candidates;
-pub use jump::JumpCount;
 pub(super) use jump::{Jump, Masked};
-pub use prior::{InclusionPrior, WrongLength, beta_binomial_shapes};
-pub use proposal::JumpKind;
+pub use prior::{InclusionPrior, WrongLength};
 
 use std::ops::Range;
 

@@ -116,7 +116,7 @@ def _work(client, folder, progress):
             for rank, unit in enumerate(order)
         }
         try:
-            for future in as_completed(futures):
+            for future in as_completed(futures, loop=client.loop):
                 unit = futures[future]
                 if future.cancelled():
                     # The workers that had the data are gone, or the scheduler is a new one.

@@ -13,7 +13,7 @@ from posteria import _units
 
 distributed = pytest.importorskip("distributed")
 
-FEW = {"chains": 2, "warmup": 60, "draws": 40, "progress": False}
+FEW = {"chains": 2, "warmup": 20, "draws": 10, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def client(cluster):
 def fits(waves):
     return {
         "line": pt.fit(waves, "y", pt.Linear(residual="student-t"), **FEW),
-        "net": pt.fit(waves, "y", pt.MLP(hidden=3), **FEW),
+        "net": pt.fit(waves, "y", pt.MLP(hidden=2), **FEW | {"chains": 1}),
     }
 
 
@@ -54,7 +54,7 @@ def test_folds_by_workers_are_those_of_one_machine(fits, waves, client, tmp_path
     groups = np.arange(60) % 7
     here = fits["line"].kfold(4, groups=groups, seed=5)
     same(fits["line"].kfold(4, groups=groups, seed=5, client=client), here)
-    both = {"method": "kfold", "folds": 4, "repeats": 2, "utility": ["elpd", "rmse"]}
+    both = {"method": "kfold", "folds": 2, "repeats": 2, "utility": ["elpd", "rmse"]}
     same(pt.compare(fits, client=client, **both), pt.compare(fits, **both))
     assert not list(tmp_path.iterdir())
 
@@ -74,12 +74,12 @@ def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(fits, cl
 
     killer = threading.Thread(target=kill)
     killer.start()
-    asked = {"folds": 6, "repeats": 3}
+    asked = {"folds": 6, "repeats": 2}
     found = fits["net"].kfold(**asked, client=client, plan=tmp_path / "plan")
     killer.join()
     assert done
     same(found, fits["net"].kfold(**asked))
-    assert len(list((tmp_path / "plan" / "results").glob("*.unit"))) == 18
+    assert len(list((tmp_path / "plan" / "results").glob("*.unit"))) == 12
     # The plan has them all: no worker is asked.
     same(fits["net"].kfold(**asked, client="nobody", plan=tmp_path / "plan"), found)
     with pytest.raises(pt.SpecificationError, match="of other work"):

@@ -156,10 +156,10 @@ impl From<ApproximationError> for Failure {
 impl From<PartError> for Failure {
     fn from(error: PartError) -> Self {
         match error {
-            PartError::Folder(error) => folder_failure(error),
-            PartError::Assess(error) => error.into(),
-            PartError::Fit(error) => error.into(),
-            PartError::Approximation(error) => error.into(),
+            PartError::Folder(error) => folder_failure(*error),
+            PartError::Assess(error) => (*error).into(),
+            PartError::Fit(error) => (*error).into(),
+            PartError::Approximation(error) => (*error).into(),
             PartError::Told { .. } => Failure::Running(error.into()),
             error => Failure::BadInput(error.into()),
         }
@@ -170,7 +170,7 @@ impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
         match error {
             WorkError::Store(error) => store_failure(error),
-            WorkError::Part(error) => error.into(),
+            WorkError::Part(error) => (*error).into(),
             WorkError::Unit { .. } | WorkError::DamagedResult { .. } => {
                 Failure::Running(error.into())
             }

@@ -42,11 +42,11 @@ fn planned<'f>(name: &str, fit: &'f fitted::Fit, asked: &Asked) -> PyResult<Plan
     let Method::KFold { schemes, draws } = asked.method(fit)? else {
         return Err(error::of::<SpecificationError>("only folds are units"));
     };
-    let labels = |_: &str| Ok(asked.labels.clone().unwrap_or_default());
+    let labels = |_: &str| Ok::<_, WorkError>(asked.labels.clone().unwrap_or_default());
     if asked.labels.as_ref().is_some_and(|labels| labels.len() != fit.rows()) {
         return Err(error::of::<SpecificationError>("give one group for every row of the fit"));
     }
-    let all = Division::all(fit, (&schemes, draws), labels).map_err(error::of_assess)?;
+    let all = Division::all(fit, (&schemes, draws), labels).map_err(error::of_work)?;
     let divisions = all.into_iter().map(|Division { scheme, folds, draws }| {
         let labels = scheme.column.as_ref().and(asked.labels.clone());
         let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();

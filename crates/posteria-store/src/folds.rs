@@ -29,17 +29,17 @@ pub enum PartError {
         path: PathBuf,
     },
     /// A folder cannot be written or read.
-    #[error(transparent)]
-    Folder(#[from] FitFolderError),
+    #[error("{0}")]
+    Folder(Box<FitFolderError>),
     /// A fold cannot be fitted.
-    #[error(transparent)]
-    Assess(#[from] AssessError),
+    #[error("{0}")]
+    Assess(Box<AssessError>),
     /// Chains cannot run.
-    #[error(transparent)]
-    Fit(#[from] FitError),
+    #[error("{0}")]
+    Fit(Box<FitError>),
     /// What takes the place of chains, or is their start, cannot be found.
-    #[error(transparent)]
-    Approximation(#[from] ApproximationError),
+    #[error("{0}")]
+    Approximation(Box<ApproximationError>),
     /// The table of a fit cannot be read.
     #[error("{message}")]
     Table {
@@ -56,7 +56,31 @@ pub enum PartError {
 
 impl From<StoreError> for PartError {
     fn from(error: StoreError) -> Self {
-        PartError::Folder(error.into())
+        FitFolderError::from(error).into()
+    }
+}
+
+impl From<FitFolderError> for PartError {
+    fn from(error: FitFolderError) -> Self {
+        PartError::Folder(Box::new(error))
+    }
+}
+
+impl From<AssessError> for PartError {
+    fn from(error: AssessError) -> Self {
+        PartError::Assess(Box::new(error))
+    }
+}
+
+impl From<FitError> for PartError {
+    fn from(error: FitError) -> Self {
+        PartError::Fit(Box::new(error))
+    }
+}
+
+impl From<ApproximationError> for PartError {
+    fn from(error: ApproximationError) -> Self {
+        PartError::Approximation(Box::new(error))
     }
 }
 
@@ -168,7 +192,7 @@ impl<'a> FoldRun<'a> {
         self.work.run(options).map_err(|error| match error {
             PartError::Fit(error) => {
                 let (fold, held_out) = (self.fold.index + 1, self.held_out);
-                AssessError::Fit { fold, held_out, error: Box::new(error) }.into()
+                AssessError::Fit { fold, held_out, error }.into()
             }
             error => error,
         })

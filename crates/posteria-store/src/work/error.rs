@@ -114,8 +114,8 @@ pub enum WorkError {
         what: &'static str,
     },
     /// A fit cannot be put into a plan.
-    #[error(transparent)]
-    Part(#[from] PartError),
+    #[error("{0}")]
+    Part(Box<PartError>),
     /// What is asked for has nothing to do.
     #[error("there is nothing to do: the plan would have no units")]
     Empty,
@@ -127,4 +127,10 @@ pub enum WorkError {
         /// Why.
         what: String,
     },
+}
+
+impl From<PartError> for WorkError {
+    fn from(error: PartError) -> Self {
+        WorkError::Part(Box::new(error))
+    }
 }

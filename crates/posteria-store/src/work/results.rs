@@ -209,6 +209,6 @@ fn changed(head: &RunHead, path: &Path) -> Result<Option<&'static str>, WorkErro
 
 impl From<posteria::assess::AssessError> for WorkError {
     fn from(error: posteria::assess::AssessError) -> Self {
-        WorkError::Part(PartError::from(error))
+        PartError::from(error).into()
     }
 }

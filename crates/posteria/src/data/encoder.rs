@@ -153,7 +153,8 @@ impl Encoder {
         let columns = table.names().to_vec();
         let exposure = roles.exposure.clone();
         if let Some(column) = exposure.clone().filter(|_| task != Task::Count) {
-            return Err(DataError::ExposureWithoutCounts { file: table.file().into(), column });
+            let fault = "the targets are none; choose --task count, or make it an input";
+            return Err(DataError::Exposure { file: table.file().into(), column, fault });
         }
         let encoder = Encoder { columns, inputs, targets, task, exposure };
         let codes = |index: usize| rows.classes(index).1;

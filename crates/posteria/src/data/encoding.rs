@@ -303,11 +303,11 @@ fn counts_and_exposures_are_taken_as_they_are() {
     // As a run folder keeps them, and as new rows have them.
     let again = Encoder::from_json(&encoding.encoder.to_json()).unwrap();
     let exposures = [2.0, 0.5, 1.0];
-    let restored =
-        again.restore(&[1.0, 2.0, 4.0], &[values.clone()], None, Some(&exposures)).unwrap();
+    let kept = [values];
+    let restored = again.restore(&[1.0, 2.0, 4.0], &kept, None, Some(&exposures)).unwrap();
     assert_eq!(restored.targets, data.targets);
     assert_eq!(restored.offsets, data.offsets);
-    assert!(again.restore(&[1.0, 2.0, 4.0], &[values], None, None).is_err());
+    assert!(again.restore(&[1.0, 2.0, 4.0], &kept, None, None).is_err());
     let new = again.encode(&table("e,x\n3,1\n"), Missing::Error).unwrap();
     assert_eq!((new.targets.is_none(), new.offsets), (true, Some(vec![3.0_f64.ln()])));
     let missing = again.encode(&table("x\n1\n2\n"), Missing::Error).unwrap_err().to_string();
@@ -325,7 +325,7 @@ fn counts_and_exposures_are_taken_as_they_are() {
     let real = Roles { task: Some(Task::Regression), ..given.clone() };
     assert!(refused(text, &real).contains("choose --task count"));
     let twice = Roles { inputs: Some(vec!["e".into()]), ..given.clone() };
-    assert!(refused(text, &twice).contains("was given twice"));
+    assert!(refused(text, &twice).contains("is a target or an input too"));
     let several = Roles { targets: vec!["y".into(), "x".into()], inputs: None, ..given };
     assert!(refused("x,e,y,z\n1,2,0,1\n", &several).contains("one at a time"));
 }

@@ -220,19 +220,18 @@ pub enum DataError {
         /// How many targets.
         targets: usize,
     },
-    /// An exposure without counts.
-    #[error(
-        "{file}: column {} was given as the exposure of counts, but the targets are none; choose \
-             --task count, or make it an input", shown(.column)
-    )]
-    ExposureWithoutCounts {
+    /// A column cannot be the exposure.
+    #[error("{file}: column {} is given as the exposure of counts, but {fault}", shown(.column))]
+    Exposure {
         /// Name of the file.
         file: String,
         /// The column.
         column: String,
+        /// Why not, and what to do.
+        fault: &'static str,
     },
     /// A column was given twice, or two roles that exclude each other.
-    #[error("{file}: column {} was given twice among targets, inputs and exposure; name it once",
+    #[error("{file}: column {} was given twice among targets and inputs; name it once",
             shown(.column))]
     RoleTwice {
         /// Name of the file.

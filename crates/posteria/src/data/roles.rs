@@ -92,8 +92,14 @@ impl Roles {
             let targets = self.targets.clone();
             return Err(DataError::NoInputs { file: table.file().to_string(), targets });
         }
+        if let Some(index) = exposure.filter(|it| targets.contains(it) || inputs.contains(it)) {
+            let column = table.names()[index].clone();
+            let (file, fault) =
+                (table.file().to_string(), "is a target or an input too; name it once");
+            return Err(DataError::Exposure { file, column, fault });
+        }
         let mut taken = vec![false; table.columns().len()];
-        for &index in targets.iter().chain(&inputs).chain(&exposure) {
+        for &index in targets.iter().chain(&inputs) {
             if std::mem::replace(&mut taken[index], true) {
                 let column = table.names()[index].clone();
                 return Err(DataError::RoleTwice { file: table.file().to_string(), column });

@@ -11,6 +11,9 @@ use crate::random::Stream;
 const SERIES_FROM: f64 = 20.0;
 /// Shapes beyond this many times the mean (and 1) are those of a Poisson distribution to a double.
 const POISSON_BEYOND: f64 = 1e14;
+/// Shapes beyond this many times the mean (and 1) are so nearly those that the distribution function
+/// is that of a Poisson distribution with a correction.
+const NEARLY_POISSON: f64 = 1e5;
 
 /// Negative binomial(mean μ, shape r): P(y) = Γ(y + r) / (Γ(r) y!) (r/(r + μ))^r (μ/(r + μ))^y for
 /// y = 0, 1, 2, …; its variance is μ + μ²/r. It is Poisson with a mean that is μ times a
@@ -135,6 +138,14 @@ impl NegativeBinomial {
                 true => regularized_gamma_upper(y + 1.0, mean),
                 false => regularized_gamma_lower(y + 1.0, mean),
             },
+            // Beyond, to first order in 1/r; the second is some (μ/r)²/8.
+            _ if self.shape > NEARLY_POISSON * mean.max(1.0) => {
+                let poisson = NegativeBinomial { shape: f64::INFINITY, ..*self };
+                let change = mean * (y - mean) / (2.0 * self.shape);
+                let change = change * poisson.log_probability(y).exp();
+                let change = if lower { -change } else { change };
+                (poisson.below(y, lower) + change).clamp(0.0, 1.0)
+            }
             _ => {
                 let logit = self.log_mean - self.shape.ln();
                 match lower {

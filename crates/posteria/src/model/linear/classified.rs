@@ -1,8 +1,12 @@
 //! The density of the coefficients of a model of classes or counts, given their scales.
 
 use super::coefficients::Coefficients;
+use super::input_sets::ClassSet;
+use super::posterior::LinearPosterior;
+use super::scale_moves::scale_moves;
 use crate::density::special::LOG_SQRT_2PI;
-use crate::sample::Conditional;
+use crate::model::selection::Jump;
+use crate::sample::{Block, Conditional, Update};
 use crate::target::{Infeasible, LogDensity};
 
 /// The likelihood of classes or counts as a function of all coefficients.
@@ -110,5 +114,26 @@ impl<L: ClassLikelihood> Conditional for ClassConditional<'_, L> {
             *included = now;
         }
         changed || jumped
+    }
+}
+
+impl LinearPosterior {
+    /// Jumps between input sets, if inputs may leave; what moves all coefficients under this
+    /// likelihood of classes; and their scales together with them.
+    pub(super) fn class_updates<'p, L: ClassLikelihood + 'p>(
+        &'p self,
+        likelihood: impl Fn() -> L,
+        inverse_temperature: f64,
+        updates: &mut Vec<Box<dyn Update + 'p>>,
+    ) {
+        let (coefficients, beta) = (&self.coefficients, inverse_temperature);
+        if let Some(selection) = &coefficients.selection {
+            let set = ClassSet::new(likelihood(), coefficients, beta);
+            updates.push(Box::new(Jump::new(selection, set)));
+        }
+        let conditional = ClassConditional::new(likelihood(), coefficients, beta);
+        let kernel = (self.kernel)(coefficients.count);
+        updates.push(Box::new(Block::new("weights", 0, conditional, kernel)));
+        updates.extend(scale_moves(likelihood(), coefficients, beta));
     }
 }

@@ -3,7 +3,9 @@
 use posteria_linalg::{Matrix, matrix_vector, transposed_matrix_vector};
 
 use super::classified::ClassLikelihood;
+use super::posterior::LinearPosterior;
 use crate::model::outcome::Outcomes;
+use crate::sample::Update;
 
 /// Σ_i log p(y_i given f_i), f = Xw, with the overdispersion of the state.
 pub(super) struct Counted<'p> {
@@ -41,5 +43,26 @@ impl ClassLikelihood for Counted<'_> {
 
     fn gradient(&mut self, gradient: &mut [f64]) {
         transposed_matrix_vector(self.x, &self.outputs, gradient);
+    }
+}
+
+impl LinearPosterior {
+    /// What moves the coefficients of a model of counts, and then their overdispersion.
+    pub(super) fn count_updates<'p>(
+        &'p self,
+        outcomes: &'p Outcomes,
+        inverse_temperature: f64,
+    ) -> Vec<Box<dyn Update + 'p>> {
+        let mut updates = Vec::new();
+        let likelihood = || Counted::new(&self.x, outcomes);
+        self.class_updates(likelihood, inverse_temperature, &mut updates);
+        let coefficients = &self.coefficients;
+        let mut seen = vec![0.0; coefficients.count];
+        let functions = move |state: &[f64], outputs: &mut [f64]| {
+            coefficients.write_seen(state, &mut seen);
+            matrix_vector(&self.x, &seen, outputs);
+        };
+        updates.extend(outcomes.update(inverse_temperature, functions));
+        updates
     }
 }

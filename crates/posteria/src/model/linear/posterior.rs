@@ -2,19 +2,16 @@
 
 use std::ops::Range;
 
-use posteria_linalg::{Matrix, matrix_vector, symmetric_rank_k, transposed_matrix_vector};
+use posteria_linalg::{Matrix, symmetric_rank_k, transposed_matrix_vector};
 
-use super::classified::{ClassConditional, ClassLikelihood};
 use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
 use super::columns::Columns;
-use super::counted::Counted;
 use super::evaluator::LinearEvaluator;
-use super::input_sets::{ClassSet, ConjugateSet, RegressionSet};
+use super::input_sets::{ConjugateSet, RegressionSet};
 use super::layout::{check, layout};
 use super::logistic::Logistic;
 use super::predictor::LinearPredictor;
-use super::scale_moves::scale_moves;
 use super::softmax::Softmax;
 use super::spec::{Linear, WeightPrior};
 use super::squares::{MANY_ROWS, Squares};
@@ -30,7 +27,7 @@ use crate::model::spec::selection::TRIES;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior, StateDensity, Tempering};
 use crate::predict::Predictor;
 use crate::random::Stream;
-use crate::sample::{Block, Sweep, Update};
+use crate::sample::{Sweep, Update};
 
 /// A linear, logistic, softmax or count regression conditioned on a dataset.
 ///
@@ -58,7 +55,7 @@ pub struct LinearPosterior {
     pub(super) likelihood: Likelihood,
     pub(super) user: UserScale,
     layout: Layout,
-    kernel: KernelFactory<'static>,
+    pub(super) kernel: KernelFactory<'static>,
 }
 
 pub(super) enum Likelihood {
@@ -291,14 +288,7 @@ impl Posterior for LinearPosterior {
                 self.class_updates(likelihood, inverse_temperature, &mut updates);
             }
             Likelihood::Counts(outcomes) => {
-                let likelihood = || Counted::new(&self.x, outcomes);
-                self.class_updates(likelihood, inverse_temperature, &mut updates);
-                let mut seen = vec![0.0; coefficients.count];
-                let functions = move |state: &[f64], outputs: &mut [f64]| {
-                    coefficients.write_seen(state, &mut seen);
-                    matrix_vector(&self.x, &seen, outputs);
-                };
-                updates.extend(outcomes.update(inverse_temperature, functions));
+                updates.extend(self.count_updates(outcomes, inverse_temperature));
             }
         }
         if coefficients.state_len > coefficients.count {
@@ -414,26 +404,5 @@ impl StateDensity for LinearPosterior {
 
     fn exact_log_evidence(&self) -> Option<f64> {
         self.log_evidence()
-    }
-}
-
-impl LinearPosterior {
-    /// Jumps between input sets, if inputs may leave; what moves all coefficients under this
-    /// likelihood of classes; and their scales together with them.
-    fn class_updates<'p, L: ClassLikelihood + 'p>(
-        &'p self,
-        likelihood: impl Fn() -> L,
-        inverse_temperature: f64,
-        updates: &mut Vec<Box<dyn Update + 'p>>,
-    ) {
-        let (coefficients, beta) = (&self.coefficients, inverse_temperature);
-        if let Some(selection) = &coefficients.selection {
-            let set = ClassSet::new(likelihood(), coefficients, beta);
-            updates.push(Box::new(Jump::new(selection, set)));
-        }
-        let conditional = ClassConditional::new(likelihood(), coefficients, beta);
-        let kernel = (self.kernel)(coefficients.count);
-        updates.push(Box::new(Block::new("weights", 0, conditional, kernel)));
-        updates.extend(scale_moves(likelihood(), coefficients, beta));
     }
 }

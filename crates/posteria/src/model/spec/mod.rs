@@ -16,6 +16,7 @@ mod inference;
 mod keys;
 mod moves;
 mod priors;
+mod residual;
 mod sampling;
 pub(super) mod selection;
 mod unsupervised;
@@ -33,6 +34,7 @@ pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Va
 pub use inference::InferenceChoice;
 pub use moves::{KernelChoice, StartChoice};
 pub use priors::Priors;
+pub use residual::ResidualFamily;
 pub use sampling::SamplingSpec;
 pub use selection::{InclusionPriorSpec, SchemeChoice, SelectionSpec};
 
@@ -342,31 +344,6 @@ pub struct ResidualSpec {
     /// Gamma prior of the residual precision, in place of `scale` and `scale_dof`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<GammaSpec>,
-}
-
-/// Distribution of a real target about the model's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ResidualFamily {
-    /// Normal.
-    Normal,
-    /// Student's t.
-    StudentT,
-    /// Laplace.
-    Laplace,
-    /// Normal with a variance of its own for every row.
-    PerCase,
-    /// Of counts: Poisson about exp f.
-    Poisson,
-    /// Of counts: negative binomial about exp f, with a variance beyond the mean's.
-    NegativeBinomial,
-}
-
-impl ResidualFamily {
-    /// Whether it is a distribution of counts.
-    pub fn is_of_counts(self) -> bool {
-        matches!(self, ResidualFamily::Poisson | ResidualFamily::NegativeBinomial)
-    }
 }
 
 /// Which targets share a residual scale.

@@ -95,10 +95,10 @@ fn classes_have_the_average_of_their_probabilities() {
     };
     let found = probabilities(&average);
     assert_relative(found.iter().sum(), 1.0, 1e-14);
-    for (class, found) in found.into_iter().enumerate() {
+    for (class, found) in found.iter().enumerate() {
         let expected =
             0.25 * probabilities(&parts[0])[class] + 0.75 * probabilities(&parts[1])[class];
-        assert_relative(found, expected, 1e-14);
+        assert_relative(*found, expected, 1e-14);
         assert_relative(average.log_probability(class), expected.ln(), 1e-12);
     }
 }

@@ -1,0 +1,28 @@
+//! Name the distributions of targets about the model's output.
+
+use serde::{Deserialize, Serialize};
+
+/// Distribution of a real target about the model's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResidualFamily {
+    /// Normal.
+    Normal,
+    /// Student's t.
+    StudentT,
+    /// Laplace.
+    Laplace,
+    /// Normal with a variance of its own for every row.
+    PerCase,
+    /// Of counts: Poisson about exp f.
+    Poisson,
+    /// Of counts: negative binomial about exp f, with a variance beyond the mean's.
+    NegativeBinomial,
+}
+
+impl ResidualFamily {
+    /// Whether it is a distribution of counts.
+    pub fn is_of_counts(self) -> bool {
+        matches!(self, ResidualFamily::Poisson | ResidualFamily::NegativeBinomial)
+    }
+}

@@ -73,6 +73,7 @@ impl MlpFold {
         let target = |row: &usize| match &data.targets {
             Targets::Real { values, .. } => values[(*row, 0)],
             Targets::Classes { codes, .. } => codes[*row] as f64,
+            Targets::Counts { values, .. } => values[*row],
         };
         MlpFold { label, inputs, targets: rows.iter().map(target).collect() }
     }
@@ -104,6 +105,7 @@ fn likelihood(spec: &Spec, data: &Dataset) -> Result<MlpLikelihood, CudaError> {
         }
         (Targets::Classes { .. }, Task::Binary) => Ok(MlpLikelihood::Logistic),
         (Targets::Classes { .. }, _) => Ok(MlpLikelihood::Softmax),
+        (Targets::Counts { .. }, _) => refuse("counts"),
     }
 }
 

@@ -119,6 +119,11 @@ impl Device {
         load(code).map_err(CudaError::driver("loading kernels"))
     }
 
+    /// Makes this the device of the calling thread: libraries of the toolkit look there.
+    pub(crate) fn bind(&self) -> Result<(), CudaError> {
+        self.context.bind_to_thread().map_err(CudaError::driver("choosing the GPU"))
+    }
+
     /// Waits until everything is done.
     ///
     /// # Errors

@@ -12,7 +12,7 @@
 //! Sums have a fixed order and random numbers are named by chain, iteration and parameter, so
 //! that the same seed gives the same numbers on the same kind of chip, however many chains and
 //! blocks a launch has. What the device computes is defined by plain Rust beside it:
-//! [`mlp::Reference`] and the covariance functions of [`posteria`]; [`self_test`] compares them.
+//! [`mlp::Reference`] and the covariance functions of [`posteria`]; [`self_test()`] compares them.
 
 mod blas;
 mod cache;

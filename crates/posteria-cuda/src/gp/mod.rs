@@ -23,6 +23,8 @@ use crate::solver::Solver;
 
 /// Rows of the triangles that doubling begins with.
 const LEAF: usize = 32;
+/// Most parameters of a covariance function, whose shares of a block lie in shared memory.
+const MOST_PARAMETERS: usize = 600;
 /// Bytes of a number.
 const NUMBER: usize = size_of::<f64>();
 
@@ -102,6 +104,11 @@ impl GpDensity {
             return Err(CudaError::NotAvailable { what: "a process without rows".into() });
         }
         let parameters = covariance.parameters().len();
+        if parameters > MOST_PARAMETERS {
+            let what = format!("a covariance function of more than {MOST_PARAMETERS} parameters");
+            return Err(CudaError::NotAvailable { what });
+        }
+        device.bind()?;
         let square = rows * rows;
         let blocks = rows.div_ceil(LEAF);
         let tiles = blocks * (blocks + 1) / 2 * parameters.max(1);
@@ -163,6 +170,7 @@ impl GpDensity {
         expect_length("log parameters", parameters, log_parameters.len())?;
         expect_length("precisions", rows, precisions.len())?;
         expect_length("targets", rows * self.targets, targets.len())?;
+        self.device.bind()?;
         self.give(log_parameters, precisions, targets)?;
         self.factorize()?;
         self.invert()?;

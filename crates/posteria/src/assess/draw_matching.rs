@@ -13,9 +13,10 @@ const SAME: f64 = 1e-6;
 
 /// Draws of a posterior with the states behind them: what moves where a row is not known.
 ///
-/// A draw determines its state ([`Posterior::state_of`]); of it the entries
-/// [`Posterior::movable_slots`] are moved affinely, and others stay: given discrete values the rest
-/// has a density, so the moved draws are draws of a known density all the same.
+/// A draw determines its state ([`state_of`](crate::model::StateDensity::state_of)); of it the
+/// entries [`movable_slots`](crate::model::StateDensity::movable_slots) are moved affinely, and
+/// others stay: given discrete values the rest has a density, so the moved draws are draws of a known
+/// density all the same.
 pub struct DrawMatching<'p> {
     posterior: &'p dyn Posterior,
     draws: &'p Draws,

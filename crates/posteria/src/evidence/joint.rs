@@ -8,7 +8,7 @@ use crate::target::{Infeasible, LogDensity};
 /// order of its square, and rounding costs five digits.
 const STEP: f64 = 1e-5;
 
-/// log prior + log likelihood over the entries that [`Posterior::density_slots`] names; its
+/// log prior + log likelihood over the entries that [`density_slots`](crate::model::StateDensity::density_slots) names; its
 /// gradient is made of central differences.
 pub struct Joint<'p> {
     energy: Energy<'p>,

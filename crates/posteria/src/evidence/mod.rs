@@ -6,7 +6,7 @@
 //! [`stepping_stone()`] and [`bridge()`] need; the tuned kernels it leaves are what single sweeps in
 //! both directions and [`annealed_importance`] use. [`importance()`], [`warp_bridge`],
 //! [`reciprocal_importance`] and [`harmonic_mean`] work from densities of states. Closed forms are
-//! told by [`Posterior::exact_log_evidence`](crate::model::Posterior::exact_log_evidence).
+//! told by [`exact_log_evidence`](crate::model::StateDensity::exact_log_evidence).
 //!
 //! Every prior of a specification is proper, so every evidence exists; a density of one's own must
 //! have a normalised prior.

@@ -12,8 +12,7 @@ use posteria::random::Seed;
 use posteria_store::Run;
 
 pub use self::stacked::render;
-use crate::failure::{Failure, Result};
-use crate::sampling::store_failure;
+use crate::failure::{Failure, Result, store_failure};
 use crate::text::{self, fixed};
 
 /// Chains that are named one by one.

@@ -5,10 +5,9 @@ use std::io;
 use posteria::assess::AssessError;
 use posteria::fit::{ApproximationError, Cancelled, FitError, PredictError};
 use posteria::select::ChoiceError;
-use posteria_store::{PartError, WorkError};
+use posteria_store::{FitFolderError, PartError, StoreError, WorkError};
 
 use crate::interrupt::Interrupt;
-use crate::sampling::{folder_failure, store_failure};
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -96,6 +95,29 @@ impl<T, E: Into<anyhow::Error>> Classify<T> for std::result::Result<T, E> {
     fn running(self) -> Result<T> {
         self.map_err(|error| Failure::Running(error.into()))
     }
+}
+
+/// An error about the fit that a run folder holds.
+pub fn folder_failure(error: FitFolderError) -> Failure {
+    match error {
+        FitFolderError::Store(error) => store_failure(error),
+        error => Failure::BadInput(error.into()),
+    }
+}
+
+/// An error about a run folder that was given: bad input, unless the system itself failed.
+pub fn store_failure(error: StoreError) -> Failure {
+    use io::ErrorKind::{
+        IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    let given = match &error {
+        StoreError::Io { source, .. } => matches!(
+            source.kind(),
+            IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem
+        ),
+        _ => true,
+    };
+    if given { Failure::BadInput(error.into()) } else { Failure::Running(error.into()) }
 }
 
 impl From<Cancelled> for Failure {

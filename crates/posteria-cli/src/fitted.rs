@@ -6,9 +6,8 @@ use posteria::fit::{Prepared, encode_test};
 use posteria::model::spec::Spec;
 use posteria_store::{FitFolderError, Run};
 
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, folder_failure};
 use crate::prepare::{prepare, read_table};
-use crate::sampling::folder_failure;
 
 /// The data and the model of a run, from its folder; from the table `data` if one is given.
 pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> Result<Prepared> {

@@ -11,8 +11,7 @@ use posteria::model::spec::Spec;
 use posteria_store::Run;
 use sha2::{Digest, Sha256};
 
-use crate::failure::{Classify, Failure, Result};
-use crate::sampling::store_failure;
+use crate::failure::{Classify, Failure, Result, store_failure};
 
 /// Where the rows of a run can be had again.
 pub enum Source {

@@ -4,7 +4,6 @@ mod findings;
 mod legs;
 mod report;
 
-use std::io;
 use std::path::Path;
 use std::time::Instant;
 
@@ -12,13 +11,13 @@ use anyhow::Context as _;
 use posteria::fit::{FittedApproximation, Prepared, Sampled, Stopped, Until};
 use posteria::model::spec::{InferenceChoice, Spec};
 use posteria::sample::Plan;
-use posteria_store::{FitFolderError, Run, RunFolder, RunWriter, StoreError, WriteOptions};
+use posteria_store::{Run, RunFolder, RunWriter, WriteOptions};
 
 use self::legs::ChainFolder;
 pub use self::legs::LegProgress;
 pub use self::report::FitReport;
 use crate::approximation;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, folder_failure, store_failure};
 use crate::interrupt::Interrupt;
 use crate::progress::Watched;
 use crate::text;
@@ -98,27 +97,4 @@ pub fn spec_of((path, run): (&Path, &Run)) -> Result<Spec> {
     Spec::from_toml(run.spec())
         .with_context(|| format!("{}", path.join("spec.toml").display()))
         .bad_input()
-}
-
-/// An error about the fit that a run folder holds.
-pub fn folder_failure(error: FitFolderError) -> Failure {
-    match error {
-        FitFolderError::Store(error) => store_failure(error),
-        error => Failure::BadInput(error.into()),
-    }
-}
-
-/// An error about a run folder that was given: bad input, unless the system itself failed.
-pub fn store_failure(error: StoreError) -> Failure {
-    use io::ErrorKind::{
-        IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
-    };
-    let given = match &error {
-        StoreError::Io { source, .. } => matches!(
-            source.kind(),
-            IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem
-        ),
-        _ => true,
-    };
-    if given { Failure::BadInput(error.into()) } else { Failure::Running(error.into()) }
 }

@@ -12,9 +12,9 @@ use posteria_store::{FoldRun, PartOptions, fold_folder};
 
 use super::Subject;
 use crate::approximation::tell;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::progress::{JobProgress, Watched};
-use crate::sampling::{open, options, store_failure};
+use crate::sampling::{open, options};
 use crate::text;
 
 /// The folds of a run, in its folder: what was fitted once is not fitted again.

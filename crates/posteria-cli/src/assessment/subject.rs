@@ -11,10 +11,10 @@ use posteria::fit::Fit;
 use posteria_store::Run;
 
 use super::FoldFolders;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::fitted::fitted;
 use crate::prepare::{Source, read_table};
-use crate::sampling::{open, spec_of, store_failure};
+use crate::sampling::{open, spec_of};
 use crate::verdict;
 use crate::warning::Warnings;
 

@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use super::Context;
 use crate::args::{self, ExportFormat};
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::file::write_whole;
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::predictive::{posterior_predictive, prior};
-use crate::sampling::{open, spec_of, store_failure};
+use crate::sampling::{open, spec_of};
 use crate::{text, verdict};
 
 #[derive(Serialize)]

@@ -11,14 +11,14 @@ use posteria_store::{Added, RunFolder};
 
 use super::Context;
 use crate::args;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::file::write_whole;
 use crate::fitted::prepare_kept;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::predictive::posterior_predictive;
 use crate::prepare::prepare;
-use crate::sampling::{FitReport, begin, open, options, sample, spec_of, store_failure};
+use crate::sampling::{FitReport, begin, open, options, sample, spec_of};
 use crate::warning::Warning;
 use crate::words::Words;
 use crate::{disk, size, text};

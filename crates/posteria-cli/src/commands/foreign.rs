@@ -9,8 +9,8 @@ use posteria::model::spec::{InferenceChoice, Spec};
 use posteria_store::Run;
 
 use super::Context;
-use crate::failure::{Classify, Failure, Result};
-use crate::sampling::{open, store_failure};
+use crate::failure::{Classify, Failure, Result, store_failure};
+use crate::sampling::open;
 use crate::text;
 
 /// Reads one run folder, or all files as chains of one run.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::Context;
 use crate::args;
-use crate::failure::{Classify, Result};
-use crate::sampling::{open, store_failure};
+use crate::failure::{Classify, Result, store_failure};
+use crate::sampling::open;
 use crate::text;
 
 #[derive(Serialize)]

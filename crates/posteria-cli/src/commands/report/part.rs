@@ -22,10 +22,10 @@ use super::rows::RowNote;
 use super::selection::selection;
 use super::{data, disagreement, posterior, predictions, verdict};
 use crate::approximation;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, store_failure};
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
-use crate::sampling::{open, spec_of, store_failure};
+use crate::sampling::{open, spec_of};
 use crate::text;
 use crate::words::Words;
 

@@ -14,10 +14,10 @@ use posteria_store::{Run, RunFolder};
 
 use super::super::Context;
 use super::joined;
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::interrupt::Interrupt;
 use crate::prepare::Source;
-use crate::sampling::{begin, open, options, sample, store_failure};
+use crate::sampling::{begin, open, options, sample};
 use crate::text;
 
 /// Sets of the inputs of a run.

@@ -13,11 +13,10 @@ use serde::Serialize;
 use super::super::Context;
 use crate::advice::Advice;
 use crate::chains::{Chained, Chains};
-use crate::failure::{Classify, Failure, Result};
+use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::fitted::fitted;
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
-use crate::sampling::store_failure;
 use crate::text::{self, decimals_for, fixed};
 use crate::warning::Warning;
 

@@ -2,6 +2,7 @@
 
 mod assess;
 mod check;
+mod choices;
 mod evidence;
 mod fit;
 mod predict;
@@ -12,10 +13,11 @@ mod units;
 
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use check::Check;
-pub use evidence::{Evidence, EvidenceMethod, Sensitivity};
-pub use fit::{
-    Fit, Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
+pub use choices::{
+    Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
 };
+pub use evidence::{Evidence, EvidenceMethod, Sensitivity};
+pub use fit::Fit;
 pub use predict::{By, ChainWeights, Choosing, DecisionRule, ModelWeights, Predict};
 pub use read::{Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
@@ -134,6 +136,7 @@ pub enum Command {
     ///
     /// The test compiles kernels, which takes half a minute the first time; they are kept in
     /// posteria/kernels in the cache folder of the user. Fits run on the CPU.
+    #[command(after_help = "Example:\n  posteria device")]
     Device,
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  posteria completions bash > \

@@ -3,8 +3,12 @@
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use posteria::model::spec::{BasisSpec, TimeBudget};
+
+use super::choices::{
+    Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -273,120 +277,6 @@ pub struct Fit {
     /// each (gp: 250; mlp: 400 and 250), unless they are given.
     #[arg(long, value_name = "I", help_heading = SAMPLING)]
     pub chain: Option<NonZero<usize>>,
-}
-
-/// Where priors come from that are not given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Priors {
-    /// Functions vary about as much as the targets do; residuals, relevances and log odds are
-    /// expected within wide but finite bounds
-    WeaklyInformative,
-    /// The vague priors of the MCMCstuff manual, one scale per input
-    Mcmcstuff,
-    /// The vague priors of the examples of FBM
-    Fbm,
-}
-
-/// Kinds of models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModelKind {
-    /// A linear function of the inputs, or of functions of them
-    Linear,
-    /// A neural network with one hidden layer
-    Mlp,
-    /// A Gaussian process: a smooth function without a formula
-    Gp,
-    /// A mixture of normal distributions of the rows; no target
-    Mixture,
-    /// Bayesian principal components of the rows; no target
-    Pca,
-}
-
-/// What the target is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Task {
-    /// Real numbers
-    Regression,
-    /// Two classes
-    Binary,
-    /// More than two classes
-    Multiclass,
-    /// Numbers of events: 0, 1, 2, …
-    Count,
-}
-
-/// What to do with rows that have a missing cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Missing {
-    /// Refuse, and name the cells
-    Error,
-    /// Leave the rows out, and say how many
-    Drop,
-}
-
-/// Distribution of the residuals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Residual {
-    /// Normal with one variance
-    Normal,
-    /// Student's t with unknown degrees of freedom
-    StudentT,
-    /// Laplace
-    Laplace,
-    /// Normal with a variance of its own for every row
-    PerCase,
-    /// Of counts: the variance is the mean
-    Poisson,
-    /// Of counts: a variance beyond the mean, by an overdispersion that is sampled
-    NegativeBinomial,
-}
-
-/// Relevance of the inputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Relevance {
-    /// One scale per input
-    PerInput,
-    /// One scale for all
-    Common,
-}
-
-/// What moves the weights of a neural network, or the hyperparameters of a Gaussian process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kernel {
-    /// The kernel made for the model and its targets
-    Auto,
-    /// Hybrid Monte Carlo: on the weights given their scales, or on the hyperparameters
-    Hmc,
-    /// No-U-Turn trajectories: on the weights given their scales, or on the hyperparameters
-    Nuts,
-}
-
-/// Where chains start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Start {
-    /// Small random weights, or moderate hyperparameters, different for every chain
-    Dispersed,
-    /// Weights trained with early stopping on a random half of the rows (mlp)
-    EarlyStopping,
-    /// A draw from the prior
-    Prior,
-    /// A draw from the variational ensemble (mlp with normal residuals)
-    Variational,
-}
-
-/// How the posterior is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Inference {
-    /// Markov chain Monte Carlo
-    Mcmc,
-    /// Normal approximation at a mode, scales by the evidence framework (linear, mlp)
-    Laplace,
-    /// Variational approximation (mlp with normal residuals, mixture, pca)
-    Variational,
-    /// The mode alone: penalised maximum likelihood (linear, mlp)
-    Map,
-    /// No posterior: a committee of networks trained with early stopping (mlp)
-    Committee,
 }
 
 /// Reads `I/K`.

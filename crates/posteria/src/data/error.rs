@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::error_words::{cells_at, explaining, leave_out, listed, meant, shown, without_targets};
 use super::{CellFault, LevelKind, TextFault};
-use crate::caution::shell_word;
 
 /// Where in a file: `FILE:LINE:COLUMN`, counted from 1. The column is the number of the field
 /// in its line, so that the third field of line 17 is `data.csv:17:3`. In a file without lines
@@ -315,76 +315,6 @@ pub enum DataError {
         /// What it holds.
         kind: String,
     },
-}
-
-/// `text` in quotation marks, control characters escaped, cut after 60 characters: safe to print
-/// on a terminal whatever the file holds.
-pub(super) fn shown(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut start = text.char_indices().skip(LONGEST);
-    match start.next() {
-        Some((end, _)) => format!("\"{}…\"", text[..end].escape_debug()),
-        None => format!("\"{}\"", text.escape_debug()),
-    }
-}
-
-/// What a column would be left for.
-fn explaining(targets: &[String]) -> String {
-    match targets {
-        [] => String::new(),
-        targets => format!(" to explain {}", listed(targets)),
-    }
-}
-
-/// At most ten names, and how many more.
-pub(super) fn listed(names: &[String]) -> String {
-    const MOST: usize = 10;
-    let mut list = names.iter().take(MOST).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
-    if names.len() > MOST {
-        list.push_str(&format!(" and {} more", names.len() - MOST));
-    }
-    list
-}
-
-fn without_targets(expected: usize, targets: usize) -> String {
-    format!(" (or {} without the target)", expected.saturating_sub(targets))
-}
-
-fn leave_out(column: &str, is_target: bool, kind: LevelKind, others: &[String]) -> String {
-    match (is_target, kind) {
-        (true, LevelKind::Numbers) => "fit them with --task regression".into(),
-        (true, _) => "choose another --target or merge rare classes".into(),
-        (false, _) => {
-            let names = std::iter::once(column).chain(others.iter().map(String::as_str));
-            let names: Vec<String> = names.map(shell_word).collect();
-            let and_others = match others {
-                [] => String::new(),
-                others => format!(" and {} like it", listed(others)),
-            };
-            format!("leave it{and_others} out with --exclude {}", names.join(" "))
-        }
-    }
-}
-
-fn meant(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!(" (did you mean {}?)", shown(name)))
-}
-
-fn cells_at(file: &str, cells: &Cells, what: &str) -> String {
-    let Some((line, column, _)) = cells.first.first() else {
-        return format!("{file}: {what} cells");
-    };
-    let places = cells.first.iter().enumerate().map(|(index, (line, column, name))| match index {
-        0 => format!("{line}:{column} (column {})", shown(name)),
-        _ => format!("{line}:{column}"),
-    });
-    let count = match cells.total {
-        1 => format!("1 {what} cell"),
-        total => format!("{total} {what} cells"),
-    };
-    let more = if cells.total > cells.first.len() { ", …" } else { "" };
-    let places = places.collect::<Vec<_>>().join(", ");
-    format!("{file}:{line}:{column}: {count}: {places}{more}")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Name what can be wrong with one place of a text and with one cell of a column.
 
-use super::error::{listed, shown};
+use super::error_words::{listed, shown};
 
 /// What is wrong at one place of a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,6 +6,7 @@ mod encoder;
 #[cfg(test)]
 mod encoding;
 mod error;
+mod error_words;
 mod extrapolation;
 mod fault;
 #[cfg(test)]

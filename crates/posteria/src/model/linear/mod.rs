@@ -21,6 +21,7 @@
 //! Draws are reported on the user's scale, see [`LinearPosterior`].
 
 mod by_quadrature;
+mod capabilities;
 mod classified;
 mod closed_form;
 mod coefficients;

@@ -256,7 +256,7 @@ fn new_rows_that_cannot_be_used_are_refused_with_place_and_cure() {
     assert!(place.call("predict absent data.csv").refusal().contains("absent"));
     place.write("n.csv", "a,b\n1,2\n3,NA\n5,6\n");
     let dropped = place.call("predict run n.csv --missing drop --json");
-    assert!(dropped.stderr.contains("1 row(s)"), "{}", dropped.stderr);
+    assert!(dropped.stderr.contains("1 of 3 rows were dropped"), "{}", dropped.stderr);
     let json = dropped.json();
     let rows: Vec<&Value> =
         json["rows"].as_array().expect("rows").iter().map(|row| &row["row"]).collect();

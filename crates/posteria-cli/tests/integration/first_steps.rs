@@ -119,9 +119,8 @@ fn a_run_of_standard_input_can_be_asked_everything() {
     assert!((evidence("file") - evidence("input")).abs() < 1e-9);
     let by_column = |run| number(format!("assess {run} --weights a"), "/utilities/0/mean");
     assert!((by_column("file") - by_column("input")).abs() < 1e-9);
-    let select =
-        format!("select - --target y --chains 2 --warmup 50 --draws 100 --out chosen --json");
-    let chosen = call_with_input(&place, &select, &data);
+    let select = "select - --target y --chains 2 --warmup 50 --draws 100 --out chosen --json";
+    let chosen = call_with_input(&place, select, &data);
     assert_eq!(chosen.code, 0, "{}", chosen.stderr);
     assert_eq!(chosen.json()["chosen"], serde_json::json!(["a"]));
 }

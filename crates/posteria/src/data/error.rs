@@ -169,13 +169,13 @@ pub enum DataError {
     /// A column has too many classes to be of use.
     #[error("{file}: column {} has {found} different values in {rows} row(s), more than the {limit} \
              that are taken for classes, and looks like {kind} (such as {}); {}{}, or if they are \
-             classes allow so many with --max-levels {found}", shown(.column), shown(.first), .kind.cure(),
-            leave_out(.column, *.is_target, *.kind, .others))]
+             classes allow so many with --max-levels {found}", shown(&.columns[0]), shown(.first),
+            .kind.cure(), leave_out(.columns, *.is_target, *.kind))]
     TooManyLevels {
         /// Name of the file.
         file: String,
-        /// The column.
-        column: String,
+        /// The column, and other input columns of which the same is true.
+        columns: Vec<String>,
         /// How many values.
         found: usize,
         /// In how many rows.
@@ -188,8 +188,6 @@ pub enum DataError {
         first: String,
         /// Whether the column is a target.
         is_target: bool,
-        /// Other input columns of which the same is true.
-        others: Vec<String>,
     },
     /// A binary target has more than two classes.
     #[error("{file}: target {} has {found} classes ({}), but the task is binary; choose \

@@ -36,19 +36,13 @@ pub(super) fn without_targets(expected: usize, targets: usize) -> String {
     format!(" (or {} without the target)", expected.saturating_sub(targets))
 }
 
-pub(super) fn leave_out(
-    column: &str,
-    is_target: bool,
-    kind: LevelKind,
-    others: &[String],
-) -> String {
+pub(super) fn leave_out(columns: &[String], is_target: bool, kind: LevelKind) -> String {
     match (is_target, kind) {
         (true, LevelKind::Numbers) => "fit them with --task regression".into(),
         (true, _) => "choose another --target or merge rare classes".into(),
         (false, _) => {
-            let names = std::iter::once(column).chain(others.iter().map(String::as_str));
-            let names: Vec<String> = names.map(shell_word).collect();
-            let and_others = match others {
+            let names: Vec<String> = columns.iter().map(|name| shell_word(name)).collect();
+            let and_others = match &columns[1..] {
                 [] => String::new(),
                 others => format!(" and {} like it", listed(others)),
             };

@@ -27,9 +27,9 @@ impl<'a> Learner<'a> {
             match (self.input(index), &mut refused) {
                 (Ok(encoding), _) => encodings.push(encoding),
                 (
-                    Err(DataError::TooManyLevels { column, .. }),
-                    Some(DataError::TooManyLevels { others, .. }),
-                ) => others.push(column),
+                    Err(DataError::TooManyLevels { columns: more, .. }),
+                    Some(DataError::TooManyLevels { columns, .. }),
+                ) => columns.extend(more),
                 (Err(_), Some(_)) => {}
                 (Err(error @ DataError::TooManyLevels { .. }), None) => refused = Some(error),
                 (Err(error), None) => return Err(error),

@@ -119,14 +119,13 @@ impl CompleteRows<'_> {
             let first = codes.first().map_or_else(String::new, |code| labels[*code].clone());
             return Err(DataError::TooManyLevels {
                 file: self.table.file().to_string(),
-                column: self.name(index),
+                columns: vec![self.name(index)],
                 found: labels.len(),
                 rows: self.rows.len(),
                 limit,
                 kind,
                 first,
                 is_target: part == Part::Target,
-                others: Vec::new(),
             });
         }
         Ok((labels, codes))

@@ -2,9 +2,9 @@
 //! comparisons, decisions.
 //!
 //! From the log likelihood of every row under every draw ([`LogLikelihoods`]), whoever made it:
-//! [`importance_weights`] turn draws of the posterior into draws of the posterior without a row,
-//! [`leave_one_out()`] adds up what they predict, [`match_moments`]
-//! (of draws that a fit kept: [`DrawMatching`]) repairs rows whose weights fail, and
+//! importance weights turn draws of the posterior into draws of the posterior without a row,
+//! [`leave_one_out()`] adds up what they predict, moment matching repairs rows whose
+//! weights fail, and
 //! [`compare_elpds`] puts models side by side. Chains that do not mix are weighed as models are by
 //! [`ChainStacking`].
 //!

@@ -33,7 +33,7 @@ impl fmt::Display for Cell<'_> {
 
 impl<'a> Cell<'a> {
     /// What a field of text means. Numbers are decimal, with an optional sign, point and
-    /// exponent, and are read to the nearest `f64`; see [`MISSING`] for missing cells.
+    /// exponent, and are read to the nearest `f64`; missing are an empty cell, `NA`, `N/A`, `?`, `null`, `.` and the like.
     pub fn parse(field: &'a str) -> Self {
         let trimmed = field.trim_ascii();
         if MISSING.contains(&trimmed) {
@@ -48,7 +48,7 @@ impl<'a> Cell<'a> {
     }
 
     /// What a field of a column of numbers means: as [`Cell::parse`], and missing for
-    /// [`MISSING_AMONG_NUMBERS`] too.
+    /// `-`, `none` and the like too.
     pub fn parse_number(field: &'a str) -> Self {
         match Cell::parse(field) {
             Cell::Text(text) if is_missing_number(text) => Cell::Missing,
@@ -139,7 +139,7 @@ impl Column {
     }
 
     /// The column of these texts: numbers if every cell is a number or missing and at least one a
-    /// number (or all are missing by [`MISSING`]), else text. `None` if the texts exceed 4 GiB.
+    /// number (or all are missing), else text. `None` if the texts exceed 4 GiB.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut column = Texts::default();
         texts.into_iter().all(|text| column.push(text)).then(|| Column::typed(column))

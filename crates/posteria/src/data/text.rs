@@ -35,8 +35,7 @@ use super::{DataError, Delimiter, Limits, Place, Table, TextFault};
 /// Columns at the right end that have neither name nor any value are dropped.
 ///
 /// # Columns
-/// A column is numbers if every cell is a number or missing ([`super::MISSING`] or any spelling
-/// of NaN), else text.
+/// A column is numbers if every cell is a number or missing (see [`Cell::parse`](super::Cell::parse)), else text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TextFormat {
     /// What stands between fields.

@@ -22,8 +22,8 @@ pub struct KolmogorovSmirnov {
 
 /// Two-sample Kolmogorov–Smirnov test of independent draws.
 ///
-/// The p value is exact while the product of the two sizes is at most 10 000, else asymptotic
-/// (see [`asymptotic_p_value`]). With ties it is an upper bound, because the exact distribution
+/// The p value is exact while the product of the two sizes is at most 10 000, else
+/// asymptotic. With ties it is an upper bound, because the exact distribution
 /// is that of continuous draws. NaN if either is empty or has a draw that is NaN.
 pub fn kolmogorov_smirnov(first: &[f64], second: &[f64]) -> KolmogorovSmirnov {
     let undefined = KolmogorovSmirnov { statistic: f64::NAN, p_value: f64::NAN };

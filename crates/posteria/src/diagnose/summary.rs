@@ -64,7 +64,8 @@ pub struct VariableSummary {
     pub r_hat_classic: f64,
     /// See [`autocorrelation_time`], of all chains by the initial monotone sequence.
     pub autocorrelation_time: f64,
-    /// See [`chains_p_value`].
+    /// The smallest p value of [`kolmogorov_smirnov`](super::kolmogorov_smirnov()) tests of every pair of
+    /// thinned chains, times the number of pairs (Bonferroni), at most 1.
     pub ks_p: f64,
 }
 

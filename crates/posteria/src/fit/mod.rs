@@ -138,7 +138,7 @@ pub enum Outcome {
 
 /// Runs the chains of `plan`, each from its own streams, on at most `threads` threads. Chains
 /// with a memory continue from it; one without sweeps is where another chain ended
-/// ([`warm_start`]) or an approximation begins ([`begin_with`]). `recorder` sees every sweep. All
+/// or an approximation begins. `recorder` sees every sweep. All
 /// chains advance together, also where they are more than the threads.
 ///
 /// The numbers do not depend on `threads`, and a chain that continues from its memory gives

@@ -13,7 +13,7 @@ pub struct Predictions {
     pub targets: Vec<String>,
     /// Labels of the classes, or numbers of the components of a mixture; none for real targets.
     pub labels: Vec<String>,
-    /// Names of the quantiles of real targets, see [`quantile_name`].
+    /// Names of the quantiles of real targets: `q05`, `q50`, …
     pub quantiles: Vec<String>,
     /// What there is to choose from; none without costs.
     pub actions: Vec<String>,

@@ -41,7 +41,7 @@ impl InclusionPrior {
     /// # Errors
     /// [`WrongLength`] if a list does not have one number per candidate (probabilities), or per
     /// size from 0 or from 1 on (sizes), or gives no usable probabilities, or no beta-binomial
-    /// distribution has the expected moments ([`beta_binomial_shapes`]).
+    /// distribution has the expected moments.
     pub fn new(spec: &InclusionPriorSpec, count: usize) -> Result<Self, WrongLength> {
         let sizes = |log: &dyn Fn(f64) -> f64| {
             let logs = (0..=count).map(|k| log(k as f64)).collect();

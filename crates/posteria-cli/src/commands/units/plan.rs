@@ -228,8 +228,9 @@ fn report(
         let next = match &report.script {
             Some(script) => format!("next: sh {script}"),
             None => format!(
-                "next: xargs -n 1 -P 4 posteria run-unit {shown} < {shown}/{ORDER}; posteria collect \
-                 {shown}"
+                "next: xargs -n 1 -P {} posteria run-unit {shown} < {shown}/{ORDER}; posteria collect \
+                 {shown}",
+                context.threads
             ),
         };
         let units = text::count(report.units, "unit");

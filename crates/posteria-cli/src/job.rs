@@ -67,7 +67,7 @@ impl FitJob {
             (Some(out), false) => Some(out.clone()),
             (None, false) => {
                 return Err(Failure::bad_input(
-                    "say where the run shall be kept: --out RUN (or --dry-run to sample nothing)",
+                    "say where to keep the run: --out RUN (or --dry-run to sample nothing)",
                 ));
             }
         };

@@ -71,7 +71,7 @@ fn join(
 ) -> Result<()> {
     let Some(out) = &arguments.out else {
         return Err(Failure::bad_input(
-            "say where the run shall be: posteria collect PLAN --out RUN",
+            "say where to put the run: posteria collect PLAN --out RUN",
         ));
     };
     for unit in units.iter().filter(|unit| plan.has_result(unit.id)) {

@@ -68,7 +68,7 @@ pub fn plan(arguments: &args::Plan, context: &Context) -> Result<()> {
         }
         Planned::Fit(it) => {
             let Some(out) = &it.fit.out else {
-                return Err(Failure::bad_input("say where the plan shall be: -o PLAN"));
+                return Err(Failure::bad_input("say where to put the plan: -o PLAN"));
             };
             (out, "fit", chains(&it.fit, (out, typed), context)?, it.script)
         }

@@ -1,6 +1,6 @@
 //! Keep the training data of a run with it, so that it can predict without its table.
 
-use posteria::data::{Dataset, Encoder, Table, Targets};
+use posteria::data::{DataError, Dataset, Encoder, Table, Targets};
 
 use crate::disk::DRAWS;
 use crate::error::StoreError;
@@ -82,6 +82,11 @@ fn inputs(data: &Dataset) -> StaticArray {
     }
 }
 
+/// That the data in a run folder are not what was written.
+fn damaged(error: DataError) -> StoreError {
+    StoreError::damaged(DRAWS, error.to_string())
+}
+
 impl Run {
     /// The table that the run began with: the columns that it uses, to rounding, with groups
     /// numbered in the column `group`; `None` in a folder of a version that did not keep them.
@@ -89,8 +94,6 @@ impl Run {
     /// # Errors
     /// As [`Run::training_data`].
     pub fn table(&self, group: Option<&str>) -> Result<Option<Table>, StoreError> {
-        let damaged =
-            |error: posteria::data::DataError| StoreError::damaged(DRAWS, error.to_string());
         let decode = |kept: TrainingData| kept.encoder.decode(&kept.dataset, group);
         self.training_data()?.map(decode).transpose().map_err(damaged)
     }
@@ -101,8 +104,6 @@ impl Run {
     /// [`StoreError::Damaged`] if they are not what was written, or do not fit together.
     pub fn training_data(&self) -> Result<Option<TrainingData>, StoreError> {
         let Some(json) = self.attribute(ENCODER) else { return Ok(None) };
-        let damaged =
-            |error: posteria::data::DataError| StoreError::damaged(DRAWS, error.to_string());
         let encoder = Encoder::from_json(json).map_err(damaged)?;
         let targets: Vec<Vec<f64>> =
             self.observed()?.into_iter().map(|array| array.values).collect();

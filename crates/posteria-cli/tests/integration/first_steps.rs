@@ -119,8 +119,18 @@ fn a_run_of_standard_input_can_be_asked_everything() {
     assert!((evidence("file") - evidence("input")).abs() < 1e-9);
     let by_column = |run| number(format!("assess {run} --weights a"), "/utilities/0/mean");
     assert!((by_column("file") - by_column("input")).abs() < 1e-9);
-    let select = "select - --target y --chains 2 --warmup 50 --draws 100 --out chosen --json";
-    let chosen = call_with_input(&place, select, &data);
-    assert_eq!(chosen.code, 0, "{}", chosen.stderr);
-    assert_eq!(chosen.json()["chosen"], serde_json::json!(["a"]));
+    let select = "--target y --chains 2 --warmup 50 --draws 100 --nested 2 --json";
+    let select = |source: &str, out: &str| {
+        let chosen =
+            call_with_input(&place, &format!("select {source} {select} --out {out}"), &data);
+        assert_eq!(chosen.code, 0, "{}", chosen.stderr);
+        chosen.json()
+    };
+    let (file, input) = (select("data.csv", "of-file"), select("-", "chosen"));
+    assert_eq!(input["chosen"], serde_json::json!(["a"]));
+    // Without a fold the rows of the whole run are divided, and all columns are there.
+    assert_eq!(
+        (&input["nested"]["folds"], &input["nested"]["sets"]),
+        (&2.into(), &file["nested"]["sets"])
+    );
 }

@@ -113,8 +113,15 @@ impl Whole<'_> {
         spec.data.test = None;
         let name = division_name(scheme, folds.count());
         let path = self.path.join("nested").join(name).join(format!("fold-{:04}", index + 1));
-        let (table, rows) = all.table()?;
-        let source = Source::of_run((self.path, &all.run), &spec)?;
+        let source = Source::of_run((self.path, &open(self.path)?), &spec)?;
+        // What a run keeps of its table is the columns that it uses, and the chosen set uses fewer.
+        let (table, rows) = match &source {
+            Source::Kept(table) => (table, &(0..table.rows()).collect()),
+            Source::File(_) => {
+                let (table, rows) = all.table()?;
+                (table, rows)
+            }
+        };
         let finished = finish((spec, &source), &path, interrupt, context);
         finished.map_err(|it| go_on_later(it, self.path))?;
         let run = open(&path)?;

@@ -45,7 +45,8 @@ impl<'a> Sets<'a> {
                 "{shown} does not say what its data are; use --no-choice"
             )));
         };
-        let source = Source::of_run((path, &run), spec)?;
+        // A fold keeps only the rows that it knows, and divides the rows of the whole run.
+        let source = Source::of_run((whole, &open(whole)?), spec)?;
         let sets = InputSets::new(spec, &kept.encoder, candidates, draws);
         Ok(Sets { whole, run: path, source, sets })
     }

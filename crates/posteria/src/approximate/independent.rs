@@ -1,5 +1,6 @@
 //! Let independent draws from an approximation take the place of Markov chains.
 
+use super::Linearised;
 use crate::draws::Layout;
 use crate::model::{Evaluator, Posterior};
 use crate::predict::Predictor;
@@ -18,7 +19,8 @@ pub trait Approximation: Send + Sync {
 /// A posterior whose chains are independent draws from an [`Approximation`] of it.
 ///
 /// Draws, fitted values and log likelihoods are what the posterior makes of the states, so that
-/// whatever reads draws of Markov chains reads these. They depend on the seed and on the number
+/// whatever reads draws of Markov chains reads these; where a network predicts as linear in its
+/// weights, fitted values and log likelihoods of rows are those of the linear outputs. They depend on the seed and on the number
 /// of the chain alone; a chain that is continued goes on with the draws that it would have had.
 ///
 /// The statistic `log_density` of a draw is log p, of prior times likelihood, and `energy` is
@@ -26,12 +28,19 @@ pub trait Approximation: Send + Sync {
 pub struct Independent<'p> {
     posterior: &'p dyn Posterior,
     approximation: &'p dyn Approximation,
+    linearised: Option<&'p Linearised<'p>>,
 }
 
 impl<'p> Independent<'p> {
     /// Draws of `approximation`, seen as draws of `posterior`.
     pub fn new(posterior: &'p dyn Posterior, approximation: &'p dyn Approximation) -> Self {
-        Independent { posterior, approximation }
+        Independent { posterior, approximation, linearised: None }
+    }
+
+    /// The same, where predictions take the network as linear in its weights.
+    #[must_use]
+    pub fn linearised(self, linearised: Option<&'p Linearised<'p>>) -> Self {
+        Independent { linearised, ..self }
     }
 }
 
@@ -61,7 +70,10 @@ impl Posterior for Independent<'_> {
     }
 
     fn evaluator<'s>(&'s self) -> Box<dyn Evaluator + 's> {
-        self.posterior.evaluator()
+        match self.linearised {
+            Some(linearised) => linearised.evaluator(),
+            None => self.posterior.evaluator(),
+        }
     }
 
     fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
@@ -69,7 +81,10 @@ impl Posterior for Independent<'_> {
     }
 
     fn predictor<'s>(&'s self) -> Option<Box<dyn Predictor + 's>> {
-        self.posterior.predictor()
+        match self.linearised {
+            Some(linearised) => Some(linearised.predictor()),
+            None => self.posterior.predictor(),
+        }
     }
 }
 

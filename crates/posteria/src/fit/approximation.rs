@@ -12,6 +12,7 @@ use crate::approximate::{
     check_normality, evidence_curve,
 };
 use crate::caution::Caution;
+use crate::model::mlp::MlpPosterior;
 use crate::model::spec::{InferenceChoice, Spec};
 use crate::model::{ModelError, Posterior, Regularised, VariationalFindings};
 use crate::random::{Purpose, Seed};
@@ -42,6 +43,8 @@ pub enum ApproximationError {
 pub struct FittedApproximation<'p> {
     /// What independent draws are taken from; none where the posterior draws from it itself.
     pub approximation: Option<Box<dyn Approximation + 'p>>,
+    /// The network taken as linear about it, where that predicts.
+    pub linearised: Option<Linearised<'p>>,
     /// What was found besides draws.
     pub findings: ApproximationFindings,
     /// What to be careful about.
@@ -117,13 +120,18 @@ impl Prepared {
     ) -> Result<Option<FittedApproximation<'_>>, ApproximationError> {
         let (sampling, seed) = (&self.spec.sampling, self.spec.sampling.seed());
         let inference = sampling.inference();
+        let network = match &self.posterior {
+            Conditioned::Network(network) => Some(&**network),
+            _ => None,
+        };
         let search = |model: &dyn Regularised, starts| {
-            at_mode((&*self.posterior, model), inference, (starts, seed), threads)
+            at_mode((&*self.posterior, network, model), inference, (starts, seed), threads)
         };
         let is_at_mode = matches!(inference, InferenceChoice::Laplace | InferenceChoice::Map);
         Ok(Some(match &self.posterior {
             Conditioned::Variational(_, findings) => FittedApproximation {
                 approximation: None,
+                linearised: None,
                 findings: ApproximationFindings::Variational(findings.clone()),
                 cautions: Vec::new(),
             },
@@ -142,7 +150,7 @@ impl Prepared {
 
 /// Searches the mode of a model from several starting points.
 fn at_mode<'p>(
-    (posterior, model): (&dyn Posterior, &dyn Regularised),
+    (posterior, network, model): (&dyn Posterior, Option<&'p MlpPosterior>, &dyn Regularised),
     inference: InferenceChoice,
     (starts, seed): (usize, Seed),
     threads: NonZero<usize>,
@@ -183,8 +191,12 @@ fn at_mode<'p>(
         InferenceChoice::Map => (Box::new(PointAtMode::new(&mode)), None),
         _ => (Box::new(NormalAtMode::new(&mode)), check_normality(posterior, &mode, seed)),
     };
+    let linearised = match inference {
+        InferenceChoice::Laplace => network.and_then(|it| Linearised::at_mode(it, &mode)),
+        _ => None,
+    };
     let (approximation, cautions) = (Some(approximation), caution.into_iter().collect());
-    Ok(FittedApproximation { approximation, findings, cautions })
+    Ok(FittedApproximation { approximation, linearised, findings, cautions })
 }
 
 fn of_ensemble(ensemble: Ensemble<'_>) -> FittedApproximation<'_> {
@@ -194,6 +206,7 @@ fn of_ensemble(ensemble: Ensemble<'_>) -> FittedApproximation<'_> {
     let caution = climbing.then_some(Caution::StillClimbing { change, rounds });
     let weights = ensemble.mean_weights().len();
     FittedApproximation {
+        linearised: Linearised::of_ensemble(&ensemble),
         approximation: Some(Box::new(ensemble)),
         findings: ApproximationFindings::Ensemble { findings, weights },
         cautions: caution.into_iter().collect(),

@@ -125,8 +125,11 @@ impl<'a> PosteriorPredictive<'a> {
     }
 
     /// A predictor for one job.
-    pub fn predictor(&self) -> Box<dyn Predictor + 'a> {
-        self.posterior.predictor().expect("seen when this was made")
+    pub fn predictor(&self) -> Box<dyn Predictor + '_> {
+        match &self.linearised {
+            Some(linearised) => linearised.predictor(),
+            None => self.posterior.predictor().expect("seen when this was made"),
+        }
     }
 
     /// What `each` makes of the predictive distribution of every row of `inputs`. Blocks depend on

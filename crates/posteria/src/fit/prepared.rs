@@ -152,15 +152,17 @@ impl Prepared {
             let memory = memories[0].as_ref();
             return run_committee(network, plan.draws, seed, memory, threads, recorder);
         }
-        match approximation.and_then(|found| found.approximation.as_deref()) {
-            Some(start) if inference == InferenceChoice::Mcmc => {
+        let from = approximation.and_then(|it| it.approximation.as_deref().zip(Some(it)));
+        match from {
+            Some((start, _)) if inference == InferenceChoice::Mcmc => {
                 let begun = begin_with((posterior, start), plan, seed)?;
                 let memory = |(own, begun): (&Option<ChainMemory>, _)| own.clone().or(Some(begun));
                 let memories: Vec<_> = memories.iter().zip(begun).map(memory).collect();
                 run(posterior, plan, seed, &memories, threads, recorder)
             }
-            Some(approximation) => {
-                let independent = Independent::new(posterior, approximation);
+            Some((approximation, found)) => {
+                let independent = Independent::new(posterior, approximation)
+                    .linearised(found.linearised.as_ref());
                 run(&independent, plan, seed, memories, threads, recorder)
             }
             None => run(posterior, plan, seed, memories, threads, recorder),

@@ -1,5 +1,6 @@
 //! Turn a state into a draw on the user's scale with the log likelihood of every row.
 
+use super::linear_outputs::LinearOutputs;
 use super::network::Network;
 use super::observed::Observed;
 use super::posterior::{MlpPosterior, TestRows};
@@ -14,6 +15,8 @@ pub(super) struct MlpEvaluator<'p> {
     posterior: &'p MlpPosterior,
     network: Network<'p>,
     test: Option<Network<'p>>,
+    /// The outputs that draws are recorded with, where these are taken as linear in the weights.
+    linear: Option<LinearOutputs>,
     outputs: Vec<f64>,
     test_outputs: Vec<f64>,
     row: Vec<f64>,
@@ -29,11 +32,19 @@ impl<'p> MlpEvaluator<'p> {
             posterior,
             network: Network::new(*shape, rows),
             test: test.as_ref().map(|test| Network::new(*shape, &test.rows)),
+            linear: None,
             outputs: vec![0.0; rows.len() * outputs],
             test_outputs: vec![0.0; test_rows * outputs],
             row: vec![0.0; outputs],
             real: ResidualLikelihood::new(outputs),
         }
+    }
+
+    /// The same with draws and log likelihoods of rows by outputs that are linear in the weights
+    /// about these, as predictions are; the terms of the density stay those of the network.
+    pub(super) fn linear_about(self, weights: &[f64]) -> Self {
+        let linear = LinearOutputs::new(self.posterior.shape, weights);
+        MlpEvaluator { linear: Some(linear), ..self }
     }
 
     /// Writes the draw that `state` stands for, whatever its density.
@@ -51,6 +62,46 @@ impl<'p> MlpEvaluator<'p> {
         if let Some(test) = &mut self.test {
             test.include(selection, state);
             test.outputs(weights, &mut self.test_outputs);
+        }
+    }
+
+    /// Outputs at all rows that are linear in the weights, where they are taken as such.
+    fn forward_linear(&mut self, state: &[f64]) -> bool {
+        let Some(linear) = &mut self.linear else {
+            return false;
+        };
+        let weights = &state[..self.posterior.shape.len()];
+        linear.outputs(weights, &self.posterior.rows, &mut self.outputs);
+        if let Some(test) = &self.posterior.test {
+            linear.outputs(weights, &test.rows, &mut self.test_outputs);
+        }
+        true
+    }
+
+    /// Writes the log likelihood of every row at the outputs, and gives the log prior of what the
+    /// residuals have of their own.
+    fn likelihood(&mut self, state: &[f64], log_likelihood: &mut [f64]) -> Result<f64, Infeasible> {
+        let MlpPosterior { observed, target_scaling, .. } = self.posterior;
+        match observed {
+            Observed::Real(residual) => {
+                // In the user's unit: one factor dy'/dy = 1/scale per target.
+                let jacobian: f64 = -target_scaling.iter().map(|s| s.scale.ln()).sum::<f64>();
+                let outputs = &self.outputs;
+                self.real.evaluate(residual, state, outputs, jacobian, log_likelihood)?;
+                Ok(residual.log_prior(state))
+            }
+            Observed::Counts(outcomes) => {
+                let shape = outcomes.shape(state);
+                let outputs = self.outputs.iter().enumerate();
+                for (slot, (row, f)) in log_likelihood.iter_mut().zip(outputs) {
+                    *slot = outcomes.terms(row, *f, shape).value;
+                }
+                Ok(outcomes.log_prior(state))
+            }
+            _ => {
+                self.classes(log_likelihood);
+                Ok(0.0)
+            }
         }
     }
 
@@ -85,31 +136,15 @@ impl Evaluator for MlpEvaluator<'_> {
         draw: &mut [f64],
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible> {
-        let posterior = self.posterior;
-        let MlpPosterior { hierarchy, observed, target_scaling, .. } = posterior;
         self.forward(state);
-        let mut log_prior = hierarchy.log_prior(state);
-        match observed {
-            Observed::Real(residual) => {
-                log_prior += residual.log_prior(state);
-                // In the user's unit: one factor dy'/dy = 1/scale per target.
-                let jacobian: f64 = -target_scaling.iter().map(|s| s.scale.ln()).sum::<f64>();
-                let outputs = &self.outputs;
-                self.real.evaluate(residual, state, outputs, jacobian, log_likelihood)?;
-            }
-            Observed::Counts(outcomes) => {
-                log_prior += outcomes.log_prior(state);
-                let shape = outcomes.shape(state);
-                let outputs = self.outputs.iter().enumerate();
-                for (slot, (row, f)) in log_likelihood.iter_mut().zip(outputs) {
-                    *slot = outcomes.terms(row, *f, shape).value;
-                }
-            }
-            _ => self.classes(log_likelihood),
+        let hierarchy = &self.posterior.hierarchy;
+        let log_prior = hierarchy.log_prior(state) + self.likelihood(state, log_likelihood)?;
+        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
+        if self.forward_linear(state) {
+            self.likelihood(state, log_likelihood)?;
         }
         let mut writer = Writer { draw, next: 0 };
         self.write(state, &mut writer);
-        let terms = Terms { log_prior, log_likelihood: log_likelihood.iter().sum() };
         if terms.at(1.0).is_finite() && writer.draw.iter().all(|value| value.is_finite()) {
             Ok(terms)
         } else {

@@ -2,15 +2,18 @@
 
 use posteria_linalg::Matrix;
 
+use super::evaluator::MlpEvaluator;
 use super::hierarchy::Scale;
 use super::network::Rows;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
+use super::predictor::MlpPredictor;
 use crate::data::Standardization;
 use crate::density::InverseGamma;
-use crate::model::ModelError;
 use crate::model::prior::{Above, Levels};
 use crate::model::residual::Noise;
+use crate::model::{Evaluator, ModelError, Posterior};
+use crate::predict::Predictor;
 
 /// A network of real targets whose weights and residuals are normal given precisions that are
 /// known or gamma distributed, with what an approximation needs of it.
@@ -129,6 +132,16 @@ impl MlpPosterior {
     /// Number of outputs.
     pub(crate) fn output_count(&self) -> usize {
         self.shape.outputs
+    }
+
+    /// What evaluates states and draws with outputs that are linear in the weights about these.
+    pub(crate) fn evaluator_about<'p>(&'p self, weights: &[f64]) -> Box<dyn Evaluator + 'p> {
+        Box::new(MlpEvaluator::new(self).linear_about(weights))
+    }
+
+    /// What predicts with outputs that are linear in the weights about these.
+    pub(crate) fn predictor_about<'p>(&'p self, weights: &[f64]) -> Box<dyn Predictor + 'p> {
+        Box::new(MlpPredictor::new(self, self.layout()).linear_about(weights))
     }
 
     /// Outputs f at the rows, o·n + i, and their derivatives by the weights.

@@ -31,6 +31,7 @@ mod gaussian;
 mod hierarchy;
 pub mod input_sets;
 mod layout;
+mod linear_outputs;
 mod marginal;
 mod mask;
 pub mod network;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use posteria_linalg::{Cholesky, Matrix};
 
+use super::linear_outputs::LinearOutputs;
 use super::network::{Network, Rows};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
@@ -16,6 +17,8 @@ use crate::predict::{Family, Predictor, split_offsets};
 /// Evaluates draws of a network at new rows.
 pub(super) struct MlpPredictor<'p> {
     posterior: &'p MlpPosterior,
+    /// The outputs, where they are taken as linear in the weights.
+    linear: Option<LinearOutputs>,
     /// Where scales, covariance, common scales and degrees of freedom are in a draw.
     scales: Range<usize>,
     above: Range<usize>,
@@ -29,6 +32,7 @@ impl<'p> MlpPredictor<'p> {
     pub(super) fn new(posterior: &'p MlpPosterior, layout: &Layout) -> Self {
         MlpPredictor {
             posterior,
+            linear: None,
             scales: layout.range_of(Role::ResidualScale),
             above: layout.range_of(Role::ResidualScaleAbove),
             covariance: layout.range_of(Role::ResidualCovariance),
@@ -38,11 +42,21 @@ impl<'p> MlpPredictor<'p> {
         }
     }
 
+    /// The same with outputs that are linear in the weights about these.
+    pub(super) fn linear_about(self, weights: &[f64]) -> Self {
+        let linear = LinearOutputs::new(self.posterior.shape, weights);
+        MlpPredictor { linear: Some(linear), ..self }
+    }
+
     /// Standardised outputs o·n + i.
     fn forward(&mut self, draw: &[f64], rows: &Rows) {
         let shape = self.posterior.shape;
         self.outputs.resize(rows.len() * shape.outputs, 0.0);
-        Network::new(shape, rows).outputs(&draw[..shape.len()], &mut self.outputs);
+        let (weights, outputs) = (&draw[..shape.len()], &mut self.outputs);
+        match &mut self.linear {
+            Some(linear) => linear.outputs(weights, rows, outputs),
+            None => Network::new(shape, rows).outputs(weights, outputs),
+        }
     }
 
     /// Writes the parameters of every row.

@@ -53,7 +53,7 @@ fn planned<'f>(name: &str, fit: &'f fitted::Fit, asked: &Asked) -> PyResult<Plan
         (PlannedDivision { scheme, folds: folds.count(), draws, labels }, training)
     });
     let (source, divisions) = (RunSource::Fit(fit), divisions.collect());
-    Ok(PlannedRun { name: name.into(), source, divisions, pace: None })
+    Ok(PlannedRun { name: name.into(), source, divisions, pace: None, ladders: None })
 }
 
 fn units_of(plan: &WorkPlan) -> PyResult<String> {

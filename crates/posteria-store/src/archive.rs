@@ -88,6 +88,11 @@ impl<'a> Packed<'a> {
         Ok(Packed { head, files })
     }
 
+    /// The content of a file.
+    pub(crate) fn file(&self, name: &str) -> Option<&'a [u8]> {
+        self.files.iter().find(|(own, _)| own == Path::new(name)).map(|(_, content)| *content)
+    }
+
     /// Writes the files into a new folder.
     pub(crate) fn unpack(&self, folder: &Path) -> Result<(), StoreError> {
         fs::create_dir(folder).map_err(failure("create", folder))?;

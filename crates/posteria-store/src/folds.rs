@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use posteria::assess::{AssessError, Division, FoldModel, FoldStart};
 use posteria::data::{FoldBy, FoldScheme};
+use posteria::evidence::LadderError;
 use posteria::fit::{
     ApproximationError, Chain, ChainMemory, Fit, FitError, FittedApproximation, Outcome, Prepared,
     Recorder, Report,
@@ -40,6 +41,9 @@ pub enum PartError {
     /// What takes the place of chains, or is their start, cannot be found.
     #[error("{0}")]
     Approximation(Box<ApproximationError>),
+    /// A ladder of temperatures cannot run.
+    #[error("{0}")]
+    Ladder(Box<LadderError>),
     /// The table of a fit cannot be read.
     #[error("{message}")]
     Table {

@@ -103,6 +103,11 @@ pub enum EvidenceMethod {
 }
 
 impl Evidence {
+    /// At how many factors the scale of a prior is looked at besides.
+    pub fn factors(&self) -> usize {
+        self.sensitivity.as_ref().map_or(0, |it| it.factors.len())
+    }
+
     /// What they mean.
     pub fn options(&self) -> EvidenceOptions {
         EvidenceOptions {

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Assess, Compare, Fit};
+use super::{Assess, Compare, Evidence, Fit};
 
 /// Divide work into units that any number of machines can do, in any order.
 ///
 /// A plan is a folder: copies of the runs, and a list of units that need nothing of each other, the
-/// folds of every model or the chains of a fit. Each is done by posteria run-unit, wherever the plan can
-/// be read and written; posteria collect puts together what they found, and leaves what the command by
-/// itself would have left, bit for bit.
+/// folds of every model, the chains of a fit, or ladders of temperatures. Each is done by posteria
+/// run-unit, wherever the plan can be read and written; posteria collect puts together what they found,
+/// and leaves what the command by itself would have left, bit for bit. Where units depend on what others
+/// found, collect adds them as the next stage of the plan, and says so.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -20,8 +21,9 @@ Examples:
   posteria collect plan
   posteria plan assess runs/houses --method kfold --repeats 5 -o plan --script slurm
   posteria plan fit houses.csv --target price --model mlp --warmup 400 --draws 1000 -o plan
+  posteria plan evidence runs/linear runs/network -o plan --script sh
 
-plan/order.txt has the numbers of the units, those that take longest first.")]
+plan/order.txt has the numbers of the units that are not done, those that take longest first.")]
 pub struct Plan {
     /// What is divided
     #[command(subcommand)]
@@ -48,6 +50,14 @@ pub enum Planned {
         after_help = "Example:\n  posteria plan compare runs/linear runs/network --method kfold -o plan"
     )]
     Compare(Box<PlannedCompare>),
+    /// The ladders of temperatures of every model, each a unit, once their temperatures are placed
+    #[command(
+        after_help = "Example:\n  posteria plan evidence runs/linear runs/network --method path,bridge \
+            -o plan\n\nThe temperatures of each model are one unit; collecting them adds the ladders, \
+            which begin there.\nWith --schedule power the ladders are there from the beginning. What is \
+            no ladder (annealing,\nimportance weights, modes) is done when the plan is collected."
+    )]
+    Evidence(Box<PlannedEvidence>),
 }
 
 /// The chains of a fit.
@@ -81,6 +91,20 @@ pub struct PlannedCompare {
     /// The comparison.
     #[command(flatten)]
     pub compare: Compare,
+    /// Folder of the plan to create
+    #[arg(long, short, value_name = "PLAN")]
+    pub out: PathBuf,
+    /// The script.
+    #[command(flatten)]
+    pub script: Scripted,
+}
+
+/// The ladders of models.
+#[derive(Debug, Args)]
+pub struct PlannedEvidence {
+    /// The evidence.
+    #[command(flatten)]
+    pub evidence: Evidence,
     /// Folder of the plan to create
     #[arg(long, short, value_name = "PLAN")]
     pub out: PathBuf,
@@ -129,7 +153,9 @@ pub struct RunUnit {
 /// Put together what the units of a plan have found.
 ///
 /// Folds go into the folders of the runs, and the assessment or comparison is printed as the command by
-/// itself would have; chains become a run. Units that are missing are named, and what is there is kept.
+/// itself would have; chains become a run; ladders become evidences. Units that are missing are named,
+/// and what is there is kept. Where what was found tells what to do next, units are added to the plan:
+/// do them, and collect again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  posteria collect plan\n  posteria collect plan --json\n  \
     posteria collect plan --out runs/houses            the run, of a plan of chains")]

@@ -1,18 +1,21 @@
 //! Estimate log evidences, and compare models by them.
 
+mod planned;
 mod report;
 mod sensitivity;
 mod subject;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use posteria::evidence::{
     EstimateError, EvidenceComparison, EvidenceFindings, EvidenceOptions, LadderError,
     NamedEvidence, estimate,
 };
 use posteria::random::Seed;
+use posteria_store::WorkPlan;
 
+pub use self::planned::{check as check_planned, planned};
 use self::report::{render, render_comparison, warnings};
 use self::subject::Subject;
 use self::watch::Watch;
@@ -25,34 +28,49 @@ use crate::warning::Enveloped;
 
 /// Runs `posteria evidence`.
 pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
-    let count = arguments.paths.len();
-    check(arguments)?;
-    let mut subjects = Vec::with_capacity(count);
-    for path in &arguments.paths {
-        subjects.push(Subject::load(path, arguments.data.as_deref())?);
-    }
-    for subject in &subjects[1..] {
-        subject.must_have_targets_of(&subjects[0])?;
+    run_with(arguments, None, context)
+}
+
+/// The same, where ladders have been run by the units of a plan ([`planned`]).
+pub fn run_with(
+    arguments: &args::Evidence,
+    plan: Option<&WorkPlan>,
+    context: &Context,
+) -> Result<()> {
+    let mut subjects = subjects(arguments)?;
+    let count = subjects.len();
+    let each = 1 + arguments.factors();
+    if let Some(plan) = plan {
+        // As they were called when the plan was made, wherever they are seen from.
+        let names = plan.run_names().step_by(each);
+        subjects.iter_mut().zip(names).for_each(|(it, name)| it.name = name.into());
     }
     let interrupt = Interrupt::listen().running()?;
     let mut reports = Vec::with_capacity(count);
-    for subject in &subjects {
+    for (number, subject) in subjects.iter().enumerate() {
         subject.repeat_verdict(context)?;
         let name = if count > 1 { format!("{}: ", subject.name) } else { String::new() };
-        let seed = context.seed.map_or(subject.spec.sampling.seed(), Seed);
-        let options = arguments.options();
+        let (seed, options) = (seed_of(subject, context), arguments.options());
         let key = key(subject, &options, seed)?;
         let watch = Watch::new(context.output, name, interrupt.clone())
             .keeping(subject.folder.as_deref(), key);
-        let memory = watch.memory();
+        let first = number * each;
+        let memory = match plan {
+            Some(plan) => plan.ladder_memory(first)?,
+            None => watch.memory(),
+        };
         let with = (seed, context.threads);
-        let found = estimate(&subject.model, &options, with, &watch, memory.as_ref());
+        let found = estimate(&subject.posterior, &options, with, &watch, memory.as_ref());
         let findings = watch.ended(found.map_err(|error| failure(&subject.name, error)))?;
         let found = findings.report(subject.data.rows());
         let mut report = NamedEvidence { run: subject.name.clone(), found };
         if let Some(sensitivity) = &arguments.sensitivity {
             let watch = watch.without_partial();
-            let curve = sensitivity::curve(subject, sensitivity, &options, with, &watch);
+            let known = |point: usize| match plan {
+                Some(plan) => Ok(plan.ladder_memory(first + 1 + point)?),
+                None => Ok(None),
+            };
+            let curve = sensitivity::curve(subject, sensitivity, (&options, with), &watch, known);
             report.found.sensitivity = Some(watch.ended(curve)?);
         }
         if let Some(folder) = &subject.folder {
@@ -77,6 +95,21 @@ pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
     }
 }
 
+/// What the evidence is asked of: models of the same targets.
+fn subjects(arguments: &args::Evidence) -> Result<Vec<Subject>> {
+    check(arguments)?;
+    let load = |path: &PathBuf| Subject::load(path, arguments.data.as_deref());
+    let subjects = arguments.paths.iter().map(load).collect::<Result<Vec<_>>>()?;
+    for subject in &subjects[1..] {
+        subject.must_have_targets_of(&subjects[0])?;
+    }
+    Ok(subjects)
+}
+
+fn seed_of(subject: &Subject, context: &Context) -> Seed {
+    context.seed.map_or(subject.spec.sampling.seed(), Seed)
+}
+
 fn check(arguments: &args::Evidence) -> Result<()> {
     let (weights, count) = (&arguments.prior_weights, arguments.paths.len());
     if !weights.is_empty() && weights.len() != count {
@@ -97,7 +130,7 @@ fn check(arguments: &args::Evidence) -> Result<()> {
 /// Everything that the numbers of ladders depend on.
 fn key(subject: &Subject, options: &EvidenceOptions, seed: Seed) -> Result<String> {
     let spec = subject.spec.to_toml().bad_input()?;
-    let ladder = options.ladder(&subject.model);
+    let ladder = options.ladder(&subject.posterior);
     let kept = (&options.methods, options.proposal);
     Ok(format!("{spec}\n{ladder:?} {kept:?} {seed:?}"))
 }

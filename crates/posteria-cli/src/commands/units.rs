@@ -3,6 +3,7 @@
 mod collect;
 mod plan;
 mod script;
+mod stage;
 
 use std::path::Path;
 use std::time::Instant;

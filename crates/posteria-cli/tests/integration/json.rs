@@ -11,7 +11,7 @@ use crate::posteria::Place;
 const SHORT: &str = "--chains 2 --warmup 60 --draws 60";
 
 /// All schemas of results; the file of what they share is not one of them.
-const SCHEMAS: [&str; 20] = [
+const SCHEMAS: [&str; 21] = [
     "assess",
     "assess-log-lik",
     "check",
@@ -30,6 +30,7 @@ const SCHEMAS: [&str; 20] = [
     "report",
     "run-unit",
     "select",
+    "stage",
     "summary",
     "verify",
 ];
@@ -237,6 +238,12 @@ fn results_of_divided_work_are_as_their_schemas_say() {
         hold(&place, "fit", &format!("{fit} --out runs/{chain}"));
     }
     hold(&place, "fit", "join runs/1 runs/2 --out runs/joined");
+    let few = "--ladders 2 --warmup 40 --draws 40";
+    hold(&place, "plan", &format!("plan evidence runs/both {few} -o ladders"));
+    hold(&place, "run-unit", "run-unit ladders 1");
+    hold(&place, "stage", "collect ladders");
+    hold(&place, "run-unit", "run-unit ladders 2 3");
+    hold(&place, "evidence", "collect ladders");
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod processes;
 mod units;
 // Work that is divided among machines.
 mod plans;
+// Ladders of temperatures as units.
+mod plans_evidence;
 // Every command of the guide and the README.
 mod guide;
 // Killed, interrupted, locked, damaged runs.

@@ -26,14 +26,14 @@ fn with_runs() -> Place {
 
 /// Calls the program, which must succeed.
 #[track_caller]
-fn done(place: &Place, line: &str) -> Outcome {
+pub fn done(place: &Place, line: &str) -> Outcome {
     let outcome = place.call(line);
     assert_eq!(outcome.code, 0, "{line}: {}", outcome.stderr);
     outcome
 }
 
 /// Copies a folder to another name.
-fn copy(place: &Place, from: &str, to: &str) {
+pub fn copy(place: &Place, from: &str, to: &str) {
     for (name, content) in place.files(from) {
         let path = place.path(to).join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
@@ -42,14 +42,14 @@ fn copy(place: &Place, from: &str, to: &str) {
 }
 
 /// The files of a run, but who wrote it and how long that took.
-fn files(place: &Place, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+pub fn files(place: &Place, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = place.files(name);
     files.retain(|path, _| !path.ends_with("lock") && !path.ends_with("time.json"));
     files
 }
 
 /// Runs a script in the place, where the program is found.
-fn shell(place: &Place, script: &str, first: &Path) -> Output {
+pub fn shell(place: &Place, script: &str, first: &Path) -> Output {
     let program = Path::new(env!("CARGO_BIN_EXE_posteria")).parent().expect("a folder");
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{}:{path}", first.display(), program.display());
@@ -59,7 +59,7 @@ fn shell(place: &Place, script: &str, first: &Path) -> Output {
 }
 
 #[track_caller]
-fn succeeded(output: &Output) {
+pub fn succeeded(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -222,7 +222,8 @@ fn what_does_not_belong_together_is_refused_by_name() {
     let text = fs::read_to_string(place.path("plan/plan.json")).expect("a plan");
     for (from, to, words) in [
         ("\"version\":\"", "\"version\":\"9", "was made by posteria 9"),
-        ("\"format\":1", "\"format\":2", "has format 2, this posteria reads format 1"),
+        ("\"format\":2", "\"format\":3", "has format 3, this posteria reads format 2"),
+        ("\"format\":2", "\"format\":1", "was made by posteria of format 1"),
         ("\"units\":4", "\"units\":5", "has not as many units"),
         ("--method", "--pointwise", "--pointwise is not for plans"),
         ("\"runs\":[", "\"runs\":[1,", "is damaged"),

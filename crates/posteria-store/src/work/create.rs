@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::unit::{PlannedDivision, Unit, Work};
 use super::{
-    DIVISIONS, EXACT, FORMAT, Head, PARQUET, PLAN, RESULTS, RUNS, RunHead, TABLES, TEXT, UNITS,
-    WORK, WorkError, WorkPlan, digest, exact, to_json, write_text,
+    DIVISIONS, EXACT, FORMAT, Head, PARQUET, PLAN, PlannedLadders, RESULTS, RUNS, RunHead, TABLES,
+    TEMPERATURES, TEXT, UNITS, WORK, WorkError, WorkPlan, digest, exact, to_json, write_text,
 };
 use crate::archive;
 use crate::checkpoint::CHECKPOINT;
@@ -43,6 +43,8 @@ pub struct PlannedRun<'a> {
     pub divisions: Vec<(PlannedDivision, Vec<usize>)>,
     /// How long a sweep of a chain takes, in seconds, where that is known.
     pub pace: Option<f64>,
+    /// The ladders of its evidence, if that is asked for.
+    pub ladders: Option<PlannedLadders>,
 }
 
 /// Where a run of a plan comes from.
@@ -54,6 +56,8 @@ pub enum RunSource<'a> {
     Fit(&'a Fit),
     /// A fit that is to be made by this plan, of the table in this file.
     New(&'a Prepared, &'a Plan, &'a Path),
+    /// A model of data, which came from this run folder or specification file; its draws do not matter.
+    Model(&'a Prepared, Option<&'a Path>),
 }
 
 impl WorkPlan {
@@ -65,57 +69,98 @@ impl WorkPlan {
     pub fn create(path: &Path, new: &NewPlan<'_>) -> Result<Self, WorkError> {
         let staging = Staging::begin(path)?;
         let root = staging.path();
-        for name in [RUNS, TABLES, DIVISIONS, WORK, RESULTS] {
+        for name in [RUNS, TABLES, DIVISIONS, TEMPERATURES, WORK, RESULTS] {
             let folder = root.join(name);
             fs::create_dir(&folder).map_err(failure("create", &folder))?;
         }
-        let mut runs = Vec::with_capacity(new.runs.len());
-        let (mut lines, mut units, mut divisions) = (String::new(), 0, 0);
-        for (number, planned) in new.runs.iter().enumerate() {
-            let copy = root.join(RUNS).join((number + 1).to_string());
-            let from = put(planned.source, path, &copy)?;
-            if let RunSource::New(_, _, table) = planned.source {
-                let is_parquet = table.extension().is_some_and(|it| it == "parquet");
-                let ending = if is_parquet { PARQUET } else { TEXT };
-                let copy = root.join(TABLES).join(format!("{}.{ending}", number + 1));
-                fs::copy(table, &copy).map_err(failure("copy", table))?;
-            }
-            let run = Run::open(&copy)?;
-            let state = fs::read(copy.join(CHECKPOINT)).map_err(failure("read", &copy))?;
-            let (specification, mut data) = (digest(run.spec()), run.data_digest()?);
-            if let RunSource::Fit(fit) = planned.source {
-                let bytes = exact::encode(&fit.prepared.data);
-                let file = root.join(TABLES).join(format!("{}.{EXACT}", number + 1));
-                fs::write(&file, &bytes).map_err(failure("write", &file))?;
-                data = digest(bytes);
-            }
-            let name = planned.name.clone();
-            let state = digest(state);
-            runs.push(RunHead { name, from, specification, data, state });
-            for (division, _) in &planned.divisions {
-                divisions += 1;
-                let file = root.join(DIVISIONS).join(format!("{divisions}.json"));
-                write_text(&file, &to_json(division)?)?;
-            }
-            let first = divisions - planned.divisions.len();
-            for unit in units_of(planned, &run, (number, first))? {
-                units += 1;
-                let line = to_json(&Unit { id: units, ..unit })?;
-                // Writing to a text cannot fail.
-                let _ = writeln!(lines, "{line}");
-            }
-        }
-        if units == 0 {
+        let (action, arguments) = (new.action.to_string(), new.arguments.clone());
+        let mut head = Head {
+            format: FORMAT,
+            version: VERSION.to_string(),
+            action,
+            arguments,
+            stages: 1,
+            runs: Vec::with_capacity(new.runs.len()),
+            divisions: 0,
+            units: 0,
+        };
+        let lines = add((root, path), &mut head, &new.runs)?;
+        if head.units == 0 {
             return Err(WorkError::Empty);
         }
         write_text(&root.join(UNITS), &lines)?;
-        let (action, arguments) = (new.action.to_string(), new.arguments.clone());
-        let version = VERSION.to_string();
-        let head = Head { format: FORMAT, version, action, arguments, runs, divisions, units };
         write_text(&root.join(PLAN), &(to_json(&head)? + "\n"))?;
         staging.commit()?;
         Ok(WorkPlan { path: path.to_path_buf(), head })
     }
+}
+
+/// Puts runs with their divisions into the folder `root`, from where they come into that of the plan,
+/// `path`; the lines of their units.
+pub(super) fn add(
+    (root, path): (&Path, &Path),
+    head: &mut Head,
+    runs: &[PlannedRun<'_>],
+) -> Result<String, WorkError> {
+    let mut lines = String::new();
+    for planned in runs {
+        let number = head.runs.len();
+        let copy = root.join(RUNS).join((number + 1).to_string());
+        let from = put(planned.source, path, &copy)?;
+        let mut table = None;
+        if let RunSource::New(prepared, _, file) = planned.source {
+            table = Some(put_table((root, path), (prepared, number), file)?);
+        }
+        let run = Run::open(&copy)?;
+        let state = fs::read(copy.join(CHECKPOINT)).map_err(failure("read", &copy))?;
+        let (specification, mut data) = (digest(run.spec()), run.data_digest()?);
+        let in_memory = match planned.source {
+            RunSource::Fit(fit) => Some(&fit.prepared.data),
+            RunSource::Model(prepared, _) => Some(&prepared.data),
+            RunSource::Folder(_) | RunSource::New(..) => None,
+        };
+        if let Some(dataset) = in_memory {
+            let bytes = exact::encode(dataset);
+            let file = root.join(TABLES).join(format!("{}.{EXACT}", number + 1));
+            fs::write(&file, &bytes).map_err(failure("write", &file))?;
+            data = digest(bytes);
+        }
+        let (name, state) = (planned.name.clone(), digest(state));
+        let ladders = planned.ladders.clone();
+        head.runs.push(RunHead { name, from, specification, data, state, table, ladders });
+        let first = head.divisions;
+        for (division, _) in &planned.divisions {
+            head.divisions += 1;
+            let file = root.join(DIVISIONS).join(format!("{}.json", head.divisions));
+            write_text(&file, &to_json(division)?)?;
+        }
+        for unit in units_of(planned, &run, (number, first))? {
+            head.units += 1;
+            let line = to_json(&Unit { id: head.units, ..unit })?;
+            // Writing to a text cannot fail.
+            let _ = writeln!(lines, "{line}");
+        }
+    }
+    Ok(lines)
+}
+
+/// Copies a table, once for all runs that are made of it; under which name.
+fn put_table(
+    (root, path): (&Path, &Path),
+    (prepared, number): (&Prepared, usize),
+    file: &Path,
+) -> Result<String, WorkError> {
+    let is_parquet = file.extension().is_some_and(|it| it == "parquet");
+    let ending = if is_parquet { PARQUET } else { TEXT };
+    let name = match &prepared.spec.data.sha256 {
+        Some(digest) => format!("{}.{ending}", digest.get(..16).unwrap_or(digest)),
+        None => format!("{}.{ending}", number + 1),
+    };
+    let there = |folder: &Path| folder.join(TABLES).join(&name).is_file();
+    if !there(root) && !there(path) {
+        fs::copy(file, root.join(TABLES).join(&name)).map_err(failure("copy", file))?;
+    }
+    Ok(name)
 }
 
 /// Puts a run into the plan; where it is, from the folder of the plan.
@@ -140,6 +185,13 @@ fn put(source: RunSource<'_>, plan: &Path, copy: &Path) -> Result<Option<String>
                 RunFolder::begin(begun, None, copy, WriteOptions::default()).map_err(part)?;
             // As a folder that has been begun, and not as one that was left.
             drop(writer);
+        }
+        RunSource::Model(prepared, from) => {
+            let begun = (prepared, &prepared.plan);
+            let writer =
+                RunFolder::begin(begun, None, copy, WriteOptions::default()).map_err(part)?;
+            drop(writer);
+            return Ok(from.and_then(|from| relative(plan, from)));
         }
     }
     Ok(None)
@@ -172,6 +224,10 @@ fn units_of(
         return Ok(each.collect());
     }
     let rows = run.data_rows();
+    if let Some(ladders) = &planned.ladders {
+        let pace = usual_pace(rows, run.layout().len());
+        return Ok(ladders.first_units((name, number), pace));
+    }
     let pace = planned.pace.unwrap_or_else(|| usual_pace(rows, run.layout().len()));
     let mut units = Vec::new();
     for (place, (division, training)) in planned.divisions.iter().enumerate() {

@@ -5,7 +5,8 @@
 //! PLAN/units.jsonl       the units, a line each
 //! PLAN/divisions/N.json  how rows are divided
 //! PLAN/runs/N            a copy of every run that the units are parts of
-//! PLAN/tables/N          the table of a fit that is to be made, the data of one that was in memory
+//! PLAN/tables/…          the table of a fit that is to be made, the data of one that was in memory
+//! PLAN/temperatures/N    where the ladders of a run begin, once that is known
 //! PLAN/work/             units on their way: run folders
 //! PLAN/results/N.unit    what a unit has found, one file each
 //! ```
@@ -13,11 +14,15 @@
 //! All paths are relative, so that a plan may be copied. Nothing is locked: a result appears under its
 //! name when it is whole, and whoever comes second with the same unit has the same bytes. A unit goes
 //! on from the furthest checkpoint that anyone has left of it, in a folder of its own.
+//!
+//! What is to be done next may depend on what was found: then whoever collects adds a *stage* of units.
 
 mod create;
 mod error;
 mod exact;
+mod extend;
 mod fitted;
+mod ladders;
 mod results;
 mod run_unit;
 mod unit;
@@ -34,19 +39,22 @@ use sha2::{Digest, Sha256};
 pub use self::create::{NewPlan, PlannedRun, RunSource};
 pub use self::error::WorkError;
 pub use self::fitted::PlanFolds;
+pub use self::ladders::PlannedLadders;
 pub use self::run_unit::Ran;
 use self::unit::Origin;
 pub use self::unit::{PlannedDivision, Unit, Work};
 use crate::create::VERSION;
 use crate::disk::failure;
+use crate::staging::unique;
 
 /// The format that this version writes and reads.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const PLAN: &str = "plan.json";
 const UNITS: &str = "units.jsonl";
 const DIVISIONS: &str = "divisions";
 const RUNS: &str = "runs";
 const TABLES: &str = "tables";
+const TEMPERATURES: &str = "temperatures";
 /// Endings of tables.
 const PARQUET: &str = "parquet";
 const TEXT: &str = "txt";
@@ -64,13 +72,15 @@ pub struct WorkPlan {
 }
 
 /// What `plan.json` says.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
     format: u32,
     version: String,
     action: String,
     arguments: Value,
+    /// How often units were put into it.
+    stages: usize,
     runs: Vec<RunHead>,
     divisions: usize,
     units: usize,
@@ -88,6 +98,12 @@ struct RunHead {
     specification: String,
     data: String,
     state: String,
+    /// The file of its table, if it is made by the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    table: Option<String>,
+    /// The ladders of its evidence, if that is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ladders: Option<PlannedLadders>,
 }
 
 impl WorkPlan {
@@ -105,6 +121,10 @@ impl WorkPlan {
             Some(found) if found > FORMAT => {
                 let path = path.to_path_buf();
                 return Err(WorkError::Newer { path, found, supported: FORMAT });
+            }
+            Some(found) if found > 0 && found < FORMAT => {
+                let (path, found) = (path.to_path_buf(), format!("of format {found}"));
+                return Err(WorkError::OtherVersion { path, found, running: VERSION });
             }
             Some(1..) => {}
             _ => return Err(damaged(&file, "it does not say which format it has")),
@@ -133,6 +153,12 @@ impl WorkPlan {
         self.head.units
     }
 
+    /// How often units were put into it: once when it was made, and whenever what was found told what
+    /// to do next.
+    pub fn stages(&self) -> usize {
+        self.head.stages
+    }
+
     /// Names of the runs that units are parts of.
     pub fn run_names(&self) -> impl Iterator<Item = &str> {
         self.head.runs.iter().map(|run| &*run.name)
@@ -145,8 +171,7 @@ impl WorkPlan {
 
     /// The table of a fit that is to be made, if the plan has one.
     pub fn table(&self, run: usize) -> Option<PathBuf> {
-        let named = |ending| self.path.join(TABLES).join(format!("{}.{ending}", run + 1));
-        [named(TEXT), named(PARQUET)].into_iter().find(|path| path.is_file())
+        Some(self.path.join(TABLES).join(self.head.runs[run].table.as_ref()?))
     }
 
     /// Calls `each` with every unit, in order.
@@ -160,7 +185,8 @@ impl WorkPlan {
         let path = self.path.join(UNITS);
         let file = File::open(&path).map_err(|it| WorkError::from(failure("open", &path)(it)))?;
         let mut number = 0;
-        for line in BufReader::new(file.take(LARGEST)).lines() {
+        // Whoever adds a stage writes its units first, and then says so.
+        for line in BufReader::new(file.take(LARGEST)).lines().take(self.head.units) {
             let line = line.map_err(|it| WorkError::from(failure("read", &path)(it)))?;
             number += 1;
             each(self.parsed(&path, &line, number)?)?;
@@ -207,6 +233,9 @@ impl WorkPlan {
         let fits = match unit.work {
             Work::Fold { division, .. } => knows(division),
             Work::Chain { .. } | Work::Whole => true,
+            Work::Temperatures | Work::Ladder { .. } => {
+                self.head.runs.get(unit.run).is_some_and(|run| run.ladders.is_some())
+            }
         };
         if unit.id != number || unit.run >= self.head.runs.len() || !fits {
             return Err(wrong("it is not a unit of this plan".into()));
@@ -231,6 +260,7 @@ impl WorkPlan {
             }
             Work::Chain { index } => format!("chain {index}"),
             Work::Whole => "whole".into(),
+            Work::Temperatures | Work::Ladder { .. } => self.ladder_digest(unit)?,
         };
         let version = self.head.version.clone();
         Ok(Origin { version, data, specification, state, work: digest(&work) })
@@ -255,6 +285,14 @@ fn read_text(path: &Path) -> Result<String, WorkError> {
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, WorkError> {
     serde_json::from_str(&read_text(path)?).map_err(|error| damaged(path, error.to_string()))
+}
+
+/// Puts a file in the place of another at once.
+fn replace_text(path: &Path, text: &str) -> Result<(), WorkError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}.part", unique()));
+    write_text(&temporary, text)?;
+    Ok(fs::rename(&temporary, path).map_err(failure("write", path))?)
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), WorkError> {

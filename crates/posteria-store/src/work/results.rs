@@ -73,7 +73,11 @@ impl WorkPlan {
     }
 
     /// The result of a unit, compared with what it must be of.
-    fn checked<'b>(&self, unit: &Unit, bytes: &'b [u8]) -> Result<Packed<'b>, WorkError> {
+    pub(super) fn checked<'b>(
+        &self,
+        unit: &Unit,
+        bytes: &'b [u8],
+    ) -> Result<Packed<'b>, WorkError> {
         let (path, number) = (self.result_file(unit.id), unit.id);
         let wrong = |error| WorkError::DamagedResult { path: path.clone(), error, unit: number };
         let packed = Packed::read(bytes).map_err(wrong)?;
@@ -148,6 +152,14 @@ impl WorkPlan {
         }
         let gone = WorkError::OtherRun { path: named, what: "is not where it was when" };
         Err(first.unwrap_or(gone))
+    }
+
+    /// Where the run or specification file of this number is now: at the name that it was given, or
+    /// where it was seen from the plan.
+    pub fn place_of(&self, run: usize) -> Option<PathBuf> {
+        let head = &self.head.runs[run];
+        let seen = head.from.as_ref().map(|from| self.path.join(from));
+        [Some(PathBuf::from(&head.name)), seen].into_iter().flatten().find(|it| it.exists())
     }
 
     /// Puts the fold that a unit has fitted where assessments of the run in `run` look for it. What is

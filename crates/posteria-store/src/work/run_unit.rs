@@ -94,6 +94,7 @@ impl WorkPlan {
                 let prepared = self.prepared(unit.run, read).map_err(failed)?;
                 chains(&prepared, prepared.plan.clone(), folder, options).map_err(failed)
             }
+            Work::Temperatures | Work::Ladder { .. } => self.run_ladder((unit, folder), options),
         }
     }
 
@@ -116,7 +117,7 @@ impl WorkPlan {
     }
 
     /// A run of the plan as a fit, without its draws.
-    fn fit_of(&self, number: usize) -> Result<Fit, WorkError> {
+    pub(super) fn fit_of(&self, number: usize) -> Result<Fit, WorkError> {
         let run = Run::open(&self.run_copy(number))?;
         let part = |error: FitFolderError| WorkError::from(PartError::from(error));
         let spec = Spec::from_toml(run.spec()).map_err(|error| part(error.into()))?;
@@ -156,15 +157,19 @@ impl WorkPlan {
     /// A folder of this attempt alone, with a copy of the furthest one that anyone has left.
     fn take_up(&self, unit: &Unit) -> PathBuf {
         let own = self.path.join(WORK).join(format!("{:06}.{}", unit.id, unique()));
+        let is_ladder = matches!(unit.work, Work::Temperatures | Work::Ladder { .. });
         let swept = |path: &PathBuf| -> usize {
-            Run::open(path).map_or(0, |run| run.chain_iterations().iter().sum())
+            match is_ladder {
+                true => WorkPlan::ladder_draws(path),
+                false => Run::open(path).map_or(0, |run| run.chain_iterations().iter().sum()),
+            }
         };
         let furthest = self.attempts(unit).into_iter().max_by_key(swept);
         if let Some(left) = furthest.filter(|path| swept(path) > 0) {
             // Copied, not taken: whoever left it may still be at work on another machine.
             let copied = archive::copy(&left, &own, |_| true);
-            let usable =
-                copied.is_ok() && Run::open(&own).is_ok_and(|run| run.verify_immutable().is_ok());
+            let whole = || Run::open(&own).is_ok_and(|run| run.verify_immutable().is_ok());
+            let usable = copied.is_ok() && (is_ladder || whole());
             if !usable {
                 // It changed under our hands; to begin anew is always right.
                 let _ = fs::remove_dir_all(&own);

@@ -38,6 +38,13 @@ pub enum Work {
         /// Which.
         index: usize,
     },
+    /// Where the temperatures of all ladders of an evidence are.
+    Temperatures,
+    /// One ladder of temperatures, with its single chains up and down; from 0.
+    Ladder {
+        /// Which.
+        index: usize,
+    },
     /// The fit itself: what takes the place of chains, or members that are found one by one.
     Whole,
 }

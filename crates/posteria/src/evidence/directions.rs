@@ -1,8 +1,11 @@
 //! Go from the prior to the posterior and back by single chains, to see hysteresis.
 
+use serde::{Deserialize, Serialize};
+
 use super::energies::Energies;
 use super::estimate::LogEvidence;
 use super::ladder::{Ladder, LadderError, Observer, Phase, start};
+use super::memory::{bits, numbers};
 use super::path::path_sampling;
 use super::replica::Energy;
 use crate::fit::run_jobs;
@@ -38,6 +41,49 @@ impl Directions {
     }
 }
 
+/// What single chains have found, by chain and rung, as bits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ways {
+    up: Vec<Vec<Vec<u64>>>,
+    down: Vec<Vec<Vec<u64>>>,
+}
+
+impl Ways {
+    /// Takes over those of other chains.
+    pub(super) fn append(&mut self, more: Ways) {
+        self.up.extend(more.up);
+        self.down.extend(more.down);
+    }
+
+    /// What they say about hysteresis.
+    ///
+    /// # Errors
+    /// [`LadderError::Memory`] if they are not of this ladder.
+    pub(super) fn directions(&self, ladder: &Ladder<'_>) -> Result<Directions, LadderError> {
+        let (rungs, count) = (ladder.energies().rungs(), ladder.options.ladders);
+        let gather = |ways: &[Vec<Vec<u64>>]| {
+            if ways.len() != count || ways.iter().any(|way| way.len() != rungs) {
+                return Err(LadderError::Memory);
+            }
+            let rung = |k: usize| ways.iter().map(|way| numbers(&way[k])).collect();
+            Ok(Energies {
+                inverse_temperatures: ladder.energies().inverse_temperatures.clone(),
+                values: (0..rungs).map(rung).collect(),
+                acceptance: vec![f64::NAN; rungs - 1],
+                round_trips: vec![0; count],
+            })
+        };
+        let (forward_energies, backward_energies) = (gather(&self.up)?, gather(&self.down)?);
+        Ok(Directions {
+            forward: path_sampling(&forward_energies),
+            backward: path_sampling(&backward_energies),
+            forward_energies,
+            backward_energies,
+        })
+    }
+}
+
 /// Runs as many single chains as there are ladders in each direction over the rungs of `ladder`,
 /// with its kernels: `sweeps` at every rung, the first third of which is left out. Chains up
 /// begin with a draw of the prior, chains down with a warmed-up one of the posterior.
@@ -49,32 +95,33 @@ pub fn both_directions(
     sweeps: usize,
     observer: &dyn Observer,
 ) -> Result<Directions, LadderError> {
+    both_ways(ladder, sweeps, observer)?.directions(ladder)
+}
+
+/// What these chains find.
+///
+/// # Errors
+/// [`LadderError`].
+pub(super) fn both_ways(
+    ladder: &Ladder<'_>,
+    sweeps: usize,
+    observer: &dyn Observer,
+) -> Result<Ways, LadderError> {
     let sweeps = sweeps.max(6);
     let rungs = ladder.energies().rungs();
     let count = ladder.options.ladders;
     let cost = count * (2 * rungs * sweeps + ladder.options.warmup);
     observer.begin(Phase::Directions, cost as u64);
     let ways = run_jobs(2 * count, ladder.threads, |job| {
-        let (chain, down) = (job / 2, job % 2 == 1);
+        let (chain, down) = (ladder.first + job / 2, job % 2 == 1);
         one_way(ladder, chain, down, sweeps, observer)
     });
-    let (mut up, mut down) = (Vec::new(), Vec::new());
+    let mut all = Ways { up: Vec::with_capacity(count), down: Vec::with_capacity(count) };
     for (job, way) in ways.into_iter().enumerate() {
-        if job % 2 == 0 { up.push(way?) } else { down.push(way?) }
+        let way = way?.iter().map(|rung| bits(rung)).collect();
+        if job % 2 == 0 { all.up.push(way) } else { all.down.push(way) }
     }
-    let gather = |ways: Vec<Vec<Vec<f64>>>| Energies {
-        inverse_temperatures: ladder.energies().inverse_temperatures.clone(),
-        values: (0..rungs).map(|k| ways.iter().map(|way| way[k].clone()).collect()).collect(),
-        acceptance: vec![f64::NAN; rungs - 1],
-        round_trips: vec![0; count],
-    };
-    let (forward_energies, backward_energies) = (gather(up), gather(down));
-    Ok(Directions {
-        forward: path_sampling(&forward_energies),
-        backward: path_sampling(&backward_energies),
-        forward_energies,
-        backward_energies,
-    })
+    Ok(all)
 }
 
 /// A chain at the posterior that has warmed up.

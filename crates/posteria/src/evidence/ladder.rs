@@ -3,26 +3,22 @@
 use std::num::NonZero;
 use std::ops::ControlFlow;
 
+use serde::{Deserialize, Serialize};
+
 use super::energies::Energies;
 use super::memory::LadderMemory;
-use super::replica::{Energy, Keep, Replica, Rung, advance};
+use super::placed::{place, warm_up};
+use super::replica::{Energy, Keep, Replica, Rung, acceptance, advance};
 use super::schedule::{Schedule, ScheduleError};
 use crate::approximate::LaplaceError;
 use crate::model::Posterior;
-use crate::random::{Purpose, Seed, Stream};
-use crate::sample::{Plan, Stage};
+use crate::random::{Seed, Stream};
+use crate::sample::Stage;
 
 /// Starting states tried before a rung gives up.
 const START_ATTEMPTS: usize = 100;
-/// Rounds of the pilot run that places the temperatures.
-const PILOT_ROUNDS: usize = 4;
-/// Fewest draws of a ladder that estimates can be made of.
-const FEWEST_DRAWS: usize = 20;
 /// Parts of the draws after which there is a checkpoint.
 const CHECKPOINTS: usize = 10;
-/// What streams of one ladder are for.
-const PHASE_START: u64 = 1;
-const PHASE_CHAIN: u64 = 2;
 
 /// Why a ladder could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -134,7 +130,8 @@ impl Observer for Silent {
 }
 
 /// How to sample all temperatures.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LadderOptions {
     /// Independent ladders: errors are told from their agreement.
     pub ladders: usize,
@@ -170,6 +167,8 @@ pub struct Ladder<'p> {
     pub(super) options: LadderOptions,
     pub(super) seed: Seed,
     pub(super) threads: NonZero<usize>,
+    /// The number of the first of them, from 0: streams have the numbers of ladders in their names.
+    pub(super) first: usize,
     energies: Energies,
     /// What the kernels of every rung learned, by ladder.
     memories: Vec<Vec<Option<Vec<Vec<f64>>>>>,
@@ -188,8 +187,10 @@ impl<'p> Ladder<'p> {
         threads: NonZero<usize>,
         observer: &dyn Observer,
     ) -> Result<Self, LadderError> {
-        let replicas = begin(posterior, options, seed, threads, observer)?;
-        Ladder::sample((posterior, seed, threads), options, observer, (replicas, 0))
+        let replicas = place(posterior, options, 0..options.ladders, (seed, threads), observer)?;
+        let replicas = warm_up(replicas, options, threads, observer)?;
+        let replicas = draw(replicas, options, 0, (threads, observer))?;
+        Ok(Ladder::of((posterior, seed, threads), options, (replicas, 0)))
     }
 
     /// Goes on from a checkpoint of a run with the same model, data, options and seed: the numbers
@@ -205,32 +206,18 @@ impl<'p> Ladder<'p> {
         observer: &dyn Observer,
         memory: &LadderMemory,
     ) -> Result<Self, LadderError> {
-        let replicas = memory.replicas(posterior, options.ladders)?;
-        let draws = |replica: &Replica<'_>| replica.energies.iter().all(|e| e.len() == memory.done);
-        if memory.done > options.draws || !replicas.iter().all(draws) {
-            return Err(LadderError::Memory);
-        }
-        Ladder::sample((posterior, seed, threads), options, observer, (replicas, memory.done))
+        let replicas = memory.replicas(posterior, options)?;
+        let replicas = draw(replicas, options, memory.done, (threads, observer))?;
+        Ok(Ladder::of((posterior, seed, threads), options, (replicas, 0)))
     }
 
-    /// Draws what is left to draw.
-    fn sample(
+    /// What ladders that have drawn all have found; the first of them has this number.
+    pub(super) fn of(
         (posterior, seed, threads): (&'p dyn Posterior, Seed, NonZero<usize>),
         options: &LadderOptions,
-        observer: &dyn Observer,
-        (mut replicas, mut done): (Vec<Replica<'p>>, usize),
-    ) -> Result<Self, LadderError> {
+        (mut replicas, first): (Vec<Replica<'p>>, usize),
+    ) -> Self {
         let betas: Vec<f64> = replicas[0].rungs.iter().map(|rung| rung.beta).collect();
-        let cost = betas.len() * options.ladders * (options.draws - done);
-        observer.begin(Phase::Exchange, cost as u64);
-        let part = options.draws.div_ceil(CHECKPOINTS);
-        while done < options.draws {
-            let iterations = part.min(options.draws - done);
-            let sampling = [Stage { iterations, ..Stage::default() }];
-            replicas = advance(replicas, &sampling, Keep::Draws, threads, observer)?;
-            done += iterations;
-            observer.checkpoint(&LadderMemory::new(&replicas, done));
-        }
         let acceptance = acceptance(&replicas);
         let round_trips = replicas.iter().map(|replica| replica.round_trips).collect();
         let memory = |replica: &Replica<'_>| replica.rungs.iter().map(Rung::memory).collect();
@@ -245,15 +232,16 @@ impl<'p> Ladder<'p> {
                     .collect()
             })
             .collect();
-        Ok(Ladder {
+        Ladder {
             posterior,
             options: options.clone(),
             seed,
             threads,
+            first,
             energies: Energies { inverse_temperatures: betas, values, acceptance, round_trips },
             memories,
             states,
-        })
+        }
     }
 
     /// Log likelihoods at all temperatures.
@@ -266,13 +254,14 @@ impl<'p> Ladder<'p> {
         &self.states
     }
 
-    /// A chain at `beta` from `state`, with the kernels that `ladder` tuned at the next rung.
+    /// A chain at `beta` from `state`, with the kernels that the ladder of this number tuned at the next
+    /// rung.
     pub(super) fn tuned(&self, ladder: usize, beta: f64, state: Vec<f64>) -> Rung<'p> {
         let betas = &self.energies.inverse_temperatures;
         let rung = betas.partition_point(|b| *b < beta).min(betas.len() - 1);
         let mut chain = Rung::new(self.posterior, beta, state);
         chain.enter(&Stage::default());
-        if let Some(memory) = &self.memories[ladder][rung]
+        if let Some(memory) = &self.memories[ladder - self.first][rung]
             && !chain.recall(memory)
         {
             // Kernels of another kind at that rung: begin with untuned ones.
@@ -284,67 +273,24 @@ impl<'p> Ladder<'p> {
     }
 }
 
-/// Ladders at their final temperatures, warmed up.
-fn begin<'p>(
-    posterior: &'p dyn Posterior,
+/// Draws what is left to draw of ladders that have `done` so many.
+pub(super) fn draw<'p>(
+    mut replicas: Vec<Replica<'p>>,
     options: &LadderOptions,
-    seed: Seed,
-    threads: NonZero<usize>,
-    observer: &dyn Observer,
+    mut done: usize,
+    (threads, observer): (NonZero<usize>, &dyn Observer),
 ) -> Result<Vec<Replica<'p>>, LadderError> {
-    options.schedule.check()?;
-    at_least("ladders", 2, options.ladders)?;
-    at_least("draws", FEWEST_DRAWS, options.draws)?;
-    let mut betas = options.schedule.first();
-    let mut replicas = Vec::new();
-    for ladder in 0..options.ladders as u64 {
-        let mut starts = seed.stream(Purpose::Evidence, [ladder, PHASE_START]);
-        let states =
-            betas.iter().map(|_| start(posterior, &mut starts)).collect::<Result<_, _>>()?;
-        let stream = seed.stream(Purpose::Evidence, [ladder, PHASE_CHAIN]);
-        replicas.push(Replica::new(posterior, &betas, states, stream));
+    let cost = replicas[0].rungs.len() * replicas.len() * (options.draws - done);
+    observer.begin(Phase::Exchange, cost as u64);
+    let part = options.draws.div_ceil(CHECKPOINTS);
+    while done < options.draws {
+        let iterations = part.min(options.draws - done);
+        let sampling = [Stage { iterations, ..Stage::default() }];
+        replicas = advance(replicas, &sampling, Keep::Draws, threads, observer)?;
+        done += iterations;
+        observer.checkpoint(&LadderMemory::new(&replicas, done));
     }
-    if options.schedule.is_adaptive() {
-        let round = (options.warmup / PILOT_ROUNDS).max(10);
-        let cost = betas.len() * options.ladders * round * PILOT_ROUNDS;
-        observer.begin(Phase::Pilot, cost as u64);
-        for _ in 0..PILOT_ROUNDS {
-            let stages = Plan::new(1, round / 2, 0).warmup;
-            replicas = advance(replicas, &stages, Keep::Nothing, threads, observer)?;
-            replicas.iter_mut().for_each(Replica::forget_exchanges);
-            let counted = [Stage { iterations: round - round / 2, ..Stage::default() }];
-            replicas = advance(replicas, &counted, Keep::Nothing, threads, observer)?;
-            let rejections: Vec<f64> =
-                acceptance(&replicas).iter().map(|accepted| 1.0 - accepted).collect();
-            betas = options.schedule.improved(&betas, &rejections);
-            replicas = replicas.into_iter().map(|replica| replica.at(&betas)).collect();
-        }
-    }
-    observer.begin(Phase::WarmUp, (betas.len() * options.ladders * options.warmup) as u64);
-    let warmup = Plan::new(1, options.warmup, 0).warmup;
-    replicas = advance(replicas, &warmup, Keep::Nothing, threads, observer)?;
-    for replica in &mut replicas {
-        replica.forget_exchanges();
-        replica.states = options.keep_states.then(Vec::new);
-    }
-    observer.checkpoint(&LadderMemory::new(&replicas, 0));
     Ok(replicas)
-}
-
-fn at_least(what: &'static str, least: usize, found: usize) -> Result<(), LadderError> {
-    if found < least { Err(LadderError::TooFew { what, least, found }) } else { Ok(()) }
-}
-
-/// Mean probability of exchanges between neighbours, over all ladders.
-fn acceptance(replicas: &[Replica<'_>]) -> Vec<f64> {
-    let pair = |pair: usize| {
-        let (sum, count) = replicas.iter().fold((0.0, 0.0), |(sum, count), replica| {
-            let (more, times) = replica.exchanges[pair];
-            (sum + more, count + times)
-        });
-        sum / count
-    };
-    (0..replicas[0].exchanges.len()).map(pair).collect()
 }
 
 /// A starting state with a usable density.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ladder::LadderError;
+use super::directions::Ways;
+use super::ladder::{LadderError, LadderOptions};
 use super::replica::{Origin, Replica};
 use crate::model::Posterior;
 use crate::random::{Stream, StreamPosition};
@@ -16,12 +17,15 @@ pub struct LadderMemory {
     pub(super) betas: Vec<u64>,
     /// Draws that are done.
     pub(super) done: usize,
-    replicas: Vec<ReplicaMemory>,
+    pub(super) replicas: Vec<ReplicaMemory>,
+    /// What single chains have found after all draws, if they have run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ways: Option<Ways>,
 }
 
 /// One ladder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct ReplicaMemory {
+pub(super) struct ReplicaMemory {
     stream: StreamPosition,
     words: Vec<u64>,
 }
@@ -30,28 +34,49 @@ impl LadderMemory {
     /// The ladders after `done` draws.
     pub(super) fn new(replicas: &[Replica<'_>], done: usize) -> Self {
         let betas = replicas[0].rungs.iter().map(|rung| rung.beta.to_bits()).collect();
-        LadderMemory { betas, done, replicas: replicas.iter().map(ReplicaMemory::new).collect() }
+        let replicas = replicas.iter().map(ReplicaMemory::new).collect();
+        LadderMemory { betas, done, replicas, ways: None }
+    }
+
+    /// Draws of every ladder that are done.
+    pub fn done(&self) -> usize {
+        self.done
     }
 
     /// The ladders as they were.
     ///
     /// # Errors
-    /// [`LadderError::Memory`] if they are of another model or damaged.
+    /// [`LadderError::Memory`] if they are of another model or other options, or damaged.
     pub(super) fn replicas<'p>(
         &self,
         posterior: &'p dyn Posterior,
-        count: usize,
+        options: &LadderOptions,
     ) -> Result<Vec<Replica<'p>>, LadderError> {
-        let betas: Vec<f64> = self.betas.iter().map(|bits| f64::from_bits(*bits)).collect();
+        let betas = numbers(&self.betas);
         let increasing = betas.windows(2).all(|pair| pair[0] < pair[1]);
         let ends = [betas.first(), betas.last()] == [Some(&0.0), Some(&1.0)];
-        if self.replicas.len() != count || !increasing || !ends {
+        if self.replicas.len() != options.ladders || !increasing || !ends {
             return Err(LadderError::Memory);
         }
         let restore =
             |memory: &ReplicaMemory| memory.restore(posterior, &betas).ok_or(LadderError::Memory);
-        self.replicas.iter().map(restore).collect()
+        let replicas = self.replicas.iter().map(restore).collect::<Result<Vec<_>, _>>()?;
+        let draws = |replica: &Replica<'_>| replica.energies.iter().all(|e| e.len() == self.done);
+        match self.done <= options.draws && replicas.iter().all(draws) {
+            true => Ok(replicas),
+            false => Err(LadderError::Memory),
+        }
     }
+}
+
+/// Numbers as their bits: few formats can say that one is infinite.
+pub(super) fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// Numbers of their bits.
+pub(super) fn numbers(bits: &[u64]) -> Vec<f64> {
+    bits.iter().map(|bits| f64::from_bits(*bits)).collect()
 }
 
 impl ReplicaMemory {
@@ -140,6 +165,6 @@ impl Words<'_> {
         }
         let (list, rest) = self.0.split_at(length);
         self.0 = rest;
-        Some(list.iter().map(|bits| f64::from_bits(*bits)).collect())
+        Some(numbers(list))
     }
 }

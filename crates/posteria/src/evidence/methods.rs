@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use super::{
     Bridging, Directions, EstimateError, EvidenceFindings, EvidenceOptions, Ladder, LadderError,
-    LadderMemory, LadderOptions, LogEvidence, Method, MultivariateT, Observer, Proposal,
+    LadderMemory, LaddersAsked, LogEvidence, Method, MultivariateT, Observer, Proposal,
     SingleSweep, annealed_importance, both_directions, bridge, disagreement, harmonic_mean,
     importance, importance_from_prior, judge, laplace, path_sampling, reciprocal_importance,
     single_sweep, stepping_stone, warp_bridge,
@@ -25,8 +25,6 @@ const SWEEP: (usize, usize) = (1000, 3);
 const STARTS: usize = 8;
 /// Draws of importance sampling per particle.
 const DRAWS_PER_PARTICLE: usize = 10;
-/// A direction has this part of the sweeps of a rung.
-const DIRECTION_SHARE: usize = 4;
 
 /// Finds the log evidence of `model`, which chains sample untempered, by every method of `options`.
 /// Ladders go on from `memory`, which [`Observer::checkpoint`] was given.
@@ -43,17 +41,7 @@ pub fn estimate(
     if let Conditioned::Variational(_, findings) = model {
         return bound(findings.bound(), &options.methods);
     }
-    let mut methods = options.methods.clone();
-    if methods.is_empty() {
-        methods.push(Method::Path);
-    }
-    let is_fitted = |method: &Method| options.is_fitted(*method);
-    let on_ladder = |method: &Method| {
-        !matches!(method, Method::Exact | Method::Laplace)
-            && (*method != Method::Importance || is_fitted(method))
-    };
-    let is_swept =
-        |method: &Method| matches!(method, Method::Path | Method::Bridge | Method::SteppingStone);
+    let methods = options.all_methods();
     // What can be refused is refused before anything takes long.
     let exact = match methods.contains(&Method::Exact) {
         true => Some(
@@ -64,27 +52,22 @@ pub fn estimate(
         ),
         false => None,
     };
-    if methods.iter().any(is_fitted) && model.uncertain_slots().is_none() {
+    if options.need_density() && model.uncertain_slots().is_none() {
         return Err(LadderError::NoDensity.into());
     }
-    let ladder = match methods.iter().any(on_ladder) {
-        false => None,
-        true => {
-            let keep_states = methods.iter().any(is_fitted);
-            let options = LadderOptions { keep_states, ..options.ladder(model) };
-            Some(match memory {
-                Some(memory) => {
-                    Ladder::resume(&**model, &options, seed, threads, observer, memory)?
-                }
-                None => Ladder::run(&**model, &options, seed, threads, observer)?,
-            })
-        }
+    let asked = options.ladders(model);
+    let ladder = match &asked {
+        None => None,
+        Some(LaddersAsked { options, .. }) => Some(match memory {
+            Some(memory) => Ladder::resume(&**model, options, seed, threads, observer, memory)?,
+            None => Ladder::run(&**model, options, seed, threads, observer)?,
+        }),
     };
-    let directions = match &ladder {
-        Some(ladder) if methods.iter().any(is_swept) => {
-            let sweeps = options.ladder(model).draws / DIRECTION_SHARE;
-            Some(both_directions(ladder, sweeps, observer)?)
-        }
+    let directions = match (&ladder, asked.and_then(|it| it.direction_sweeps)) {
+        (Some(ladder), Some(sweeps)) => Some(match memory.and_then(|it| it.ways.as_ref()) {
+            Some(ways) => ways.directions(ladder)?,
+            None => both_directions(ladder, sweeps, observer)?,
+        }),
         _ => None,
     };
     let of = Estimating { model, options, seed, threads, observer };

@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use super::{EstimateError, EvidenceFindings, EvidenceOptions, Observer, Phase, estimate};
+use super::{
+    EstimateError, EvidenceFindings, EvidenceOptions, LadderMemory, Observer, Phase, estimate,
+};
 use crate::fit::{Conditioned, Fit, JobCounter, Workers};
 use crate::model::spec::{InferenceChoice, Spec};
 
@@ -26,11 +28,23 @@ impl Fit {
     /// # Errors
     /// [`EstimateError`] if a method is not for the model, or a ladder fails.
     pub fn evidence(&self, options: &EvidenceOptions) -> Result<EvidenceFindings, EstimateError> {
+        self.evidence_from(options, None)
+    }
+
+    /// The same, going on from what ladders have found elsewhere.
+    ///
+    /// # Errors
+    /// As [`Fit::evidence`].
+    pub fn evidence_from(
+        &self,
+        options: &EvidenceOptions,
+        memory: Option<&LadderMemory>,
+    ) -> Result<EvidenceFindings, EstimateError> {
         let spec = posterior_alone(self.prepared.spec.clone());
         let model = Conditioned::new(&spec, &self.prepared.data, None)?;
         let with = (spec.sampling.seed(), self.workers.threads);
         let watch = Watching { workers: &self.workers, counter: Mutex::new(None) };
-        estimate(&model, options, with, &watch, None)
+        estimate(&model, options, with, &watch, memory)
     }
 }
 

@@ -1,6 +1,6 @@
 //! How probable each of several fitted models is.
 
-use super::{EstimateError, EvidenceComparison, EvidenceOptions, NamedEvidence};
+use super::{EstimateError, EvidenceComparison, EvidenceOptions, LadderMemory, NamedEvidence};
 use crate::assess::{ComparedFit, NotComparable, check_comparable};
 use crate::fit::Fit;
 
@@ -50,6 +50,20 @@ pub fn compare_evidence(
     options: &EvidenceOptions,
     prior_weights: &[f64],
 ) -> Result<EvidenceComparison, EvidenceComparisonError> {
+    compare_evidence_from(fits, &[], options, prior_weights)
+}
+
+/// The same, going on from what ladders of the models have found elsewhere, in their order; nothing is
+/// known of those that are left out.
+///
+/// # Errors
+/// As [`compare_evidence`].
+pub fn compare_evidence_from(
+    fits: &[(&str, &Fit)],
+    memories: &[Option<LadderMemory>],
+    options: &EvidenceOptions,
+    prior_weights: &[f64],
+) -> Result<EvidenceComparison, EvidenceComparisonError> {
     let (Some((_, first)), true) = (fits.first(), fits.len() > 1) else {
         return Err(EvidenceComparisonError::TooFew);
     };
@@ -62,8 +76,9 @@ pub fn compare_evidence(
     }
     check_same_data(fits)?;
     let mut found = Vec::with_capacity(models);
-    for (name, fit) in fits {
-        let findings = fit.evidence(options).map_err(|error| {
+    for (number, (name, fit)) in fits.iter().enumerate() {
+        let memory = memories.get(number).and_then(Option::as_ref);
+        let findings = fit.evidence_from(options, memory).map_err(|error| {
             let (model, error) = (name.to_string(), Box::new(error));
             EvidenceComparisonError::Estimate { model, error }
         })?;

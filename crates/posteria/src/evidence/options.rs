@@ -2,13 +2,16 @@
 
 use std::num::NonZero;
 
-use super::{LadderError, LadderOptions, Method, Schedule};
+use super::{LadderError, LadderOptions, LaddersAsked, Method, Schedule};
 use crate::approximate::EvidenceError;
 use crate::fit::{Conditioned, PrepareError};
 use crate::model::ModelError;
 
 /// Rungs of temperatures that are placed by a power, unless it is said otherwise.
 const POWER_RUNGS: usize = 30;
+
+/// A direction has this part of the sweeps of a rung.
+const DIRECTION_SHARE: usize = 4;
 
 /// Why there is no estimate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -103,6 +106,56 @@ impl Default for EvidenceOptions {
 }
 
 impl EvidenceOptions {
+    /// The ladders that the methods need, if any does: none for what has only a bound.
+    pub fn ladders(&self, model: &Conditioned) -> Option<LaddersAsked> {
+        if matches!(model, Conditioned::Variational(..)) {
+            return None;
+        }
+        let methods = self.all_methods();
+        let is_fitted = |method: &Method| self.is_fitted(*method);
+        let on_ladder = |method: &Method| {
+            !matches!(method, Method::Exact | Method::Laplace)
+                && (*method != Method::Importance || is_fitted(method))
+        };
+        let is_swept = |method: &Method| {
+            matches!(method, Method::Path | Method::Bridge | Method::SteppingStone)
+        };
+        let keep_states = methods.iter().any(is_fitted);
+        let options = LadderOptions { keep_states, ..self.ladder(model) };
+        let sweeps = options.draws / DIRECTION_SHARE;
+        methods.iter().any(on_ladder).then(|| LaddersAsked {
+            options,
+            direction_sweeps: methods.iter().any(is_swept).then_some(sweeps),
+        })
+    }
+
+    /// Refuses what can be refused before anything takes long.
+    ///
+    /// # Errors
+    /// [`EstimateError`] if a method is not for the model, or ladders cannot run like this.
+    pub fn check(&self, model: &Conditioned) -> Result<(), EstimateError> {
+        let method = self.methods.first().copied();
+        if let (Conditioned::Variational(..), Some(method)) = (model, method) {
+            return Err(EstimateError::BoundOnly { method });
+        }
+        let closed_form = || model.state_density().and_then(|it| it.exact_log_evidence());
+        if self.methods.contains(&Method::Exact) && closed_form().is_none() {
+            return Err(EstimateError::NoClosedForm);
+        }
+        if self.need_density() && model.uncertain_slots().is_none() {
+            return Err(LadderError::NoDensity.into());
+        }
+        self.ladders(model).map_or(Ok(()), |asked| Ok(asked.options.check()?))
+    }
+
+    /// The methods, path sampling if there is none.
+    pub(super) fn all_methods(&self) -> Vec<Method> {
+        match self.methods.is_empty() {
+            true => vec![Method::Path],
+            false => self.methods.clone(),
+        }
+    }
+
     /// How the ladders of a model run.
     pub fn ladder(&self, model: &Conditioned) -> LadderOptions {
         let (ladders, draws) = match model {
@@ -122,6 +175,11 @@ impl EvidenceOptions {
             schedule,
             keep_states: false,
         }
+    }
+
+    /// Whether a method puts a density in place of the posterior.
+    pub(super) fn need_density(&self) -> bool {
+        self.methods.iter().any(|method| self.is_fitted(*method))
     }
 
     /// Whether a method needs states of the posterior to fit a density to.

@@ -293,3 +293,15 @@ pub(super) fn advance<'p>(
     });
     ended.into_iter().map(|replica| replica.ok_or(LadderError::Interrupted)).collect()
 }
+
+/// Mean probability of exchanges between neighbours, over all ladders.
+pub(super) fn acceptance(replicas: &[Replica<'_>]) -> Vec<f64> {
+    let pair = |pair: usize| {
+        let (sum, count) = replicas.iter().fold((0.0, 0.0), |(sum, count), replica| {
+            let (more, times) = replica.exchanges[pair];
+            (sum + more, count + times)
+        });
+        sum / count
+    };
+    (0..replicas[0].exchanges.len()).map(pair).collect()
+}

@@ -1,5 +1,7 @@
 //! Place inverse temperatures between the prior and the posterior.
 
+use serde::{Deserialize, Serialize};
+
 use crate::random::Stream;
 
 /// Rejection rate of exchanges between neighbours that placement aims at: swaps still carry
@@ -32,7 +34,8 @@ pub enum ScheduleError {
 }
 
 /// Where the inverse temperatures are put.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Schedule {
     /// At equal thermodynamic length, found in a pilot run by equal rejection of exchanges
     /// [Fabricius 1999, eq. 5.30; Syed et al. 2022]; how many, unless it is given, by the total

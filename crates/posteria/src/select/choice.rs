@@ -174,15 +174,8 @@ pub fn choose<A: AssessSets>(
     let others = largest.unwrap_or(2.min(ranked.len().saturating_sub(1)));
     all.add(&sets.all(), false, others)?;
     let smallest_size = all.add_sizes(&ranked, found.median_model().len(), largest)?;
-    let probable = found.sets.iter().take(options.sets.unwrap_or(SETS)).map(|set| {
-        let is_in = |name: &String| set.inputs.contains(name);
-        candidates.names().iter().map(is_in).collect::<Vec<bool>>()
-    });
-    let probable: Vec<Vec<bool>> = probable
-        .filter(|set| sets.has_columns(set))
+    let probable: Vec<Vec<bool>> = probable_sets((sets, candidates, found), options, smallest_size)
         .filter(|set| all.sets.iter().all(|(other, ..)| other.set != *set))
-        // A set of more inputs would not be chosen.
-        .filter(|set| options.sets.is_some() || size_of(set) <= smallest_size)
         .collect();
     for (index, set) in probable.iter().enumerate() {
         all.add(set, false, probable.len() - index - 1)?;
@@ -254,6 +247,55 @@ impl<A: AssessSets> Assessing<'_, A> {
         }
         Ok(ranked.len())
     }
+}
+
+/// The sets that a choice looks at whatever it finds, or is likely to: all inputs, the sizes about the
+/// first guess and the most probable sets. For whoever fits them before they are asked for.
+pub fn likely_sets(
+    (sets, candidates, found): (&InputSets<'_>, &Candidates, &Visits),
+    options: &ChoiceOptions,
+) -> Vec<Vec<bool>> {
+    let ranked = ranked(found);
+    let sizes: Vec<usize> = match options.largest {
+        Some(largest) => (1..=largest.min(candidates.len())).collect(),
+        None => {
+            let search = SmallestSize::new(ranked.len(), found.median_model().len());
+            let after = |does: bool| {
+                let mut search = search.clone();
+                search.tell(does);
+                search.next_size()
+            };
+            [search.next_size(), after(true), after(false)].into_iter().flatten().collect()
+        }
+    };
+    let most = match options.largest {
+        Some(_) => ranked.len(),
+        None => sizes.first().copied().unwrap_or(ranked.len()),
+    };
+    let probable = probable_sets((sets, candidates, found), options, most);
+    let mut likely = vec![sets.all()];
+    for set in sizes.iter().map(|size| first(&ranked, *size)).chain(probable) {
+        if !likely.contains(&set) {
+            likely.push(set);
+        }
+    }
+    likely
+}
+
+/// The most probable sets, those of more than so many inputs only if they are asked for: they would not
+/// be chosen.
+fn probable_sets(
+    (sets, candidates, found): (&InputSets<'_>, &Candidates, &Visits),
+    options: &ChoiceOptions,
+    most: usize,
+) -> impl Iterator<Item = Vec<bool>> {
+    let probable = found.sets.iter().take(options.sets.unwrap_or(SETS)).map(|set| {
+        let is_in = |name: &String| set.inputs.contains(name);
+        candidates.names().iter().map(is_in).collect::<Vec<bool>>()
+    });
+    probable
+        .filter(|set| sets.has_columns(set))
+        .filter(move |set| options.sets.is_some() || size_of(set) <= most)
 }
 
 /// Candidates, the most probable first.

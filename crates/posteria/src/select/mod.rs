@@ -13,7 +13,7 @@ mod visits;
 pub use between_models::BetweenModels;
 pub use choice::{
     AssessSets, AssessedSet, ChoiceError, ChoiceOptions, ChoiceRule, ChoiceStep, InputChoice,
-    SetUtility, UtilitySummary, choose, ranked,
+    SetUtility, UtilitySummary, choose, likely_sets, ranked,
 };
 pub use input_importance::{InputImportance, InputLoss, input_importance};
 pub use input_sets::InputSets;

@@ -2,8 +2,8 @@
 
 use std::num::NonZero;
 
-use posteria::evidence::{EvidenceOptions, SensitivityPoint, estimate};
-use posteria::fit::Conditioned;
+use posteria::evidence::{EvidenceOptions, LadderMemory, SensitivityPoint, estimate};
+use posteria::fit::Prepared;
 use posteria::model::spec::{PriorSpec, Spec};
 use posteria::random::Seed;
 
@@ -13,33 +13,62 @@ use super::watch::Watch;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 
-/// The log evidence, by the method that counts, at every factor.
+/// The model with one prior scale multiplied by a factor.
+pub struct Scaled {
+    /// What it is called.
+    pub name: String,
+    /// By how much.
+    pub factor: f64,
+    /// The model.
+    pub model: Prepared,
+}
+
+/// How the evidence of every point of a curve is found: by the method that counts.
+pub fn options_of_points(options: &EvidenceOptions) -> EvidenceOptions {
+    let methods = options.methods.iter().take(1).copied().collect();
+    EvidenceOptions { methods, ..options.clone() }
+}
+
+/// The models at all factors.
+pub fn points<'a>(
+    subject: &'a Subject,
+    sensitivity: &'a args::Sensitivity,
+) -> impl Iterator<Item = Result<Scaled>> + 'a {
+    sensitivity.factors.iter().map(|factor| {
+        let spec = scaled(&subject.spec, &sensitivity.group, *factor)?;
+        let (data, encoder) = (subject.data.clone(), subject.encoder.clone());
+        let model = Prepared::of_dataset(spec, data, encoder, None).bad_input()?;
+        let name = format!("{} × {factor}", sensitivity.group);
+        Ok(Scaled { name, factor: *factor, model })
+    })
+}
+
+/// The log evidence, by the method that counts, at every factor; what ladders have found is known of
+/// some of them.
 pub fn curve(
     subject: &Subject,
     sensitivity: &args::Sensitivity,
-    options: &EvidenceOptions,
-    with: (Seed, NonZero<usize>),
+    (options, with): (&EvidenceOptions, (Seed, NonZero<usize>)),
     watch: &Watch,
+    known: impl Fn(usize) -> Result<Option<LadderMemory>>,
 ) -> Result<Vec<SensitivityPoint>> {
-    let methods = options.methods.iter().take(1).copied().collect();
-    let first = EvidenceOptions { methods, ..options.clone() };
-    let mut points = Vec::new();
-    for factor in &sensitivity.factors {
-        let spec = scaled(&subject.spec, &sensitivity.group, *factor)?;
-        let model = Conditioned::new(&spec, &subject.data, None).bad_input()?;
-        let name = format!("{} × {factor}", sensitivity.group);
-        let found = estimate(&model, &first, with, watch, None);
-        let found = found.map_err(|error| failure(&name, error))?;
-        let main = found.main();
-        points.push(SensitivityPoint {
+    let first = options_of_points(options);
+    let mut found = Vec::new();
+    for (number, point) in points(subject, sensitivity).enumerate() {
+        let Scaled { name, factor, model } = point?;
+        let memory = known(number)?;
+        let estimated = estimate(&model.posterior, &first, with, watch, memory.as_ref());
+        let estimated = estimated.map_err(|error| failure(&name, error))?;
+        let main = estimated.main();
+        found.push(SensitivityPoint {
             group: sensitivity.group.clone(),
-            factor: *factor,
+            factor,
             log_evidence: main.value,
             mcse: main.standard_error,
             usable: main.usable,
         });
     }
-    Ok(points)
+    Ok(found)
 }
 
 /// The specification with the standard deviations that a prior expects multiplied by `factor`.

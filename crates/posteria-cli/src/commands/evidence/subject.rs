@@ -1,12 +1,12 @@
 //! Read the model and the data whose evidence is asked for.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use posteria::data::{Dataset, Targets};
 use posteria::evidence::posterior_alone;
 use posteria::fit::{Conditioned, Prepared};
-use posteria::model::spec::Spec;
 
 use crate::args::EvidenceMethod;
 use crate::context::Context;
@@ -22,12 +22,16 @@ pub struct Subject {
     pub name: String,
     /// The run folder, if it is one.
     pub folder: Option<PathBuf>,
-    /// The completed specification.
-    pub spec: Spec,
-    /// The data.
-    pub data: Dataset,
-    /// The model conditioned on them.
-    pub model: Conditioned,
+    /// The model conditioned on the data, as chains sample it, wherever the table was.
+    pub prepared: Prepared,
+}
+
+impl Deref for Subject {
+    type Target = Prepared;
+
+    fn deref(&self) -> &Prepared {
+        &self.prepared
+    }
 }
 
 impl Subject {
@@ -87,15 +91,15 @@ impl Subject {
                 "{name} does not say which column is the target: add target in [data]"
             )));
         }
-        let prepared = source.prepare(spec)?;
+        let mut prepared = source.prepare(spec)?;
+        prepared.spec.data.path = None;
         let folder = run.map(|_| path.to_path_buf());
-        let Prepared { spec, data, posterior: model, .. } = prepared;
-        Ok(Subject { name, folder, spec, data, model })
+        Ok(Subject { name, folder, prepared })
     }
 
     /// Refuses to compare models of different targets.
     pub fn must_have_targets_of(&self, other: &Subject) -> Result<()> {
-        let what = match (&self.model, &other.model) {
+        let what = match (&self.posterior, &other.posterior) {
             (Conditioned::Variational(..), Conditioned::Variational(..)) => {
                 let same = self.spec.data.sha256 == other.spec.data.sha256
                     && self.data.input_names == other.data.input_names;

@@ -7,8 +7,9 @@ use posteria_store::{Unit, WorkPlan};
 
 use super::plan::planned;
 use super::read;
+use super::stage::tell_added;
 use crate::args::{self, Planned};
-use crate::commands::{Context, assess, compare, fit};
+use crate::commands::{Context, assess, compare, evidence, fit};
 use crate::failure::{Failure, Result};
 use crate::text;
 
@@ -20,7 +21,7 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
     if context.seed.is_some() {
         return Err(Failure::bad_input("a plan keeps its seed; omit --seed"));
     }
-    let plan = WorkPlan::open(&arguments.plan)?;
+    let mut plan = WorkPlan::open(&arguments.plan)?;
     let (action, seed) = planned(&plan)?;
     let units = plan.units()?;
     if matches!(action, Planned::Fit(_)) {
@@ -28,8 +29,13 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
     }
     if arguments.out.is_some() {
         return Err(Failure::bad_input(
-            "--out is for the plan of a fit; folds go into the folders of their runs, so omit it",
+            "--out is for the plan of a fit; what others find goes into the folders of their runs, so \
+             omit it",
         ));
+    }
+    let context = &Context { seed, ..context.clone() };
+    if let Planned::Evidence(it) = action {
+        return evidence(&mut plan, &units, (it.evidence, arguments), context);
     }
     let runs = (0..plan.run_names().count())
         .map(|run| plan.origin_of(run))
@@ -46,7 +52,6 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
     }
     all_there(&plan, &units, arguments)?;
     plan.clear_all()?;
-    let context = &Context { seed, ..context.clone() };
     match action {
         Planned::Assess(mut it) => {
             it.assess.run = runs.into_iter().next();
@@ -58,7 +63,31 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
             it.compare.how.method = Some(args::AssessMethod::Kfold);
             compare::run(&it.compare, context)
         }
-        Planned::Fit(_) => Ok(()),
+        Planned::Fit(_) | Planned::Evidence(_) => Ok(()),
+    }
+}
+
+/// The evidences of what ladders have found together, or the ladders that are to be run next.
+fn evidence(
+    plan: &mut WorkPlan,
+    units: &[Unit],
+    (mut asked, arguments): (args::Evidence, &args::Collect),
+    context: &Context,
+) -> Result<()> {
+    for unit in units.iter().filter(|unit| plan.has_result(unit.id)) {
+        plan.check_result(unit)?;
+    }
+    all_there(plan, units, arguments)?;
+    plan.clear_all()?;
+    // Those between them are the same models with other priors.
+    let each = 1 + asked.factors();
+    for (number, path) in asked.paths.iter_mut().enumerate() {
+        *path = plan.place_of(number * each).unwrap_or(path.clone());
+    }
+    evidence::check_planned(plan, &asked)?;
+    match plan.place_ladders()? {
+        0 => evidence::run_with(&asked, Some(plan), context),
+        added => tell_added((&arguments.plan, plan), added, context),
     }
 }
 

@@ -4,27 +4,24 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use posteria::assess::{ComparedFit, Division, Method, Refit, check_comparable};
-use posteria::caution::shell_word;
 use posteria::sample::Plan as ChainPlan;
 use posteria_store::{NewPlan, PlannedDivision, PlannedRun, RunSource, WorkPlan};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::script;
+use super::stage::{next, write_order};
 use crate::args::{self, AssessMethod, Cli, Command, How, Planned, Scripted};
 use crate::assessment::{FoldFolders, Plan, Subject};
+use crate::commands::evidence;
 use crate::commands::fit::warn_of_size;
 use crate::context::Context;
 use crate::failure::{Classify, Failure, Result};
-use crate::file::write_whole;
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
 use crate::prepare::prepare;
 use crate::text;
 use crate::timing::Timing;
-
-/// Name of the file with the numbers of the units, those that take longest first.
-const ORDER: &str = "order.txt";
 
 /// What was planned.
 #[derive(Serialize)]
@@ -72,6 +69,10 @@ pub fn plan(arguments: &args::Plan, context: &Context) -> Result<()> {
             };
             (out, "fit", chains(&it.fit, (out, typed), context)?, it.script)
         }
+        Planned::Evidence(it) => {
+            let made = evidence::planned(&it.evidence, (&it.out, typed), context)?;
+            (&it.out, "evidence", made, it.script)
+        }
     };
     report((path, action), &made, scripted, context)
 }
@@ -102,7 +103,7 @@ pub fn planned(plan: &WorkPlan) -> Result<(Planned, Option<u64>)> {
     match &arguments.action {
         Planned::Assess(it) => refuse(&it.assess.how, it.assess.pointwise.is_some())?,
         Planned::Compare(it) => refuse(&it.compare.how, false)?,
-        Planned::Fit(_) => {}
+        Planned::Fit(_) | Planned::Evidence(_) => {}
     }
     Ok((arguments.action, cli.global.seed))
 }
@@ -163,6 +164,7 @@ fn folds(
             source: RunSource::Folder(&subject.path),
             divisions: divisions.collect::<Result<Vec<_>>>()?,
             pace: Timing::read(&subject.path).map(|timing| timing.seconds_of(1)),
+            ladders: None,
         });
     }
     Ok(WorkPlan::create(out, &NewPlan { action, arguments, runs })?)
@@ -199,7 +201,7 @@ fn chains(flags: &args::Fit, (out, typed): (&Path, Value), context: &Context) ->
     let name = job.data.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = format!("{} of {name}", prepared.spec.model.kind.name());
     let source = RunSource::New(&prepared, plan, &job.data);
-    let runs = vec![PlannedRun { name, source, divisions: Vec::new(), pace: None }];
+    let runs = vec![PlannedRun { name, source, divisions: Vec::new(), pace: None, ladders: None }];
     Ok(WorkPlan::create(out, &NewPlan { action: "fit", arguments: typed, runs })?)
 }
 
@@ -209,30 +211,16 @@ fn report(
     scripted: Scripted,
     context: &Context,
 ) -> Result<()> {
-    let mut units = made.units()?;
-    // Long ones first, so that none is left over in the end.
-    units.sort_by(|a, b| b.cost.total_cmp(&a.cost).then(a.id.cmp(&b.id)));
-    let order: String = units.iter().map(|unit| format!("{}\n", unit.id)).collect();
-    let write = |name: &str, text: &str| {
-        write_whole(&path.join(name), |file| file.write_all(text.as_bytes()).running())
-    };
-    write(ORDER, &order)?;
-    let script = scripted.script.map(|kind| script::write(path, action, (kind, units.len())));
+    let units = made.units()?;
+    write_order(path, &units)?;
+    let script = scripted.script.map(|kind| script::write(path, action, kind));
     let script = script.transpose()?;
     let cost = units.iter().map(|unit| unit.cost).sum();
-    let longest = units.first().map_or(0.0, |unit| unit.cost);
+    let longest = units.iter().map(|unit| unit.cost).fold(0.0, f64::max);
     let (runs, plan) = (made.run_names().count(), path.display().to_string());
     let report = PlanReport { plan, action, units: units.len(), runs, cost, longest, script };
     context.result(&report, || {
-        let shown = shell_word(&report.plan);
-        let next = match &report.script {
-            Some(script) => format!("next: sh {script}"),
-            None => format!(
-                "next: xargs -n 1 -P {} posteria run-unit {shown} < {shown}/{ORDER}; posteria collect \
-                 {shown}",
-                context.threads
-            ),
-        };
+        let next = next(path, context.threads);
         let units = text::count(report.units, "unit");
         match context.output.quiet {
             true => String::new(),

@@ -223,7 +223,22 @@ impl Evidence {
             (weights, precision),
             rounds,
             converged,
-        ))
+        )
+        .canonical(model))
+    }
+
+    /// The same mode under the name that stands for all: the best of several starts is then the same
+    /// wherever it is found again, though rounding decides which of equal modes is the highest.
+    fn canonical(self, model: &dyn Regularised) -> Self {
+        let moved = model.canonical(&self.weights).and_then(|symmetry| {
+            let precision = symmetry.precision(&self.precision)?;
+            Some((symmetry.weights(&self.weights), precision))
+        });
+        let Some((weights, precision)) = moved else {
+            return self;
+        };
+        let state = model.state(&weights, &self.scales);
+        Evidence { weights, precision, state, ..self }
     }
 
     fn gather(

@@ -17,6 +17,7 @@ mod regularised;
 mod residual;
 pub mod selection;
 pub mod spec;
+mod symmetry;
 mod usable;
 
 pub use builders::{Gp, Linear, Mlp};
@@ -25,6 +26,7 @@ pub use custom::Custom;
 pub use error::ModelError;
 pub use findings::VariationalFindings;
 pub use regularised::{Decay, Noise, Outputs, Regularised, Response, Scales};
+pub use symmetry::Symmetry;
 
 use std::ops::Range;
 use std::sync::Arc;

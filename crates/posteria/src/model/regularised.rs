@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use posteria_linalg::Matrix;
 
+use super::Symmetry;
 use crate::random::Stream;
 
 /// A model whose weights are normal about zero given their scales: what approximations at a mode
@@ -30,6 +31,13 @@ pub trait Regularised: Send + Sync {
     /// Logarithm of the number of modes that are the same but for the names and signs of units.
     fn log_symmetries(&self) -> f64 {
         0.0
+    }
+
+    /// What takes these weights to those that stand for all that are the same but for the names and
+    /// signs of units; `None` where there are no others.
+    fn canonical(&self, weights: &[f64]) -> Option<Symmetry> {
+        let _ = weights;
+        None
     }
 
     /// What turns a log density of the standardised targets into one in the user's unit.

@@ -167,10 +167,16 @@ impl<'p> Ensemble<'p> {
             precisions: best.precisions.iter().map(|precision| precision.mean()).collect(),
             starts,
         };
+        // Of equal ensembles the one that stands for all, as rounding decides which is the best.
+        let symmetry = posterior.canonical(&best.weights);
+        let (mean, precision) = match symmetry.precision(&best.factor) {
+            Some(precision) => (symmetry.weights(&best.weights), precision),
+            None => (best.weights, best.factor),
+        };
         Ok(Ensemble {
             network: NetworkOf(network.into()),
-            mean: best.weights,
-            precision: best.factor,
+            mean,
+            precision,
             precisions: best.precisions,
             levels: best.levels,
             findings,

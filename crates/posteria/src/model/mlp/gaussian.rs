@@ -12,7 +12,7 @@ use crate::data::Standardization;
 use crate::density::InverseGamma;
 use crate::model::prior::{Above, Levels};
 use crate::model::residual::Noise;
-use crate::model::{Evaluator, ModelError, Posterior};
+use crate::model::{Evaluator, ModelError, Posterior, Symmetry};
 use crate::predict::Predictor;
 
 /// A network of real targets whose weights and residuals are normal given precisions that are
@@ -132,6 +132,11 @@ impl MlpPosterior {
     /// Number of outputs.
     pub(crate) fn output_count(&self) -> usize {
         self.shape.outputs
+    }
+
+    /// What takes these weights to those that stand for all equal networks.
+    pub(crate) fn canonical(&self, weights: &[f64]) -> Symmetry {
+        self.shape.canonical(weights)
     }
 
     /// What evaluates states and draws with outputs that are linear in the weights about these.

@@ -23,6 +23,7 @@
 //! Chains start at small random weights, at a draw from the prior, or where
 //! [early stopping](MlpPosterior::early_stopped) on a random half of the rows ends.
 
+mod canonical;
 mod collapsed;
 mod defaults;
 mod early_stopped;

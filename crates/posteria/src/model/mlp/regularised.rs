@@ -11,7 +11,9 @@ use crate::density::special::ln_gamma;
 use crate::model::prior::{Above, Levels};
 use crate::model::residual::{self, Residual};
 use crate::model::spec::ResidualFamily;
-use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
+use crate::model::{
+    Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales, Symmetry,
+};
 use crate::random::{Purpose, Seed, Stream};
 
 /// Standard deviation of the weights that a climb begins with.
@@ -153,6 +155,10 @@ impl Regularised for MlpWeights<'_> {
     fn log_symmetries(&self) -> f64 {
         let hidden = self.posterior.shape.hidden as f64;
         hidden * std::f64::consts::LN_2 + ln_gamma(hidden + 1.0)
+    }
+
+    fn canonical(&self, weights: &[f64]) -> Option<Symmetry> {
+        Some(self.posterior.shape.canonical(weights))
     }
 
     fn log_unit(&self) -> f64 {

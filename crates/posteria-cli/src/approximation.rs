@@ -1,11 +1,12 @@
 //! Tell what was found in place of a posterior.
 
 mod at_mode;
+mod hyperparameters;
 mod variational;
 
 use posteria::caution::Caution;
 use posteria::fit::{ApproximationFindings, FittedApproximation};
-use posteria::model::spec::InferenceChoice;
+use posteria::model::spec::{InferenceChoice, ModelKind};
 use posteria_store::PartError;
 use serde_json::Value;
 
@@ -15,6 +16,7 @@ use crate::failure::{Classify, Failure, Result};
 pub fn json(found: &FittedApproximation<'_>) -> Result<String> {
     let words = match &found.findings {
         ApproximationFindings::Mode(findings) => at_mode::words(findings),
+        ApproximationFindings::Hyperparameters(findings) => hyperparameters::words(findings),
         ApproximationFindings::Ensemble { findings, weights } => {
             variational::ensemble(findings, *weights)
         }
@@ -35,8 +37,14 @@ pub fn tell(found: &FittedApproximation<'_>) -> std::result::Result<String, Part
 }
 
 /// What draws of an approximation are called; `None` for chains and committees.
-pub fn name(inference: InferenceChoice) -> Option<&'static str> {
+pub fn name(inference: InferenceChoice, kind: ModelKind) -> Option<&'static str> {
     match inference {
+        InferenceChoice::Laplace if kind == ModelKind::Gp => {
+            Some("the hyperparameters weighted about their modes (laplace)")
+        }
+        InferenceChoice::Map if kind == ModelKind::Gp => {
+            Some("the mode of the hyperparameters (map)")
+        }
         InferenceChoice::Laplace => Some("the normal distribution at the mode (laplace)"),
         InferenceChoice::Variational => Some("the variational approximation"),
         InferenceChoice::Map => Some("the mode (map)"),
@@ -45,8 +53,8 @@ pub fn name(inference: InferenceChoice) -> Option<&'static str> {
 }
 
 /// How many draws of what.
-pub fn draws_words(inference: InferenceChoice, draws: usize) -> Option<String> {
-    let name = name(inference)?;
+pub fn draws_words(inference: InferenceChoice, kind: ModelKind, draws: usize) -> Option<String> {
+    let name = name(inference, kind)?;
     Some(match (inference, draws) {
         (InferenceChoice::Map, _) => name.to_string(),
         (_, 1) => format!("1 independent draw from {name}"),

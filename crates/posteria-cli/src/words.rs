@@ -109,7 +109,7 @@ impl Words {
             thin: sampling.thin,
             seed: sampling.seed,
             inverse_temperature: sampling.inverse_temperature,
-            without_chains: without_chains(&sampling, data.task),
+            without_chains: without_chains(spec.model.kind, &sampling, data.task),
         }
     }
 
@@ -221,9 +221,10 @@ impl Words {
 }
 
 /// What a way without Markov chains does; `None` for chains.
-fn without_chains(sampling: &SamplingSpec, task: Task) -> Option<String> {
+fn without_chains(kind: ModelKind, sampling: &SamplingSpec, task: Task) -> Option<String> {
     let seed = sampling.seed;
-    let draws = approximation::draws_words(sampling.inference(), sampling.chains * sampling.draws);
+    let count = sampling.chains * sampling.draws;
+    let draws = approximation::draws_words(sampling.inference(), kind, count);
     let noise = if task == Task::Regression { " and of the residuals" } else { "" };
     Some(match (sampling.inference(), draws) {
         (InferenceChoice::Mcmc, _) => return None,
@@ -232,6 +233,9 @@ fn without_chains(sampling: &SamplingSpec, task: Task) -> Option<String> {
              {seed}; priors take no part",
             text::committee(sampling.draws)
         ),
+        (inference, Some(draws)) if kind == ModelKind::Gp => {
+            gp::without_chains(inference, &draws, seed)
+        }
         (InferenceChoice::Laplace, Some(draws)) => format!(
             "{draws} of the weights, seed {seed}; the scales of the weights{noise} are re-estimated \
              by the evidence framework, in place of their priors, unless they are fixed"

@@ -202,6 +202,19 @@ pub enum Caution {
         /// Rounds.
         rounds: usize,
     },
+    /// Rows are left out of a mode that they have had their part in.
+    ModeOfAllRows,
+    /// Weighted draws of hyperparameters are not worth much.
+    HyperparameterWeights {
+        /// Effective number of draws.
+        effective_size: f64,
+        /// Number of draws.
+        draws: usize,
+        /// Pareto shape k of the largest weights.
+        pareto_shape: f64,
+        /// k above which they are not to be trusted.
+        limit: f64,
+    },
     /// A few weights decide an average over weighted draws.
     FewWeights {
         /// Effective number of draws.

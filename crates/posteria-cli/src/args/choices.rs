@@ -106,11 +106,12 @@ pub enum Start {
 pub enum Inference {
     /// Markov chain Monte Carlo
     Mcmc,
-    /// Normal approximation at a mode, scales by the evidence framework (linear, mlp)
+    /// Normal approximation at a mode, scales by the evidence framework (linear, mlp); weighted draws
+    /// of the hyperparameters about their modes (gp)
     Laplace,
     /// Variational approximation (mlp with normal residuals, mixture, pca)
     Variational,
-    /// The mode alone: penalised maximum likelihood (linear, mlp)
+    /// The mode alone: penalised maximum likelihood (linear, mlp); of the hyperparameters (gp)
     Map,
     /// No posterior: a committee of networks trained with early stopping (mlp)
     Committee,

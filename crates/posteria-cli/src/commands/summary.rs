@@ -92,7 +92,7 @@ fn show_posterior(
         let names = interval_names(&summary);
         let sections = Sections::new(&summary, &draws.layout, all);
         let shapes = Shapes::new(draws, &summary);
-        let mut text = match draws_words(about.inference, draws.draws * draws.chains) {
+        let mut text = match draws_words(about.inference, about.kind, draws.draws * draws.chains) {
             Some(words) => format!("{}{}", heading(&words), about.found),
             None => title(draws),
         };

@@ -8,7 +8,7 @@ use posteria::data::Task;
 use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
 use posteria::fit::{Attained, Goal, Inclusion, Prepared, Stopped, judged_summary};
-use posteria::model::spec::InferenceChoice;
+use posteria::model::spec::{InferenceChoice, ModelKind};
 use serde::Serialize;
 
 use super::findings::Findings;
@@ -75,7 +75,7 @@ impl FitReport {
         (known, goal): (Option<Attained>, Option<Goal>),
         threads: NonZero<usize>,
     ) -> Self {
-        let inference = prepared.spec.sampling.inference();
+        let (inference, kind) = (prepared.spec.sampling.inference(), prepared.spec.model.kind);
         let mut summary = judged_summary(draws, inference);
         if inference == InferenceChoice::Committee {
             // Members are told of by their training; nothing is found in single ones.
@@ -121,13 +121,17 @@ impl FitReport {
             seconds: 0.0,
             seed: prepared.spec.sampling.seed,
             approximation: approximation.and_then(|json| serde_json::from_str(json).ok()),
-            lines: match approximation::draws_words(inference, draws.draws * draws.chains) {
+            lines: match approximation::draws_words(inference, kind, draws.draws * draws.chains) {
                 Some(draws) => format!("{draws}\n{}", approximation::words(approximation)),
                 None => String::new(),
             },
             findings: match inference {
                 // Single draws of such weights fit far worse than what predicts.
-                InferenceChoice::Laplace | InferenceChoice::Variational => found.without_errors(),
+                InferenceChoice::Laplace | InferenceChoice::Variational
+                    if kind != ModelKind::Gp =>
+                {
+                    found.without_errors()
+                }
                 _ => found,
             },
             warnings: of_data.chain(of_approximation).chain(of_classes).chain(of_draws).collect(),

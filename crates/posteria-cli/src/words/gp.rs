@@ -5,13 +5,28 @@ use posteria::draws::{Layout, Role};
 use posteria::model::gp::covariance::{Covariance, Factor, Function};
 use posteria::model::mlp::GROUP_DOFS;
 use posteria::model::spec::{
-    Dof, HyperparametersSpec, KernelChoice, LatentsChoice, Link, MeanChoice, PriorFamily,
-    PriorSpec, Processes, ResidualSharing, Sharing, Spec, StartChoice, Values, WidthScaled,
+    Dof, HyperparametersSpec, InferenceChoice, KernelChoice, LatentsChoice, Link, MeanChoice,
+    PriorFamily, PriorSpec, Processes, ResidualSharing, Sharing, Spec, StartChoice, Values,
+    WidthScaled,
 };
 
 use super::residual::{family, mean_of_counts, residuals, sampled_dof};
 use super::{Part, dof_words, in_unit, log_normal_words, number};
 use crate::text;
+
+/// What a way without chains does: `draws` of what.
+pub(super) fn without_chains(inference: InferenceChoice, draws: &str, seed: u64) -> String {
+    match inference {
+        InferenceChoice::Map => format!(
+            "{draws}, seed {seed}: where the density of their logarithms given the targets is highest, \
+             functions integrated out; how uncertain they are plays no part"
+        ),
+        _ => format!(
+            "{draws}, seed {seed}: drawn from Student's t distributions about the modes of the density of \
+             their logarithms given the targets, functions integrated out, and weighted by that density"
+        ),
+    }
+}
 
 /// The parts of a Gaussian process. `spec` is complete, `layout` that of its draws.
 pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {

@@ -125,6 +125,50 @@ fn the_mode_is_one_draw_with_criteria() {
 }
 
 #[test]
+fn a_process_has_weighted_hyperparameters_or_their_mode() {
+    let place = Place::with_data(40);
+    let process = format!("{LINEAR} --model gp");
+    let fit = |flags: &str, out: &str| {
+        let call = place.call(&format!("{process} --inference laplace {flags} --out {out} --json"));
+        call.json()["approximation"].clone()
+    };
+    let found = fit("--threads 1", "one");
+    assert_eq!((&found["method"], &found["hyperparameters"]), (&"laplace".into(), &5.into()));
+    let [worth, k, limit] = ["effective_size", "pareto_shape", "pareto_limit"]
+        .map(|key| found[key].as_f64().expect("a number"));
+    assert!(worth > 50.0 && k < limit, "{found}");
+    fit("--threads 2", "two");
+    fit("--threads 2 --draws 40", "grown");
+    assert_eq!(place.call("resume grown --draws 100 --json").json()["approximation"], found);
+    assert_eq!(draws(&place, "one"), draws(&place, "two"));
+    assert_eq!(draws(&place, "one"), draws(&place, "grown"));
+    let text = place.call("summary one --strict");
+    assert_eq!(text.code, 0, "{}", text.stderr);
+    for words in ["400 independent draws from the hyperparameters", "log evidence", "Pareto k"] {
+        assert!(text.stdout.contains(words), "{words} in {}", text.stdout);
+    }
+    let evidence = place.call("evidence one --method bridge --seed 3 --json").json();
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let (one, other) = (number(&found["log_evidence"]), number(&evidence["log_evidence"]));
+    assert!((one - other).abs() < 1.0, "{one} {other}");
+    for line in ["check one", "report one -q", "predict one data.csv --effects", "verify one -q"] {
+        let done = place.call(line);
+        assert_eq!(done.code, 0, "{line}: {}", done.stderr);
+    }
+    let told = place.call(&format!("{process} --inference map --out mode"));
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(
+        told.stdout.starts_with("mode: the mode of the hyperparameters (map)"),
+        "{}",
+        told.stdout
+    );
+    assert_eq!(draws(&place, "mode").lines().count(), 2);
+    assert!(place.call("assess mode").stderr.contains("the mode was found with all rows"));
+    let dry = place.call(&format!("{process} --inference laplace --dry-run")).stdout;
+    assert!(dry.contains("weighted by that density"), "{dry}");
+}
+
+#[test]
 fn a_power_of_the_likelihood_is_sampled_and_said_to_be_no_posterior() {
     let place = Place::with_data(40);
     let sd = |flags: &str, out: &str| {
@@ -151,7 +195,8 @@ fn what_cannot_be_is_refused() {
     let refusal = |line: &str| place.call(line).refusal().to_string();
     for (line, says) in [
         (format!("{LINEAR} --inference variational"), "known: mcmc, laplace, map"),
-        (format!("{LINEAR} --model gp --inference laplace"), "to kind = \"gp\"; known: mcmc"),
+        (format!("{LINEAR} --model gp --inference variational"), "known: mcmc, laplace, map"),
+        (format!("{LINEAR} --model gp --inference laplace --residual student-t"), "not normal"),
         (format!("{NETWORK} --inference laplace --warmup 10"), "independent"),
         (format!("{NETWORK} --inference map --draws 10"), "one point"),
         (format!("{NETWORK} --inference laplace --residual student-t"), "residual family"),

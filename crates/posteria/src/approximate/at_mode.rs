@@ -80,7 +80,12 @@ pub struct PointAtMode {
 impl PointAtMode {
     /// The mode that `evidence` found.
     pub fn new(evidence: &Evidence) -> Self {
-        PointAtMode { state: evidence.state.clone() }
+        PointAtMode::at(evidence.state.clone())
+    }
+
+    /// This state.
+    pub fn at(state: Vec<f64>) -> Self {
+        PointAtMode { state }
     }
 }
 

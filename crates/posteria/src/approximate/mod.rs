@@ -17,7 +17,9 @@ mod laplace;
 mod linearised;
 mod moderated;
 mod penalised;
+mod split_student_t;
 mod tempered;
+mod weighted_positions;
 
 pub(crate) use at_mode::{NormalAtMode, PointAtMode, check_normality};
 pub use committee::{Members, member};
@@ -31,4 +33,6 @@ pub use independent::{Approximation, Independent};
 pub use laplace::{Laplace, LaplaceError};
 pub use linearised::Linearised;
 pub use moderated::{average_probability, moderated_probability, moderation};
+pub(crate) use split_student_t::SplitStudentT;
 pub use tempered::TemperedPosterior;
+pub(crate) use weighted_positions::{Proposed, WeightedStates, Worth};

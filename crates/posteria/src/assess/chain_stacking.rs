@@ -2,12 +2,12 @@
 
 use std::num::NonZero;
 
-use super::importance::{ImportanceError, Smoothing};
 use super::leave_one_out::{LeaveOneOut, PointwiseLoo, standard_error};
 use super::log_likelihoods::LogLikelihoods;
 use super::model_weights::PointwiseError;
 use super::stacking::stacking_weights;
 use crate::density::special::log_sum_exp;
+use crate::diagnose::importance::{ImportanceError, Smoothing};
 use crate::diagnose::mean_effective_size;
 use crate::fit::run_jobs;
 

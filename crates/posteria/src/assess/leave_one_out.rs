@@ -2,14 +2,14 @@
 
 use std::num::NonZero;
 
-use super::importance::{
-    ImportanceError, ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit,
-};
 use super::log_likelihoods::LogLikelihoods;
 use super::moment_matching::Matched;
-use super::pareto::FEWEST_EXCEEDANCES;
 use crate::caution::Caution;
 use crate::density::special::log_sum_exp;
+use crate::diagnose::importance::{
+    ImportanceError, ImportanceWeights, Smoothing, importance_weights, pareto_shape_limit,
+};
+use crate::diagnose::pareto::FEWEST_EXCEEDANCES;
 use crate::diagnose::{mean_effective_size, quantile};
 use crate::fit::run_jobs;
 

@@ -1,6 +1,8 @@
 //! Predict one row as if it had been left out, from its predictive distribution given each draw.
 
-use super::importance::{ImportanceError, ImportanceWeights, Smoothing, importance_weights};
+use crate::diagnose::importance::{
+    ImportanceError, ImportanceWeights, Smoothing, importance_weights,
+};
 use crate::predict::{Predictive, PredictiveTable};
 
 /// The weights that make the draws of a table those of the posterior without one row: what

@@ -29,7 +29,6 @@ mod draw_blocks;
 mod draw_matching;
 mod expected;
 pub mod formula;
-mod importance;
 mod k_fold;
 mod leave_one_out;
 mod leave_out_row;
@@ -38,7 +37,6 @@ mod model_comparison;
 mod model_weights;
 mod moment_matching;
 mod of_fit;
-mod pareto;
 mod pointwise;
 mod predictions;
 mod predictive_check;
@@ -54,6 +52,11 @@ mod target_facts;
 pub mod utility;
 mod waic;
 
+pub(crate) use crate::diagnose::importance::importance_weights;
+pub use crate::diagnose::importance::{
+    ImportanceError, ImportanceWeights, Smoothing, pareto_shape_limit,
+};
+pub use crate::diagnose::pareto::ParetoTail;
 pub use assessor::{
     AssessError, Assessed, Assessor, Division, EachFold, FittedFolds, FoldModel, FoldStart,
     HeldOut, HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample,
@@ -79,8 +82,6 @@ pub use draw_matching::DrawMatchingError;
 pub(crate) use draw_matching::{DrawMatching, MatchedDraws};
 pub(crate) use expected::NormalApproximation;
 pub use expected::{Components, ExpectedUtility, bayesian_bootstrap};
-pub(crate) use importance::importance_weights;
-pub use importance::{ImportanceError, ImportanceWeights, Smoothing, pareto_shape_limit};
 pub use k_fold::{KFoldUtilities, pointwise_utilities};
 pub use leave_one_out::{
     EffectiveSizes, LeaveOneOut, LeaveOneOutOptions, PointwiseLoo, RelativeEfficiency, ShapeCounts,
@@ -94,7 +95,6 @@ pub use model_weights::{PointwiseError, pseudo_bma, pseudo_bma_plus};
 pub use moment_matching::MomentMatchingError;
 pub(crate) use moment_matching::{Matched, MomentMatching};
 pub use of_fit::{AssessOptions, FitAssessment};
-pub use pareto::ParetoTail;
 pub use pointwise::{BiasTerms, Evaluation, PointwiseUtilities, Terms};
 pub use predictions::Predictions;
 pub use predictive_check::{

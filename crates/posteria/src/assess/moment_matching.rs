@@ -1,8 +1,10 @@
 //! Repair the importance weights of one row by matching the moments of the draws to those without it.
 
 use super::affine::Affine;
-use super::importance::{ImportanceError, ImportanceWeights, Smoothing, importance_weights};
 use crate::density::special::log_add_exp;
+use crate::diagnose::importance::{
+    ImportanceError, ImportanceWeights, Smoothing, importance_weights,
+};
 use crate::target::Infeasible;
 
 /// The model at one state, for one row.

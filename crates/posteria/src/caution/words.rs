@@ -164,6 +164,19 @@ impl fmt::Display for Caution {
                  the approximation is not the best of its kind yet; use fewer hidden units, or \
                  --inference mcmc"
             ),
+            Caution::ModeOfAllRows => write!(
+                f,
+                "the mode was found with all rows, those that are left out included, so that these figures are \
+                 too good; find it without them: --method kfold"
+            ),
+            Caution::HyperparameterWeights { effective_size, draws, pareto_shape, limit } => {
+                write!(
+                    f,
+                    "{draws} weighted draws of the hyperparameters are worth only {effective_size:.0} (Pareto \
+                 k {pareto_shape:.2}, trusted up to {limit:.2}): they stand for the posterior roughly; \
+                 fit with --inference mcmc"
+                )
+            }
             Caution::FewWeights { effective_size, draws } => write!(
                 f,
                 "{draws} weighted draws are worth only {effective_size:.1}: the approximation is far \

@@ -13,12 +13,14 @@ mod display;
 mod effective_size;
 mod energy;
 mod fourier;
+pub(crate) mod importance;
 mod interval;
 mod kolmogorov_smirnov;
 mod mixing;
 mod monitor;
 mod monte_carlo_error;
 mod multivariate;
+pub(crate) mod pareto;
 mod potential_scale_reduction;
 mod rank;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use serde::Serialize;
 
 use super::conditioned::needs_ensemble;
-use super::{Conditioned, Prepared, fit_evidence};
+use super::{Conditioned, HyperparameterFindings, Prepared, fit_evidence, hyperparameters};
 use crate::approximate::{
     Approximation, Criteria, CurvePoint, Ensemble, EnsembleFindings, EnsembleOptions, Estimation,
     EvidenceError, ImportanceSample, Linearised, NormalAtMode, PointAtMode, ScaleFound,
@@ -37,6 +37,16 @@ pub enum ApproximationError {
     /// There is no mode.
     #[error(transparent)]
     Evidence(#[from] EvidenceError),
+    /// There is no mode of the hyperparameters of a process.
+    #[error(
+        "none of {climbs} climbs ended at a mode of the hyperparameters about which their density can be \
+         told; is a prior flat up to a wall (log-uniform)? Give it another family, or fit with \
+         --inference mcmc"
+    )]
+    NoMode {
+        /// Climbs.
+        climbs: usize,
+    },
 }
 
 /// An approximation that was found for a posterior.
@@ -57,6 +67,8 @@ pub struct FittedApproximation<'p> {
 pub enum ApproximationFindings {
     /// At a mode.
     Mode(Box<ModeFindings>),
+    /// Of the hyperparameters of a process.
+    Hyperparameters(Box<HyperparameterFindings>),
     /// Of an ensemble of networks.
     Ensemble {
         /// What ensemble learning found.
@@ -139,6 +151,9 @@ impl Prepared {
                 of_ensemble(Ensemble::learn(network, &EnsembleOptions::default(), seed)?)
             }
             Conditioned::Network(network) if is_at_mode => search(&network.regularised()?, STARTS)?,
+            Conditioned::Process(process) if is_at_mode => {
+                hyperparameters::of_process(process, inference, seed, threads)?
+            }
             // One mode, wherever the search begins.
             Conditioned::Linear(linear) if inference != InferenceChoice::Mcmc => {
                 search(&linear.regularised()?, 1)?

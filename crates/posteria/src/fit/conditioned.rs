@@ -72,7 +72,11 @@ impl Conditioned {
                 }
             }
             ModelKind::Gp => {
-                Conditioned::Process(Box::new(GaussianProcess::new(spec)?.condition(data, test)?))
+                let process = Box::new(GaussianProcess::new(spec)?.condition(data, test)?);
+                if is_at_mode {
+                    process.hyperparameters()?;
+                }
+                Conditioned::Process(process)
             }
             ModelKind::Mixture => {
                 let posterior = Mixture::new(spec)?.condition(data, sampling.seed())?;

@@ -71,4 +71,5 @@ mod calibration;
 mod no_allocation;
 
 /// Same numbers on any number of threads, after any interruption.
+mod process_approximations;
 mod reproducibility;

@@ -8,6 +8,7 @@ use posteria::data::{Dataset, Targets};
 use posteria::evidence::posterior_alone;
 use posteria::fit::{Conditioned, Prepared};
 
+use super::super::foreign;
 use crate::args::EvidenceMethod;
 use crate::context::Context;
 use crate::failure::{Classify, Failure, Result};
@@ -41,7 +42,8 @@ impl Subject {
         let run = open(path)?;
         let draws = run.draws_of_variables().running()?;
         if draws.draws > 0 {
-            let inference = self.spec.sampling.inference();
+            // The specification here is that of the posterior, however draws were found.
+            let inference = foreign::inference(&run);
             verdict::repeat(path, &draws, inference, run.approximation(), &context.warnings);
         }
         Ok(())

@@ -82,7 +82,7 @@ pub fn gather(
             folder.display()
         )));
     }
-    let inference = spec.sampling.inference();
+    let (inference, kind) = (spec.sampling.inference(), spec.model.kind);
     let mut summary = summarize(&draws, &SummaryOptions::default());
     if inference != InferenceChoice::Mcmc {
         // Independent draws converge by themselves, and members of a committee are no chain.
@@ -102,7 +102,7 @@ pub fn gather(
     let mut gathered = Gathered {
         name: folder.display().to_string(),
         draws: draws.chains * draws.draws,
-        verdict: verdict::verdict(&draws, (&summary, looked.as_ref()), inference, doubts),
+        verdict: verdict::verdict(&draws, (&summary, looked.as_ref()), (inference, kind), doubts),
         predictions: Predictions::default(),
         row_note: None,
         selection,

@@ -3,7 +3,7 @@
 use posteria::caution::Caution;
 use posteria::diagnose::{Summary, divergences};
 use posteria::draws::Draws;
-use posteria::model::spec::InferenceChoice;
+use posteria::model::spec::{InferenceChoice, ModelKind};
 use posteria_report::Level;
 use posteria_report::sections::{Doubt, Verdict};
 
@@ -24,7 +24,7 @@ const MANY: usize = 10;
 pub fn verdict(
     draws: &Draws,
     (summary, looked): (&Summary, Option<&Looked>),
-    inference: InferenceChoice,
+    (inference, kind): (InferenceChoice, ModelKind),
     others: Vec<Doubt>,
 ) -> Verdict {
     let doubts: Vec<Doubt> = of_draws(summary, looked).into_iter().chain(others).collect();
@@ -47,7 +47,7 @@ pub fn verdict(
             (vec![fact("members", text::committee(draws.draws))], "No warnings")
         }
         _ => {
-            let words = draws_words(inference, total).unwrap_or_default();
+            let words = draws_words(inference, kind, total).unwrap_or_default();
             (
                 vec![fact("draws", words)],
                 "No warnings, but an approximation cannot tell how far it is from the posterior",

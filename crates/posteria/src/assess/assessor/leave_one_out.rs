@@ -8,7 +8,9 @@ use super::{AssessError, Assessed, Assessor, Found, Refit, Repair, Subsample};
 use crate::assess::{
     ImportanceError, LeaveOneOut, PointwiseLoo, RowSample, RowUtilities, Sampled, Smoothing,
 };
+use crate::caution::Caution;
 use crate::fit::PosteriorPredictive;
+use crate::model::spec::InferenceChoice;
 
 /// Draws, evenly spaced, that the utilities of rows outside the sample are approximated with.
 const APPROXIMATION_DRAWS: NonZero<usize> = NonZero::new(32).expect("not zero");
@@ -71,7 +73,10 @@ impl<R: Refit> Assessor<'_, R> {
             }
             matched.retain(|row| !refitted.contains(row));
         }
-        let cautions = loo.cautions.clone();
+        let mut cautions = loo.cautions.clone();
+        if self.fit.prepared.spec.sampling.inference() == InferenceChoice::Map {
+            cautions.push(Caution::ModeOfAllRows);
+        }
         let failing = bad(&loo).iter().filter(|row| !refitted.contains(row)).count();
         let assessed = self.assessed(evaluated, cautions);
         Ok(Assessed { loo: Some(loo), matched, refitted, failing, ..assessed })

@@ -28,6 +28,7 @@ mod conditioned;
 pub mod covariance;
 mod error;
 mod evaluator;
+mod hyperparameter_density;
 mod hyperparameters;
 mod input_sets;
 mod integrated;
@@ -54,5 +55,6 @@ mod sweep;
 mod tests;
 mod updates;
 
+pub use hyperparameter_density::HyperparameterDensity;
 pub use posterior::GpPosterior;
 pub use spec::GaussianProcess;

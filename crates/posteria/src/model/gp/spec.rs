@@ -79,6 +79,7 @@ impl GaussianProcess {
     /// | `prior.mean.fixed` | 10 | standard deviation of the mean function's coefficients |
     /// | `hyperparameters.KIND`, `.residual` | | a known value in place of a prior |
     /// | `residual.*` | | as for networks, without `sharing = "covariance"` |
+    /// | `sampling.inference` | `"mcmc"` | `"laplace"`, `"map"` of the hyperparameters |
     /// | `sampling.kernel` | `"auto"` | `"auto"`, `"hmc"`, `"nuts"` |
     /// | `sampling.latents` | `"auto"` | classes: `"auto"`, `"elliptical"`, `"metropolis"` |
     /// | `sampling.start` | `"dispersed"` | `"dispersed"`, `"prior"` |
@@ -189,11 +190,14 @@ impl GaussianProcess {
             self.residual.complete(spec.residual.get_or_insert_default());
         }
         self.priors.complete(spec, self);
-        spec.sampling.inference = Some(InferenceChoice::Mcmc);
-        spec.sampling.kernel = Some(self.moves.kernel);
-        spec.sampling.start = Some(self.moves.start);
-        if task != Task::Regression {
-            spec.sampling.latents = Some(self.moves.latents);
+        let inference = spec.sampling.inference();
+        spec.sampling.inference = Some(inference);
+        if inference == InferenceChoice::Mcmc {
+            spec.sampling.kernel = Some(self.moves.kernel);
+            spec.sampling.start = Some(self.moves.start);
+            if task != Task::Regression {
+                spec.sampling.latents = Some(self.moves.latents);
+            }
         }
         // A task that only the targets told must pass the same checks as one that was written.
         GaussianProcess::new(spec).map(|_| ())

@@ -12,11 +12,13 @@ pub enum InferenceChoice {
     #[default]
     Mcmc,
     /// By a normal distribution about a mode of the weights, with the scales re-estimated by the
-    /// evidence framework.
+    /// evidence framework; of a Gaussian process by draws of the hyperparameters about their modes,
+    /// weighted by their density.
     Laplace,
     /// By the distribution of a family that comes nearest to it from below.
     Variational,
-    /// By its mode alone, the penalised maximum of the likelihood.
+    /// By its mode alone, the penalised maximum of the likelihood; of a Gaussian process that of the
+    /// logarithms of the hyperparameters, functions integrated out.
     Map,
     /// Network: not at all; `draws` networks trained with early stopping take its place.
     Committee,
@@ -46,7 +48,9 @@ impl InferenceChoice {
     pub fn models(self) -> &'static [ModelKind] {
         match self {
             InferenceChoice::Mcmc => &[ModelKind::Linear, ModelKind::Mlp, ModelKind::Gp],
-            InferenceChoice::Laplace | InferenceChoice::Map => &[ModelKind::Linear, ModelKind::Mlp],
+            InferenceChoice::Laplace | InferenceChoice::Map => {
+                &[ModelKind::Linear, ModelKind::Mlp, ModelKind::Gp]
+            }
             InferenceChoice::Variational => &[ModelKind::Mlp, ModelKind::Mixture, ModelKind::Pca],
             InferenceChoice::Committee => &[ModelKind::Mlp],
         }

@@ -161,6 +161,9 @@ impl SamplingSpec {
     /// Independent draws of an approximation in all chains, unless a number is given.
     pub const INDEPENDENT: usize = 1000;
 
+    /// The same of a Gaussian process: fewer, since each takes the cube of the rows to predict.
+    pub const INDEPENDENT_OF_PROCESS: usize = 400;
+
     /// The usual numbers of a way without Markov chains: no warm-up, and as many draws as are usual
     /// of an approximation, as a committee has members, or the one mode.
     /// For [`InferenceChoice::Mcmc`] those of [`SamplingSpec::usual`].
@@ -170,7 +173,9 @@ impl SamplingSpec {
             InferenceChoice::Mcmc => return usual,
             InferenceChoice::Laplace | InferenceChoice::Variational => {
                 let chains = SamplingSpec::default().chains;
-                (chains, Self::INDEPENDENT / chains)
+                let is_process = kind == ModelKind::Gp;
+                let all = if is_process { Self::INDEPENDENT_OF_PROCESS } else { Self::INDEPENDENT };
+                (chains, all / chains)
             }
             InferenceChoice::Map => (1, 1),
             InferenceChoice::Committee => (1, Self::MEMBERS),
@@ -352,8 +357,8 @@ mod tests {
     #[test]
     fn approximations_have_draws_and_no_moves() {
         use InferenceChoice::{Laplace, Map, Mcmc};
-        let of = |choice| SamplingSpec::of_inference(choice, ModelKind::Gp, 5);
-        assert_eq!(of(Mcmc), SamplingSpec { seed: 5, ..SamplingSpec::usual(ModelKind::Gp) });
+        let of = |choice| SamplingSpec::of_inference(choice, ModelKind::Mlp, 5);
+        assert_eq!(of(Mcmc), SamplingSpec { seed: 5, ..SamplingSpec::usual(ModelKind::Mlp) });
         assert_eq!(of(Laplace).plan().unwrap(), Plan::new(4, 0, 250));
         assert!(SamplingSpec { chains: 3, ..of(Laplace) }.plan().is_ok());
         assert_eq!(of(Map).plan().unwrap(), Plan::new(1, 0, 1));

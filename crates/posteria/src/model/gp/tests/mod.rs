@@ -3,6 +3,7 @@
 mod calibration_classes;
 mod calibration_regression;
 pub(super) mod classes;
+mod hyperparameters;
 mod input_sets;
 mod joint_distribution;
 mod leave_one_out;

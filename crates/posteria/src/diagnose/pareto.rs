@@ -1,7 +1,7 @@
 //! Fit a generalised Pareto distribution to the tail of importance ratios.
 
 /// Fewest exceedances that a tail is fitted to.
-pub(super) const FEWEST_EXCEEDANCES: usize = 5;
+pub(crate) const FEWEST_EXCEEDANCES: usize = 5;
 
 /// The generalised Pareto distribution of exceedances x > 0, density
 /// (1/σ) (1 + k x/σ)^(-1/k - 1). It has 1/k finite moments; for k ≤ 0 all of them.

@@ -139,6 +139,10 @@ impl Blas {
     }
 }
 
+// SAFETY: a handle may be used by any thread, by one at a time, that has made its device its own; who
+// uses one has exclusive access.
+unsafe impl Send for Blas {}
+
 impl Drop for Blas {
     fn drop(&mut self) {
         // SAFETY: the handle is cuBLAS's own and not used afterwards.

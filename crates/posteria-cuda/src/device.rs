@@ -132,6 +132,12 @@ impl Device {
         self.stream.synchronize().map_err(CudaError::driver("waiting for the GPU"))
     }
 
+    /// Whether so many bytes leave half of what is free.
+    pub(crate) fn has_plenty(&self, bytes: usize) -> bool {
+        let bound = self.bind().is_ok();
+        bound && self.context.mem_get_info().is_ok_and(|(free, _)| 2 * bytes <= free)
+    }
+
     /// An error unless so many bytes are free.
     pub(crate) fn ensure_free(&self, what: &'static str, bytes: usize) -> Result<(), CudaError> {
         let asking = CudaError::driver("asking for free memory");

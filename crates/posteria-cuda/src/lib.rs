@@ -4,6 +4,8 @@
 //! serves machines with and without a GPU: [`devices`] says what is there, [`Device::open`] takes
 //! one. Kernels are CUDA source text; what was compiled is kept in a folder ([`Cache`]).
 //!
+//! [`CudaAccelerators`] is what a program brings to the library, so that specifications may ask for a device.
+//!
 //! | module | what it computes |
 //! |---|---|
 //! | [`gp`] | the density of real targets with a Gaussian process integrated out, and its gradient |
@@ -14,6 +16,7 @@
 //! blocks a launch has. What the device computes is defined by plain Rust beside it:
 //! [`mlp::Reference`] and the covariance functions of [`posteria`]; [`self_test()`] compares them.
 
+mod accelerator;
 mod blas;
 mod cache;
 mod compiler;
@@ -26,6 +29,7 @@ mod report;
 mod self_test;
 mod solver;
 
+pub use accelerator::{CudaAccelerator, CudaAccelerators};
 pub use cache::Cache;
 pub use device::{Device, DeviceInfo, devices};
 pub use error::CudaError;

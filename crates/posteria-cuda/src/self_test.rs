@@ -1,5 +1,7 @@
 //! Compare what the device computes with what the CPU computes.
 
+mod process;
+
 use std::sync::Arc;
 
 use posteria::model::gp::covariance::{Covariance, Function};
@@ -8,6 +10,7 @@ use posteria::random::{Purpose, Seed, Stream};
 use posteria_linalg::{Cholesky, Matrix};
 use serde::Serialize;
 
+use self::process::process_checks;
 use crate::gp::GpDensity;
 use crate::mlp::{
     GroupScale, MlpFold, MlpLikelihood, MlpModel, MlpOptions, MlpSampler, Reference, ResidualScale,
@@ -66,6 +69,9 @@ pub fn self_test(device: &Arc<Device>) -> Result<Vec<Check>, CudaError> {
     // The default, for sizes that doubling ends at and begins with, and of several block rows.
     for rows in [1, 32, 33, 64, 600, 1601] {
         gp_checks(device, &mut checks, ("constant+linear+squared-exponential", rows))?;
+    }
+    for rows in [33, 215, 600] {
+        process_checks(device, &mut checks, ("constant+linear+matern-5/2", rows))?;
     }
     for likelihood in [
         MlpLikelihood::Normal,

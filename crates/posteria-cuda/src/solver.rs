@@ -72,6 +72,10 @@ impl Solver {
     }
 }
 
+// SAFETY: a handle may be used by any thread, by one at a time, that has made its device its own; who
+// uses one has exclusive access.
+unsafe impl Send for Solver {}
+
 impl Drop for Solver {
     fn drop(&mut self) {
         // SAFETY: the handle is cuSOLVER's own and not used afterwards.

@@ -114,3 +114,59 @@ extern "C" __global__ void total(const double *tiles, int count, double *out) {
   }
   if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
 }
+
+// The lower half of a matrix among some rows in increasing order: a block per column.
+extern "C" __global__ void gather(const double *matrix, const int *rows, int count, double *out, int n) {
+  const int j = blockIdx.x;
+  for (int i = threadIdx.x; i < count; i += 256) out[(size_t)j * count + i] = i < j ? 0.0 : matrix[(size_t)rows[j] * n + rows[i]];
+}
+
+// I - A + epsilon I in place of A, the lower half.
+extern "C" __global__ void open_up(double *matrix, double epsilon, int n) {
+  if (blockIdx.x < blockIdx.y) return;
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  for (int y = threadIdx.y; y < 32; y += 8) {
+    const int j = blockIdx.y * 32 + y;
+    if (i < n && j <= i) matrix[(size_t)j * n + i] = (i == j ? 1.0 + epsilon : 0.0) - matrix[(size_t)j * n + i];
+  }
+}
+
+// W^1/2 K(X, X*), a column for each of m new rows.
+extern "C" __global__ void cross(const double *x, const double *other, const double *parameters, const double *roots, double *out, int n, int m) {
+  __shared__ double h[PARAMETERS];
+  for (int p = threadIdx.y * 32 + threadIdx.x; p < PARAMETERS; p += 256) h[p] = parameters[p];
+  __syncthreads();
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i >= n) return;
+  double a[INPUTS];
+#pragma unroll
+  for (int k = 0; k < INPUTS; k++) a[k] = x[(size_t)k * n + i];
+  for (int y = threadIdx.y; y < 32; y += 8) {
+    const int j = blockIdx.y * 32 + y;
+    if (j < m) out[(size_t)j * n + i] = roots[i] * covariance(a, other + j, m, h);
+  }
+}
+
+// Of every column c with its whitened form v: c'b and v'v, always in the same order.
+extern "C" __global__ void sums_of_columns(const double *columns, const double *whitened, const double *b, double *out, int n) {
+  __shared__ double products[256], squares[256];
+  const size_t first = (size_t)blockIdx.x * n;
+  double product = 0.0, square = 0.0;
+  for (int i = threadIdx.x; i < n; i += 256) {
+    product = fma(columns[first + i], b[i], product);
+    square = fma(whitened[first + i], whitened[first + i], square);
+  }
+  products[threadIdx.x] = product;
+  squares[threadIdx.x] = square;
+  for (int s = 128; s; s >>= 1) {
+    __syncthreads();
+    if (threadIdx.x < s) {
+      products[threadIdx.x] += products[threadIdx.x + s];
+      squares[threadIdx.x] += squares[threadIdx.x + s];
+    }
+  }
+  if (threadIdx.x == 0) {
+    out[2 * blockIdx.x] = products[0];
+    out[2 * blockIdx.x + 1] = squares[0];
+  }
+}

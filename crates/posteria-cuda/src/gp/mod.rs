@@ -7,6 +7,9 @@
 //! then two products per level join neighbours, since
 //! \[L₁ 0; M L₂\]⁻¹ = \[L₁⁻¹ 0; -L₂⁻¹ M L₁⁻¹ L₂⁻¹\]. B⁻¹ = L⁻ᵀ L⁻¹ by block rows.
 
+mod derivatives;
+mod process;
+mod queries;
 mod source;
 
 use std::sync::Arc;
@@ -20,6 +23,9 @@ use crate::blas::{Blas, Place};
 use crate::device::{Device, kernel};
 use crate::error::expect_length;
 use crate::solver::Solver;
+
+pub(crate) use process::GpProcess;
+use queries::Columns;
 
 /// Rows of the triangles that doubling begins with.
 const LEAF: usize = 32;
@@ -52,6 +58,8 @@ pub struct GpDensity {
     /// Diagonals of L and B⁻¹, L⁻¹ W^½ y and b = B⁻¹ W^½ y of every target, derivatives.
     results: CudaSlice<f64>,
     results_here: Vec<f64>,
+    /// Room for questions about other rows, once there are any.
+    columns: Option<Columns>,
 }
 
 struct Kernels {
@@ -61,6 +69,10 @@ struct Kernels {
     invert_leaves: CudaFunction,
     add_up: CudaFunction,
     total: CudaFunction,
+    gather: CudaFunction,
+    open_up: CudaFunction,
+    cross: CudaFunction,
+    sums_of_columns: CudaFunction,
 }
 
 /// What [`GpDensity::evaluate`] finds.
@@ -110,10 +122,9 @@ impl GpDensity {
         }
         device.bind()?;
         let square = rows * rows;
-        let blocks = rows.div_ceil(LEAF);
-        let tiles = blocks * (blocks + 1) / 2 * parameters.max(1);
-        let numbers = 2 * square + tiles + rows * (inputs.columns() + 4 + 4 * targets);
-        device.ensure_free("a Gaussian process", numbers * NUMBER)?;
+        let tiles = GpDensity::tile_numbers(rows, parameters);
+        let bytes = GpDensity::bytes(covariance, inputs) + 4 * rows * targets * NUMBER;
+        device.ensure_free("a Gaussian process", bytes)?;
         let module = device.module(&source::source(covariance))?;
         let kernels = Kernels {
             fill: kernel(&module, "fill")?,
@@ -122,6 +133,10 @@ impl GpDensity {
             invert_leaves: kernel(&module, "invert_leaves")?,
             add_up: kernel(&module, "add_up")?,
             total: kernel(&module, "total")?,
+            gather: kernel(&module, "gather")?,
+            open_up: kernel(&module, "open_up")?,
+            cross: kernel(&module, "cross")?,
+            sums_of_columns: kernel(&module, "sums_of_columns")?,
         };
         let (blas, solver) = (Blas::open()?, Solver::open()?);
         let stream = &device.stream;
@@ -150,8 +165,22 @@ impl GpDensity {
             given_here: vec![0.0; given],
             results: take(results)?,
             results_here: vec![0.0; results],
+            columns: None,
             device: device.clone(),
         })
+    }
+
+    /// Numbers that the shares of all tiles in the derivatives take.
+    fn tile_numbers(rows: usize, parameters: usize) -> usize {
+        let blocks = rows.div_ceil(LEAF);
+        blocks * (blocks + 1) / 2 * parameters.max(1)
+    }
+
+    /// Bytes of the device's memory that a density takes, but for its targets.
+    fn bytes(covariance: &Covariance, inputs: &Matrix) -> usize {
+        let rows = inputs.rows();
+        let tiles = GpDensity::tile_numbers(rows, covariance.parameters().len());
+        (2 * rows * rows + tiles + rows * (inputs.columns() + 4)) * NUMBER
     }
 
     /// The value and its gradient at these log parameters of the covariance function, precisions
@@ -173,7 +202,8 @@ impl GpDensity {
         self.device.bind()?;
         self.give(log_parameters, precisions, targets)?;
         self.factorize()?;
-        self.invert()?;
+        self.invert_factor()?;
+        self.multiply_inverses()?;
         self.solve()?;
         self.differentiate()?;
         let reading = CudaError::driver("reading results");
@@ -269,8 +299,8 @@ impl GpDensity {
         Ok(())
     }
 
-    /// L⁻¹ in place of L, then B⁻¹.
-    fn invert(&mut self) -> Result<(), CudaError> {
+    /// L⁻¹ in place of L.
+    fn invert_factor(&mut self) -> Result<(), CudaError> {
         let (rows, n) = (self.rows, self.rows as i32);
         let config = LaunchConfig {
             grid_dim: (rows.div_ceil(LEAF) as u32, 1, 1),
@@ -291,6 +321,12 @@ impl GpDensity {
             }
             size *= 2;
         }
+        Ok(())
+    }
+
+    /// B⁻¹, after L⁻¹.
+    fn multiply_inverses(&mut self) -> Result<(), CudaError> {
+        let rows = self.rows;
         // Block rows of L⁻ᵀ L⁻¹; what is above the diagonal blocks is never read.
         let block = [128, 256, 1024][[1500, 7000].iter().filter(|most| rows > **most).count()];
         for first in (0..rows).step_by(block) {
@@ -332,54 +368,6 @@ impl GpDensity {
             let sizes = [lower, upper, lower];
             self.blas.multiply(sizes, (false, 1.0), [below, product, beside], (rows, pairs))
         }
-    }
-
-    fn solve(&mut self) -> Result<(), CudaError> {
-        let (rows, targets) = (self.rows, self.targets);
-        let natural = self.covariance.parameters().len().max(1);
-        let (given, results) = (address(&self.given), address(&self.results));
-        let place = |base: u64, numbers: usize| base + (numbers * NUMBER) as u64;
-        for target in 0..targets {
-            let scaled = place(given, natural + (1 + target) * rows);
-            let half = place(results, (2 + target) * rows);
-            let solved = place(results, (2 + targets + target) * rows);
-            let factor = address(&self.factor);
-            // SAFETY: the matrix has n rows, and there are n numbers at every place.
-            unsafe {
-                self.blas.apply(rows, false, [factor, scaled, half])?;
-                self.blas.apply(rows, true, [factor, half, solved])?;
-            }
-        }
-        Ok(())
-    }
-
-    fn differentiate(&mut self) -> Result<(), CudaError> {
-        let (rows, targets) = (self.rows, self.targets as i32);
-        let natural = self.covariance.parameters().len().max(1);
-        let blocks = rows.div_ceil(LEAF);
-        let (n, count) = (rows as i32, (blocks * (blocks + 1) / 2) as i32);
-        let tiles_of = self.tiles_of();
-        let stream = &self.device.stream;
-        let launching = CudaError::driver("computing derivatives");
-        let (parameters, rest) = self.given.split_at(natural);
-        let roots = rest.slice(..rows);
-        let (found, mut gradient) = self.results.split_at_mut(rows * (2 + 2 * self.targets));
-        let solved = found.slice(rows * (2 + self.targets)..);
-        let mut add_up = stream.launch_builder(&self.kernels.add_up);
-        add_up.arg(&self.points).arg(&parameters).arg(&roots).arg(&self.inverse);
-        add_up.arg(&solved).arg(&targets).arg(&mut self.tiles).arg(&n);
-        // SAFETY: arguments are those of the kernel, and all buffers have the lengths for n rows.
-        unsafe { add_up.launch(tiles_of) }.map_err(&launching)?;
-        let config = LaunchConfig {
-            grid_dim: (natural as u32, 1, 1),
-            block_dim: (256, 1, 1),
-            shared_mem_bytes: 0,
-        };
-        let mut total = stream.launch_builder(&self.kernels.total);
-        total.arg(&self.tiles).arg(&count).arg(&mut gradient);
-        // SAFETY: there is a share of every tile, and a slot for every parameter.
-        unsafe { total.launch(config) }.map_err(&launching)?;
-        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Linearised;
 use crate::draws::Layout;
+use crate::model::accelerator::AcceleratorError;
 use crate::model::{Evaluator, Posterior};
 use crate::predict::Predictor;
 use crate::random::Stream;
@@ -47,6 +48,10 @@ impl<'p> Independent<'p> {
 impl Posterior for Independent<'_> {
     fn layout(&self) -> &Layout {
         self.posterior.layout()
+    }
+
+    fn device_failure(&self) -> Option<&AcceleratorError> {
+        self.posterior.device_failure()
     }
 
     fn rows(&self) -> usize {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::draws::Layout;
+use crate::model::accelerator::AcceleratorError;
 use crate::model::{Evaluator, Posterior, StateDensity, Tempering};
 use crate::predict::Predictor;
 use crate::random::Stream;
@@ -66,6 +67,10 @@ impl Posterior for TemperedPosterior {
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
         self.posterior.predictor()
+    }
+
+    fn device_failure(&self) -> Option<&AcceleratorError> {
+        self.posterior.device_failure()
     }
 
     fn tempering(&self) -> Option<&dyn Tempering> {

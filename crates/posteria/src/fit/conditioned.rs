@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::PrepareError;
 use crate::approximate::{Ensemble, TemperedPosterior};
 use crate::data::{Dataset, Task};
+use crate::model::accelerator::Placement;
 use crate::model::gp::{GaussianProcess, GpPosterior};
 use crate::model::linear::{Linear, LinearPosterior};
 use crate::model::mixture::Mixture;
@@ -76,7 +77,7 @@ impl Conditioned {
                 if is_at_mode {
                     process.hyperparameters()?;
                 }
-                Conditioned::Process(process)
+                Conditioned::Process(Box::new(process.placed(sampling.device())))
             }
             ModelKind::Mixture => {
                 let posterior = Mixture::new(spec)?.condition(data, sampling.seed())?;
@@ -89,6 +90,19 @@ impl Conditioned {
                 Conditioned::Variational(Box::new(posterior), findings)
             }
         })
+    }
+}
+
+impl Conditioned {
+    /// Where it is computed.
+    pub fn placement(&self, sampling: &SamplingSpec) -> Placement {
+        let what = match self {
+            Conditioned::Process(process) => return process.placement().clone(),
+            Conditioned::Linear(_) => "linear models",
+            Conditioned::Network(_) | Conditioned::Tempered(_) => "networks",
+            Conditioned::Variational(..) => "models without a target",
+        };
+        Placement::without(sampling.device(), what)
     }
 }
 

@@ -78,6 +78,7 @@ impl Prepared {
     /// [`FitError`] if an approximation cannot be found, chains cannot start, or the work was
     /// cancelled before every chain had begun.
     pub fn fit(self, workers: &Workers) -> Result<Fit, FitError> {
+        self.check_device()?;
         let until = Until::new(&self.spec.sampling, Instant::now());
         let plan = Plan { draws: until.next(0), ..self.plan.clone() };
         let mut kept = InMemory::new(&*self.posterior, &plan);

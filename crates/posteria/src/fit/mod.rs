@@ -71,6 +71,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::draws::Draws;
 use crate::model::Posterior;
+use crate::model::accelerator::AcceleratorError;
+use crate::model::spec::DeviceChoice;
 use crate::random::Seed;
 use crate::sample::Plan;
 use crate::target::Infeasible;
@@ -108,6 +110,23 @@ pub enum FitError {
     /// The work was stopped by whoever watches it.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// The device that was asked for by name is not to be had.
+    #[error(
+        "device = \"{asked}\" in [sampling], but {why}; leave it to the processor with device = \"cpu\" \
+         (--device cpu), or let device = \"auto\" choose"
+    )]
+    NoDevice {
+        /// What was asked for.
+        asked: DeviceChoice,
+        /// Why not.
+        why: AcceleratorError,
+    },
+    /// The device failed while it was used.
+    #[error("the GPU failed: {failure}")]
+    DeviceFailed {
+        /// What it says.
+        failure: AcceleratorError,
+    },
     /// There are no more draws of what was fitted.
     #[error(
         "the fit holds the mode, one point; there are no more draws of it (inference laplace has as \
@@ -175,12 +194,15 @@ pub fn run(
                     Some(memory) => Chain::resume(posterior, plan, *index, memory),
                     None => Chain::start(posterior, plan, seed, *index),
                 };
-                match started {
+                match started.and_then(|started| device_lives(posterior).map(|()| started)) {
                     Ok(started) => chain.insert(started),
                     Err(error) => {
                         // The others need not go on: the run has no result without this chain.
                         failed.store(true, Ordering::Relaxed);
-                        return ControlFlow::Break(Err(error));
+                        // A chain that cannot start because the device is lost says so.
+                        return ControlFlow::Break(Err(device_lives(posterior)
+                            .err()
+                            .unwrap_or(error)));
                     }
                 }
             }
@@ -188,6 +210,11 @@ pub fn run(
         for _ in 0..SWEEPS_PER_TURN {
             if !chain.advance() {
                 return ControlFlow::Break(Ok(Outcome::Complete));
+            }
+            // Nothing is recorded of a sweep in which the device failed.
+            if let Err(error) = device_lives(posterior) {
+                failed.store(true, Ordering::Relaxed);
+                return ControlFlow::Break(Err(error));
             }
             if let ControlFlow::Break(()) = recorder.after_sweep(&chain.report(), chain) {
                 return ControlFlow::Break(Ok(Outcome::Interrupted));
@@ -202,6 +229,14 @@ pub fn run(
         }
     }
     Ok(all)
+}
+
+/// Whether all that the posterior evaluated can be used.
+fn device_lives(posterior: &dyn Posterior) -> Result<(), FitError> {
+    match posterior.device_failure() {
+        Some(failure) => Err(FitError::DeviceFailed { failure: failure.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// Runs all chains of `plan` and keeps the draws in memory.

@@ -8,6 +8,7 @@ use super::{ApproximationError, Cancelled, Conditioned, Workers};
 use crate::approximate::Linearised;
 use crate::draws::Draws;
 use crate::model::Posterior;
+use crate::model::accelerator::AcceleratorError;
 use crate::model::spec::{ModelKind, Spec};
 use crate::predict::{Family, Predictive, PredictiveTable, Predictor};
 use crate::random::Seed;
@@ -19,6 +20,14 @@ pub enum PredictError {
     /// The watch stopped the work.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// The device failed while it was used.
+    #[error(
+        "the GPU failed: {failure}; predict with device = \"cpu\" in [sampling] of the run's spec.toml"
+    )]
+    DeviceFailed {
+        /// What it says.
+        failure: AcceleratorError,
+    },
     /// A row without which the linearised outputs are not determined.
     #[error(
         "row {row} cannot be left out of the linearised network, which nothing else determines there; \
@@ -233,7 +242,10 @@ impl<'a> PosteriorPredictive<'a> {
                 }
             }
         })?;
-        Ok(PredictiveTable::join(&parts))
+        match self.posterior.device_failure() {
+            Some(failure) => Err(PredictError::DeviceFailed { failure: failure.clone() }),
+            None => Ok(PredictiveTable::join(&parts)),
+        }
     }
 
     /// What `job` says of each of the `count` rows of a table, the first of which has the number

@@ -13,6 +13,7 @@ use crate::data::{
 };
 use crate::draws::Draws;
 use crate::model::ModelError;
+use crate::model::accelerator::Placement;
 use crate::model::spec::{InferenceChoice, ModelKind, Spec, SpecError};
 use crate::sample::Plan;
 
@@ -130,6 +131,24 @@ impl Prepared {
 }
 
 impl Prepared {
+    /// Where the model is computed, and why there.
+    pub fn placement(&self) -> Placement {
+        self.posterior.placement(&self.spec.sampling)
+    }
+
+    /// Whether sampling may begin: not on a processor where a device was asked for by name.
+    ///
+    /// # Errors
+    /// [`FitError::NoDevice`] if that is not to be had.
+    pub fn check_device(&self) -> Result<(), FitError> {
+        match self.placement().missing() {
+            Some(why) => {
+                Err(FitError::NoDevice { asked: self.spec.sampling.device(), why: why.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Runs the chains of `plan`, trains the committee, or draws from the `approximation` that was
     /// found in place of chains; chains start from it where they are asked to. `memories` and
     /// `recorder` as in [`run`].

@@ -1,6 +1,6 @@
 //! Draw what the data might have been: from the posterior, and from the prior.
 
-use super::{FitError, PosteriorPredictive, Prepared, Workers};
+use super::{FitError, PosteriorPredictive, Prepared, Workers, device_lives};
 use crate::draws::{Draws, Role};
 use crate::model::Posterior;
 use crate::predict::{Family, Predictive};
@@ -102,6 +102,7 @@ impl Prepared {
             }
             values
         })?;
+        device_lives(posterior)?;
         let drawn = drawn.concat();
         let part = |first: usize| -> Vec<f64> {
             let draws = drawn.chunks_exact(width);

@@ -1,5 +1,6 @@
 //! From a specification and data to a posterior that can be sampled.
 
+pub mod accelerator;
 mod builders;
 mod capabilities;
 mod custom;
@@ -31,6 +32,7 @@ pub use symmetry::Symmetry;
 use std::ops::Range;
 use std::sync::Arc;
 
+use self::accelerator::AcceleratorError;
 use crate::draws::Layout;
 use crate::predict::Predictor;
 use crate::random::Stream;
@@ -77,6 +79,12 @@ pub trait Posterior: Send + Sync {
     /// What predicts the targets of new rows from draws; `None` if there is nothing to predict.
     /// Built once per thread; owns its buffers.
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
+        None
+    }
+
+    /// Why nothing that this is computed by can be used any more, if it cannot: an accelerator that was
+    /// lost. Whatever was evaluated since is not a number, or infeasible.
+    fn device_failure(&self) -> Option<&AcceleratorError> {
         None
     }
 

@@ -22,6 +22,9 @@ mod means;
 /// Who may import whom, and how long a file may be.
 mod layers;
 
+/// Processes that an accelerator computes.
+mod accelerator;
+
 /// Chains that begin where others ended.
 mod warm;
 

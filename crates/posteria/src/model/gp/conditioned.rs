@@ -36,7 +36,7 @@ pub(super) struct Conditioned<'p> {
 
 impl<'p> Conditioned<'p> {
     pub(super) fn new(posterior: &'p GpPosterior) -> Self {
-        let GpPosterior { covariance, inputs, jitter, .. } = posterior;
+        let GpPosterior { covariance, inputs, .. } = posterior;
         let precisions = match &posterior.observed {
             Observed::Real(residual) => residual.targets.len(),
             _ => 0,
@@ -45,7 +45,7 @@ impl<'p> Conditioned<'p> {
         Conditioned {
             posterior,
             state: Vec::new(),
-            marginal: Marginal::new(covariance, inputs, *jitter),
+            marginal: Marginal::of_posterior(posterior),
             log_parameters: vec![0.0; parameters],
             precisions: vec![0.0; precisions],
             factor: Cholesky::identity(inputs.rows()),
@@ -133,6 +133,9 @@ impl<'p> Conditioned<'p> {
         variances: &mut [f64],
     ) -> Result<(), Infeasible> {
         self.ready(function)?;
+        if self.marginal.device().is_some() {
+            return self.predict_on_device(inputs, means, variances);
+        }
         let mut cross = Matrix::zeros(inputs.rows(), self.posterior.row_count());
         self.marginal.at(inputs, &mut cross, variances);
         matrix_vector(&cross, &self.alpha, means);
@@ -141,6 +144,26 @@ impl<'p> Conditioned<'p> {
             let column = columns.column(new);
             // Rounding must not make a variance negative.
             *variance = (*variance - dot(column, column)).max(0.0);
+        }
+        Ok(())
+    }
+
+    /// As [`Conditioned::predict`], by a device, of the function that everything is ready for.
+    fn predict_on_device(
+        &mut self,
+        inputs: &Matrix,
+        means: &mut [f64],
+        variances: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        self.marginal.variances_at(inputs, variances);
+        let Some((device, log_parameters)) = self.marginal.device() else { return Ok(()) };
+        // α = W^½ b.
+        let solved: Vec<f64> =
+            self.alpha.iter().enumerate().map(|(row, a)| a / self.marginal.root(row)).collect();
+        let mut known = vec![0.0; inputs.rows()];
+        device.predict(log_parameters, &solved, inputs, (means, &mut known))?;
+        for (variance, known) in variances.iter_mut().zip(&known) {
+            *variance = (*variance - known).max(0.0);
         }
         Ok(())
     }

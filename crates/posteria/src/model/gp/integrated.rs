@@ -100,12 +100,12 @@ pub(super) struct IntegratedEvaluator<'p> {
 
 impl<'p> IntegratedEvaluator<'p> {
     pub(super) fn new(posterior: &'p GpPosterior, residual: &'p Residual) -> Self {
-        let GpPosterior { covariance, inputs, jitter, fitted_rows, test, .. } = posterior;
+        let GpPosterior { covariance, inputs, fitted_rows, test, .. } = posterior;
         let test_rows = test.as_ref().map_or(0, |test| test.inputs.rows());
         IntegratedEvaluator {
             posterior,
             residual,
-            marginal: Marginal::new(covariance, inputs, *jitter),
+            marginal: Marginal::of_posterior(posterior),
             log_parameters: vec![0.0; covariance.parameters().len()],
             precisions: vec![0.0; residual.targets.len()],
             solved: vec![0.0; inputs.rows()],

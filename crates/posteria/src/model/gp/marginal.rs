@@ -8,9 +8,11 @@
 //! [Rasmussen & Williams 2006, §3.4.3]. The eigenvalues of B are at least 1 whatever W, so that
 //! rows without any weight, as at inverse temperature 0, need no special care.
 
-use posteria_linalg::{Cholesky, Matrix};
+use posteria_linalg::{Cholesky, Matrix, symmetric_rank_k};
 
 use super::covariance::{Covariance, Evaluator};
+use super::on_device::DevicePoint;
+use super::posterior::GpPosterior;
 use crate::random::Stream;
 use crate::target::Infeasible;
 
@@ -32,6 +34,8 @@ pub(super) struct Marginal<'p> {
     diagonal: Vec<f64>,
     /// Whether `roots` and `prior` are those of `factor`.
     factorized: bool,
+    /// What has everything of the size of a square in place of the above.
+    device: Option<Box<DevicePoint<'p>>>,
 }
 
 impl<'p> Marginal<'p> {
@@ -47,6 +51,26 @@ impl<'p> Marginal<'p> {
             inverse: Matrix::zeros(0, 0),
             diagonal: Vec::new(),
             factorized: false,
+            device: None,
+        }
+    }
+
+    /// On the device of the posterior, if it has one.
+    pub(super) fn of_posterior(posterior: &'p GpPosterior) -> Self {
+        let GpPosterior { covariance, inputs, jitter, device, .. } = posterior;
+        let Some(device) = device else { return Marginal::new(covariance, inputs, *jitter) };
+        let rows = inputs.rows();
+        Marginal {
+            covariance: covariance.evaluator(inputs),
+            jitter_variance: jitter * jitter,
+            log_parameters: vec![f64::NAN; covariance.parameters().len()],
+            prior: Matrix::zeros(0, 0),
+            roots: vec![f64::NAN; rows],
+            factor: Cholesky::identity(0),
+            inverse: Matrix::zeros(0, 0),
+            diagonal: vec![f64::NAN; rows],
+            factorized: false,
+            device: Some(Box::new(DevicePoint::new(device, rows))),
         }
     }
 
@@ -58,6 +82,9 @@ impl<'p> Marginal<'p> {
         self.log_parameters.copy_from_slice(log_parameters);
         self.factorized = false;
         self.covariance.set(log_parameters);
+        if self.device.is_some() {
+            return;
+        }
         self.covariance.fill(&mut self.prior);
         for row in 0..self.prior.rows() {
             self.prior[(row, row)] += self.jitter_variance;
@@ -79,6 +106,11 @@ impl<'p> Marginal<'p> {
             return Ok(());
         }
         self.factorized = false;
+        if let Some(device) = &mut self.device {
+            device.factorize(&self.log_parameters, precisions)?;
+            self.factorized = true;
+            return Ok(());
+        }
         let matrix = self.factor.matrix_mut();
         for (index, root) in self.roots.iter().enumerate() {
             let from = &self.prior.column(index)[index..];
@@ -95,9 +127,35 @@ impl<'p> Marginal<'p> {
         Ok(())
     }
 
-    /// The factor of B.
-    pub(super) fn factor(&self) -> &Cholesky {
-        &self.factor
+    /// Writes the lower half of (B⁻¹)_SS for some rows S: `columns` is room, without columns for all rows.
+    ///
+    /// # Errors
+    /// [`Infeasible`] if a device failed.
+    pub(super) fn inverse_among(
+        &self,
+        rows: &[usize],
+        columns: &mut Matrix,
+        block: &mut Matrix,
+    ) -> Result<(), Infeasible> {
+        if let Some(device) = &self.device {
+            return device.inverse_among(&self.log_parameters, rows, block);
+        }
+        if columns.columns() == 0 {
+            self.factor.inverse(block);
+            return Ok(());
+        }
+        columns.values_mut().fill(0.0);
+        for (column, row) in rows.iter().enumerate() {
+            columns[(*row, column)] = 1.0;
+        }
+        self.factor.solve_lower_matrix(columns);
+        symmetric_rank_k(columns, block);
+        Ok(())
+    }
+
+    /// The device, if one computes this, and the point that it is asked about.
+    pub(super) fn device(&self) -> Option<(&DevicePoint<'p>, &[f64])> {
+        self.device.as_deref().map(|device| (device, &self.log_parameters[..]))
     }
 
     /// The root of the precision of a row.
@@ -107,11 +165,17 @@ impl<'p> Marginal<'p> {
 
     /// -½ log |B|.
     pub(super) fn log_volume(&self) -> f64 {
+        if let Some(device) = &self.device {
+            return device.log_volume();
+        }
         -0.5 * self.factor.log_determinant()
     }
 
     /// Writes b = B⁻¹ W^½ y; returns yᵀ W^½ b.
     pub(super) fn solve(&self, targets: &[f64], solved: &mut [f64]) -> f64 {
+        if let Some(device) = &self.device {
+            return device.solve(&self.log_parameters, targets, solved);
+        }
         for ((slot, target), root) in solved.iter_mut().zip(targets).zip(&self.roots) {
             *slot = root * target;
         }
@@ -123,6 +187,9 @@ impl<'p> Marginal<'p> {
 
     /// Finds B⁻¹ for [`Marginal::gradient`] and [`Marginal::inverse_diagonal`].
     pub(super) fn invert(&mut self) {
+        if let Some(device) = &self.device {
+            return device.inverse_diagonal(&self.log_parameters, &mut self.diagonal);
+        }
         self.make_room();
         self.factor.inverse(&mut self.inverse);
         for (row, slot) in self.diagonal.iter_mut().enumerate() {
@@ -141,6 +208,9 @@ impl<'p> Marginal<'p> {
 
     /// Finds only the diagonal of B⁻¹, for [`Marginal::inverse_diagonal`].
     pub(super) fn invert_diagonal(&mut self) {
+        if let Some(device) = &self.device {
+            return device.inverse_diagonal(&self.log_parameters, &mut self.diagonal);
+        }
         self.make_room();
         self.factor.inverse_diagonal(&mut self.inverse, &mut self.diagonal);
     }
@@ -154,6 +224,9 @@ impl<'p> Marginal<'p> {
     /// of the covariance function, after [`Marginal::invert`]; `solved` has b_t of every target t,
     /// one after the other. With R = W^½ B⁻¹ W^½ and α = W^½ b they are ½ tr((Σ ααᵀ - R) ∂K).
     pub(super) fn gradient(&mut self, solved: &[f64], gradient: &mut [f64]) {
+        if let Some(device) = &self.device {
+            return device.gradient(&self.log_parameters, solved, gradient);
+        }
         let rows = self.roots.len();
         let targets = (solved.len() / rows) as f64;
         let (roots, inverse) = (&self.roots, &self.inverse);
@@ -217,11 +290,16 @@ impl<'p> Marginal<'p> {
         }
     }
 
+    /// Writes K(x*, x*) + J² of new rows.
+    pub(super) fn variances_at(&mut self, inputs: &Matrix, diagonal: &mut [f64]) {
+        self.covariance.diagonal(inputs, diagonal);
+        diagonal.iter_mut().for_each(|variance| *variance += self.jitter_variance);
+    }
+
     /// Writes K(x*, X) and K(x*, x*) + J² of new rows.
     pub(super) fn at(&mut self, inputs: &Matrix, cross: &mut Matrix, diagonal: &mut [f64]) {
         self.covariance.cross(inputs, cross);
-        self.covariance.diagonal(inputs, diagonal);
-        diagonal.iter_mut().for_each(|variance| *variance += self.jitter_variance);
+        self.variances_at(inputs, diagonal);
     }
 
     /// Turns K(x*, X) into L⁻¹ W^½ K(X, x*), L the factor of B: its columns have the square
@@ -230,7 +308,10 @@ impl<'p> Marginal<'p> {
         let mut scaled = Matrix::from_fn(self.roots.len(), cross.rows(), |row, new| {
             self.roots[row] * cross[(new, row)]
         });
-        self.factor.solve_lower_matrix(&mut scaled);
+        match &self.device {
+            Some(device) => device.whiten(&self.log_parameters, &mut scaled),
+            None => self.factor.solve_lower_matrix(&mut scaled),
+        }
         scaled
     }
 }

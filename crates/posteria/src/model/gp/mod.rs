@@ -38,6 +38,7 @@ mod logistic_normal;
 mod marginal;
 mod neighbours;
 mod observed;
+mod on_device;
 mod open;
 mod posterior;
 mod predictor;

@@ -1,5 +1,6 @@
 //! Hold the targets of a process, and their likelihood given latent values.
 
+use crate::data::{Dataset, Targets};
 use crate::density::special::{log_normal_cdf, log_sum_exp, log1p_exp, logistic, normal_cdf};
 use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
@@ -87,6 +88,15 @@ pub(super) fn log_probability(link: Link, sign: f64, latent: f64) -> f64 {
 /// Log probability of class `code` given the functions of all classes.
 pub(super) fn log_softmax(classes: &[f64], code: usize) -> f64 {
     classes[code] - log_sum_exp(classes)
+}
+
+/// Standardised targets o·n + i, class codes or counts.
+pub(super) fn answers(data: &Dataset) -> Vec<f64> {
+    match &data.targets {
+        Targets::Real { values, .. } => values.values().to_vec(),
+        Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
+        Targets::Counts { values, .. } => values.clone(),
+    }
 }
 
 #[cfg(test)]

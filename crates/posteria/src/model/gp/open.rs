@@ -1,8 +1,9 @@
 //! Draw what hyperparameters leave open at training rows.
 
-use posteria_linalg::{Cholesky, Matrix, symmetric_rank_k};
+use posteria_linalg::{Cholesky, Matrix};
 
 use super::marginal::Marginal;
+use super::on_device::DevicePoint;
 use crate::random::Stream;
 use crate::target::Infeasible;
 
@@ -46,16 +47,12 @@ impl Open {
         stream: &mut Stream,
         means: &mut [f64],
     ) -> Result<(), Infeasible> {
-        if rows.len() == self.columns.rows() {
-            marginal.factor().inverse(&mut self.covariance);
-        } else {
-            self.columns.values_mut().fill(0.0);
-            for (column, row) in rows.iter().enumerate() {
-                self.columns[(*row, column)] = 1.0;
-            }
-            marginal.factor().solve_lower_matrix(&mut self.columns);
-            symmetric_rank_k(&self.columns, &mut self.covariance);
+        if let (Some((device, log_parameters)), true) =
+            (marginal.device(), rows.len() == self.columns.rows())
+        {
+            return add_at_all(marginal, (device, log_parameters), stream, means);
         }
+        marginal.inverse_among(rows, &mut self.columns, &mut self.covariance)?;
         for column in 0..rows.len() {
             for value in &mut self.covariance.column_mut(column)[column..] {
                 *value = -*value;
@@ -79,4 +76,30 @@ impl Open {
         }
         Err(failure)
     }
+}
+
+/// The same at all rows, by a device.
+fn add_at_all(
+    marginal: &Marginal<'_>,
+    (device, log_parameters): (&DevicePoint<'_>, &[f64]),
+    stream: &mut Stream,
+    means: &mut [f64],
+) -> Result<(), Infeasible> {
+    let mut normal = vec![0.0; means.len()];
+    stream.fill_normal(&mut normal);
+    let (mut failure, mut epsilon) = (Infeasible::NotFinite, 0.0);
+    for relative in RELATIVE_JITTERS {
+        epsilon += relative;
+        let mut values = normal.clone();
+        match device.draw_open(log_parameters, epsilon, &mut values) {
+            Ok(()) => {
+                for (row, (mean, value)) in means.iter_mut().zip(&values).enumerate() {
+                    *mean += value / marginal.root(row);
+                }
+                return Ok(());
+            }
+            Err(infeasible) => failure = infeasible,
+        }
+    }
+    Err(failure)
 }

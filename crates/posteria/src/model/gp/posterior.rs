@@ -11,7 +11,8 @@ use super::hyperparameters::Hyperparameters;
 use super::integrated::IntegratedEvaluator;
 use super::layout::{layout, read};
 use super::neighbours::{NeighbourEvaluator, Neighbours};
-use super::observed::{Contrasts, Observed};
+use super::observed::{Contrasts, Observed, answers};
+use super::on_device::OnDevice;
 use super::predictor::GpPredictor;
 use super::process::Process;
 use super::spec::{GaussianProcess, Known, Moves};
@@ -19,6 +20,7 @@ use super::updates::ResidualUpdate;
 use super::{start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
+use crate::model::accelerator::{AcceleratorError, Placement};
 use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::selection::Selection;
@@ -71,6 +73,9 @@ pub struct GpPosterior {
     pub(super) answers: Vec<f64>,
     pub(super) test: Option<TestRows>,
     pub(super) selection: Option<Selection>,
+    pub(super) placement: Placement,
+    /// What computes densities in place of the processor.
+    pub(super) device: Option<OnDevice>,
     /// Modes of the hyperparameters that move together, functions integrated out: looked for when
     /// chains begin.
     pub(super) modes: Vec<OnceLock<Modes>>,
@@ -198,6 +203,8 @@ impl GaussianProcess {
             answers: answers(data),
             test,
             selection,
+            placement: Placement::Cpu,
+            device: None,
             layout: Layout::new(),
         };
         posterior.layout = layout(&posterior, data);
@@ -243,15 +250,6 @@ impl GpPosterior {
     /// Whether states and draws hold the latent values.
     pub(super) fn keeps_latents(&self) -> bool {
         self.observed.needs_latents()
-    }
-}
-
-/// Standardised targets o·n + i, class codes or counts.
-fn answers(data: &Dataset) -> Vec<f64> {
-    match &data.targets {
-        Targets::Real { values, .. } => values.values().to_vec(),
-        Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
-        Targets::Counts { values, .. } => values.clone(),
     }
 }
 
@@ -303,6 +301,10 @@ impl Posterior for GpPosterior {
 
     fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
         Some(Box::new(GpPredictor::new(self, &self.layout)))
+    }
+
+    fn device_failure(&self) -> Option<&AcceleratorError> {
+        self.device.as_ref().and_then(OnDevice::failure)
     }
 
     fn tempering(&self) -> Option<&dyn Tempering> {

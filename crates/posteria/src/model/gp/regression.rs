@@ -45,7 +45,7 @@ impl<'p> Density<'p> {
         let GpPosterior { covariance, inputs, jitter, neighbours, .. } = posterior;
         let zeros = || vec![0.0; inputs.rows()];
         match neighbours {
-            None => Density::Exact(Marginal::new(covariance, inputs, *jitter)),
+            None => Density::Exact(Marginal::of_posterior(posterior)),
             Some(neighbours) => Density::Neighbours {
                 marginal: NeighbourMarginal::new(neighbours, covariance, inputs, *jitter),
                 variances: zeros(),

@@ -7,6 +7,7 @@
 mod basis;
 pub(super) mod checks;
 mod data;
+mod device;
 mod dof;
 mod enough;
 mod error;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use basis::{BasisError, BasisSpec};
 pub use data::{DataSpec, MissingPolicy};
+pub use device::{DeviceChoice, DeviceError};
 pub use dof::{Dof, DofAbove, DofValues, Unknown};
 pub use enough::{TimeBudget, TimeError};
 pub use error::SpecError;

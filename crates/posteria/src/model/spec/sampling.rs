@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    InferenceChoice, KernelChoice, LatentsChoice, ModelKind, SpecError, StartChoice, TimeBudget,
+    DeviceChoice, InferenceChoice, KernelChoice, LatentsChoice, ModelKind, SpecError, StartChoice,
+    TimeBudget,
 };
 use crate::random::Seed;
 use crate::sample::{Adapt, Plan, Stage};
@@ -74,6 +75,9 @@ pub struct SamplingSpec {
     /// [`SamplingSpec::LOG_LIK_LIMIT`] if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_lik_limit: Option<f64>,
+    /// Where the model is computed; by the processor if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceChoice>,
 }
 
 impl Default for SamplingSpec {
@@ -99,6 +103,7 @@ impl Default for SamplingSpec {
             latents: None,
             inverse_temperature: None,
             log_lik_limit: None,
+            device: None,
         }
     }
 }

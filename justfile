@@ -28,7 +28,10 @@ validate *arguments:
 test-cuda:
     cargo test -p posteria-cuda -- --nocapture
 
-# How fast a GPU is, beside JAX (if it is installed) in the same run.
+# How fast a GPU is, beside JAX (if it is installed) in the same run; and fits from the command line by CPU and GPU.
 bench-cuda:
     cargo build --release -p posteria-cuda --example speed
+    cargo build --release
     python3 bench/cuda.py target/release/examples/speed
+    python3 bench/devices.py measure target/release/posteria target/device-times.json
+    python3 bench/devices.py draw target/device-times.json docs/figures/gpu-times.svg

@@ -135,7 +135,7 @@ pub enum Command {
     /// Say which GPUs this machine has, and whether they compute what the CPU computes
     ///
     /// The test compiles kernels, which takes half a minute the first time; they are kept in
-    /// posteria/kernels in the cache folder of the user. Fits run on the CPU.
+    /// posteria/kernels in the cache folder of the user. Fits use a GPU with --device.
     #[command(after_help = "Example:\n  posteria device")]
     Device,
     /// Print a completion script for a shell

@@ -6,6 +6,7 @@ use posteria::fit::{Prepared, encode_test};
 use posteria::model::spec::Spec;
 use posteria_store::{FitFolderError, Run};
 
+use crate::device::tell_of_read;
 use crate::failure::{Classify, Failure, Result, folder_failure};
 use crate::prepare::{prepare, read_table};
 
@@ -20,16 +21,19 @@ pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> R
     if let Some(table) = data {
         let prepared = prepare(spec.clone(), table)?;
         let is_own = prepared.posterior.layout().reads(run.layout());
+        tell_of_read(&prepared);
         return if is_own { Ok(prepared) } else { Err(others()) };
     }
-    run.prepared(spec.clone()).map_err(|error| match error {
+    let prepared = run.prepared(spec.clone()).map_err(|error| match error {
         FitFolderError::NoData => Failure::bad_input(format!(
             "{shown} was made by a posteria that did not keep the data in the run folder; say which \
              table it was fitted to with --data FILE"
         )),
         FitFolderError::OtherDraws => others(),
         error => folder_failure(error),
-    })
+    })?;
+    tell_of_read(&prepared);
+    Ok(prepared)
 }
 
 /// What a run was begun with, from its own folder: for tables that cannot be read a second time.

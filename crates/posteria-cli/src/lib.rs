@@ -10,6 +10,7 @@ mod chains;
 mod commands;
 mod context;
 mod decide;
+mod device;
 mod disk;
 mod failure;
 mod file;
@@ -29,8 +30,10 @@ mod warning;
 mod words;
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use clap::Parser;
+use posteria_cuda::{Cache, CudaAccelerators};
 
 use crate::args::Cli;
 
@@ -38,6 +41,7 @@ use crate::args::Cli;
 /// exit code: 0, 1 if it failed, 2 for bad input, 3 for doubtful results if that is to be strict about,
 /// and 128 plus the signal that interrupted it.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    posteria::model::accelerator::bring(Arc::new(CudaAccelerators::new(Cache::of_user())));
     let typed: Vec<OsString> = arguments.into_iter().collect();
     let cli = match Cli::try_parse_from(&typed) {
         Ok(cli) => cli,

@@ -54,6 +54,11 @@ impl Output {
     }
 }
 
+/// Prints one line of news on stderr, also when quiet.
+pub fn news(text: &str) {
+    note(&one_line(text));
+}
+
 /// Prints one line about an error on stderr.
 pub fn error(text: &str) {
     note(&format!("{ERROR}error:{ERROR:#} {}", one_line(text)));

@@ -64,7 +64,8 @@ pub fn sample(
         let after: usize = run.chain_iterations().iter().sum();
         Timing::add(path, seconds, after.saturating_sub(before))?;
     }
-    let Sampled { stopped, attained, cut, .. } = sampled?;
+    let Sampled { stopped, attained, cut, .. } =
+        sampled.map_err(|failure| with_device_advice(failure, prepared, path))?;
     if stopped == Stopped::Interrupted {
         let counts = run.chain_draws();
         let [fewest, most] =
@@ -85,6 +86,20 @@ pub fn sample(
     let report = FitReport::new(prepared, path, of, known, workers.threads);
     let report = report.after(run.extent().warmup, seconds).warmed_up(cut);
     Ok(report.stopped(until.goal, stopped))
+}
+
+/// A failure of the chains, with the way out if a device was lost.
+fn with_device_advice(failure: Failure, prepared: &Prepared, path: &Path) -> Failure {
+    match failure {
+        Failure::Running(error) if prepared.posterior.device_failure().is_some() => {
+            let run = path.display();
+            Failure::Running(anyhow::anyhow!(
+                "{error}; what was drawn before is kept: go on with posteria resume {run}, with --device cpu \
+                 if the GPU does not come back"
+            ))
+        }
+        other => other,
+    }
 }
 
 /// Opens a run folder for reading.

@@ -12,7 +12,7 @@ use crate::lock::{LOCK, Lock};
 use crate::staging::vacant;
 
 /// What posteria writes into a run folder: the run itself, and what commands keep beside it.
-const OWN: [&str; 15] = [
+const OWN: [&str; 16] = [
     CHECKPOINT,
     DRAWS,
     SPEC,
@@ -27,6 +27,7 @@ const OWN: [&str; 15] = [
     "nested",
     "selection.json",
     "sets",
+    "device.json",
     "time.json",
 ];
 

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::Args;
-use posteria::model::spec::{BasisSpec, TimeBudget};
+use posteria::model::spec::{BasisSpec, DeviceChoice, TimeBudget};
 
 use super::choices::{
     Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
@@ -21,6 +21,7 @@ Examples:
   posteria fit claims.csv --target claims --exposure years --residual negative-binomial --out runs/claims
   posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
   posteria fit houses.csv --target price --model gp --out runs/process
+  posteria fit houses.csv --target price --model gp --device auto --out runs/process-on-gpu
   posteria fit co2.csv --target ppm --covariance \"periodic(month)*se(year)+linear\" --out runs/co2
   posteria fit houses.csv --target price --model mlp --inference committee --out runs/committee
   posteria fit houses.csv --target price --model mlp --inference laplace --out runs/evidence
@@ -259,6 +260,14 @@ pub struct Fit {
     /// need again from draws and data. Gaussian processes always keep them.
     #[arg(long, value_name = "MB", help_heading = SAMPLING)]
     pub log_lik_limit: Option<f64>,
+
+    /// Where the model is computed: auto, cpu, cuda, or cuda:N for GPU number N [default: cpu]
+    ///
+    /// A GPU does Gaussian processes of real targets with normal residuals; it pays from some hundred
+    /// rows on. What it does not do the CPU does, and the fit says so; auto takes a GPU where there is one
+    /// and it pays. `posteria device` says what is there.
+    #[arg(long, value_name = "DEVICE", help_heading = SAMPLING)]
+    pub device: Option<DeviceChoice>,
 
     /// Inference method [default: mcmc; mixture, pca: variational]
     #[arg(long, value_enum, value_name = "METHOD")]

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use posteria::model::spec::TimeBudget;
+use posteria::model::spec::{DeviceChoice, TimeBudget};
 
 /// Continue a run exactly where it stopped, or extend it.
 ///
@@ -35,6 +35,13 @@ pub struct Resume {
     /// The data file, if it was moved; its content must be the same
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+
+    /// Go on elsewhere: auto, cpu, cuda, or cuda:N for GPU number N [default: as before]
+    ///
+    /// A run goes on bit for bit on the same kind of chip only; elsewhere it has other draws of the
+    /// same posterior from here on.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<DeviceChoice>,
 }
 
 /// Show the posterior: means, intervals, Monte Carlo errors.

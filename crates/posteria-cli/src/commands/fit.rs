@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use posteria::fit::{Prepared, Stopped, Until};
+use posteria::model::accelerator::Placement;
 use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
 use posteria_store::{Added, RunFolder};
 
 use super::Context;
 use crate::args;
+use crate::device::{self, RunDevice};
 use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::file::write_whole;
 use crate::fitted::prepare_kept;
@@ -43,6 +45,10 @@ pub(super) fn print(report: &FitReport, context: &Context) -> Result<()> {
 
 /// Warns of a fit that will take long, before it begins.
 pub(super) fn warn_of_size(prepared: &Prepared, plan: &Plan, context: &Context) -> Result<()> {
+    // What a GPU takes was asked of it before.
+    if matches!(prepared.placement(), Placement::Device(_)) {
+        return Ok(());
+    }
     let warning = size::check(prepared, plan, context.threads)?;
     warning.into_iter().for_each(|warning| context.warn_at_once(warning));
     Ok(())
@@ -57,12 +63,14 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
         RunFolder::check_place(out, job.replace).map_err(store_failure)?;
     }
     let prepared = prepare(job.spec, &job.data)?;
+    prepared.check_device().bad_input()?;
     let draws = prepared.spec.sampling.expected_draws(prepared.spec.model.kind);
     let expected = Plan { draws, ..prepared.plan.clone() };
     warn_of_size(&prepared, &expected, context)?;
     disk::tell(&prepared, &expected, context.output);
     let words = Words::new(&prepared);
     let Some(out) = job.out else {
+        tell_device(&prepared, context);
         prepared.cautions.iter().for_each(|caution| context.warn(caution));
         let words = words.with_prior_functions(&prepared);
         if let Some(doubt) = words.prior_doubt() {
@@ -73,10 +81,18 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
     };
     let told = if job.verbose { words.render() } else { words.short() };
     context.output.message(told.trim_end());
+    tell_device(&prepared, context);
     let until = Until::new(&prepared.spec.sampling, started);
     let to = (&*out, job.replace);
     let report = run(&prepared, to, (until, job.followed_by), context)?;
     Ok(Some((out, report)))
+}
+
+/// Says what computes the model, if that was asked for.
+fn tell_device(prepared: &Prepared, context: &Context) {
+    if let Some(words) = prepared.placement().words() {
+        context.output.message(&words);
+    }
 }
 
 /// Samples what was prepared into a new run folder, in place of a run that is there if that is
@@ -98,6 +114,7 @@ fn run(
     let writer = begin((prepared, plan), found, out, &interrupt)?;
     let words = Words::new(prepared).render();
     write_whole(&out.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
+    RunDevice::keep(prepared, out)?;
     let report = sample(
         (prepared, found),
         (plan, until, followed_by),
@@ -126,6 +143,7 @@ pub(super) fn joined(
     let interrupt = Interrupt::listen().running()?;
     let words = Words::new(&prepared).render();
     write_whole(&path.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
+    RunDevice::keep(&prepared, path)?;
     add_predictive(&prepared, path, &interrupt, context)?;
     let draws = run.draws_of_variables().running()?;
     let found = (&draws, run.approximation());
@@ -182,7 +200,8 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let started = Instant::now();
     let path = &arguments.run;
     let run = open(path)?;
-    let spec = spec_of((path, &run))?;
+    let mut spec = spec_of((path, &run))?;
+    spec.sampling.device = device::resumed(path, &spec.sampling, arguments.device);
     let table = arguments.data.clone().or_else(|| spec.data.path.clone().map(Into::into));
     let prepared = match table {
         Some(table) if table.exists() => prepare(spec, &table)?,
@@ -196,6 +215,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
         // The table came from standard input.
         None => prepare_kept(spec, (path, &run))?,
     };
+    device::check_resumed(path, &prepared, arguments.device)?;
     let (own, kind) = (prepared.spec.sampling, prepared.spec.model.kind);
     let draws = arguments.draws.map(NonZero::get);
     let asked = own.resumed(draws, arguments.ess, arguments.time, kind);
@@ -268,6 +288,8 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let found = prepared.approximation(context.threads)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
+    tell_device(&prepared, context);
+    RunDevice::keep(&prepared, path)?;
     let both = (&prepared, found.as_ref());
     let report = sample(both, (&plan, until, 0), (path, writer), &context.watched(&interrupt))?;
     add_predictive(&prepared, path, &interrupt, context)?;

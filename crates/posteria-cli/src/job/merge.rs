@@ -38,6 +38,8 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if flags.header || flags.no_header {
         spec.data.header = Some(flags.header);
     }
+    // Whatever the method, and whatever becomes of its numbers.
+    let device = spec.sampling.device;
     let kind = spec.model.kind;
     if let Some(kind) = flags.model {
         spec.model.kind = match kind {
@@ -115,6 +117,7 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         spec.residual.get_or_insert_default().by = Some(flags.residual_by.clone());
     }
     merge_sampling(spec, flags, seed);
+    spec.sampling.device = flags.device.or(device);
 }
 
 /// The usual numbers of one kind of model become those of another.

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::findings::Findings;
 use crate::advice::Advice;
 use crate::approximation;
+use crate::device::RunDevice;
 use crate::text;
 use crate::warning::{Warning, Warnings};
 
@@ -40,6 +41,9 @@ pub struct FitReport {
     stopped: Stopped,
     seconds: f64,
     seed: u64,
+    /// What computed the model, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<RunDevice>,
     /// What an approximation found besides draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     approximation: Option<serde_json::Value>,
@@ -120,6 +124,7 @@ impl FitReport {
             stopped: Stopped::Asked,
             seconds: 0.0,
             seed: prepared.spec.sampling.seed,
+            device: RunDevice::of(prepared),
             approximation: approximation.and_then(|json| serde_json::from_str(json).ok()),
             lines: match approximation::draws_words(inference, kind, draws.draws * draws.chains) {
                 Some(draws) => format!("{draws}\n{}", approximation::words(approximation)),

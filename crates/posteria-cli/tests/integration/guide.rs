@@ -142,7 +142,7 @@ fn the_chapter_about_arviz_runs() {
 /// With a GPU or without.
 #[test]
 fn the_chapter_about_gpus_runs() {
-    run("docs/guide/gpu.md", &[]);
+    run("docs/guide/gpu.md", &table());
 }
 
 #[test]

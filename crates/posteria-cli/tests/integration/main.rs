@@ -14,6 +14,8 @@ mod columns;
 mod networks;
 // Gaussian processes: poor data, refusals, dry runs, summaries.
 mod processes;
+// Where a model is computed.
+mod devices;
 // One fold or one chain of a larger job.
 mod units;
 // Work that is divided among machines.

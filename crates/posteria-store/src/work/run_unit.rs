@@ -87,11 +87,13 @@ impl WorkPlan {
             }
             Work::Chain { index } => {
                 let prepared = self.prepared(unit.run, read).map_err(failed)?;
+                prepared.check_device().map_err(|error| failed(error.into()))?;
                 let plan = Plan { chains: 1, first_chain: index, ..prepared.plan.clone() };
                 chains(&prepared, plan, folder, options).map_err(failed)
             }
             Work::Whole => {
                 let prepared = self.prepared(unit.run, read).map_err(failed)?;
+                prepared.check_device().map_err(|error| failed(error.into()))?;
                 chains(&prepared, prepared.plan.clone(), folder, options).map_err(failed)
             }
             Work::Temperatures | Work::Ladder { .. } => self.run_ladder((unit, folder), options),

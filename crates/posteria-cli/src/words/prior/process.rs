@@ -53,6 +53,7 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
     }
     spec.model.neighbours = None;
     let places_only = Dataset { inputs, targets, groups: None, offsets: None, ..data.clone() };
+    spec.sampling.device = None;
     let posterior = Conditioned::new(&spec, &places_only, None).ok()?;
     let layout = posterior.layout();
     let fitted = layout.of_role(Role::Fitted)?;

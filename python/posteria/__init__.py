@@ -22,7 +22,7 @@ from ._posteria import (
 from ._prior import prior_draws
 from ._results import Result
 from ._select import select
-from ._units import UnitsError
+from ._units import UnitsError, run_units
 from ._warnings import ConvergenceWarning, PosteriaWarning
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "load",
     "prior_draws",
     "psis_loo",
+    "run_units",
     "sample",
     "select",
 ]

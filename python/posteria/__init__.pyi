@@ -42,6 +42,7 @@ __all__ = [
     "load",
     "prior_draws",
     "psis_loo",
+    "run_units",
     "sample",
     "select",
 ]
@@ -233,7 +234,10 @@ def evidence(
     prior_weights: Mapping[str, float] | Sequence[float] | None = None,
     threads: int | None = None,
     progress: bool | None = None,
+    client: Any = None,
+    plan: _Path | None = None,
 ) -> Result: ...
+def run_units(plan: _Path, client: Any, *, progress: bool | None = None) -> None: ...
 def prior_draws(
     data: _Table,
     target: _Target | None = None,
@@ -321,7 +325,13 @@ class Fit:
         seed: int | None = None,
     ) -> Result: ...
     def check(self, *statistics: str) -> Result: ...
-    def evidence(self, methods: str | Sequence[str] = ("path",)) -> Result: ...
+    def evidence(
+        self,
+        methods: str | Sequence[str] = ("path",),
+        *,
+        client: Any = None,
+        plan: _Path | None = None,
+    ) -> Result: ...
     def save(self, path: _Path, *, force: bool = False) -> None: ...
     def report(self, path: _Path = "report.html") -> Path: ...
     def to_arviz(self) -> Any: ...

@@ -7,7 +7,7 @@ from ._options import by_holdout, by_kfold, by_loo
 from ._progress import working
 from ._results import Comparison, EvidenceComparison
 from ._table import as_table, labels_of
-from ._units import fitted_by
+from ._units import done_by, folds_of, ladders_of
 from ._warnings import warn
 
 
@@ -64,20 +64,30 @@ def compare(
     if method != "kfold" and (client is not None or plan is not None):
         raise _posteria.SpecificationError('only folds are fitted elsewhere: use method="kfold"')
     done, natives, asked = working(threads, progress), _natives(fits), json.dumps(asked)
-    with fitted_by((client, plan), natives, asked, progress) as folder:
+    with done_by((client, plan), folds_of(natives, asked), progress) as folder:
         found = _posteria.compare(natives, asked, utilities, table, difference, folder, done)
     found = Comparison.of_json(found)
     warn(found.warnings)
     return found
 
 
-def evidence(fits, methods=("path",), *, prior_weights=None, threads=None, progress=None):
+def evidence(
+    fits,
+    methods=("path",),
+    *,
+    prior_weights=None,
+    threads=None,
+    progress=None,
+    client=None,
+    plan=None,
+):
     """How probable each of the ``fits`` (a dictionary of names, or a list) is given the data, which are
     the same for all of them.
 
     Log evidences are found by ``methods``, the first of which counts (see :meth:`Fit.evidence`);
     ``prior_weights`` are those of the models, in any unit: a dictionary by name or a list, equal if
-    absent.
+    absent. With ``client`` and ``plan``, as :meth:`Fit.kfold` has them, the ladders of all models are run
+    elsewhere.
     """
     fits = _named(fits)
     methods = [methods] if isinstance(methods, str) else list(methods)
@@ -88,8 +98,9 @@ def evidence(fits, methods=("path",), *, prior_weights=None, threads=None, progr
             raise _posteria.SpecificationError(f"prior_weights are by the names of the fits: {names}")
         prior_weights = [prior_weights[name] for name in fits]
     weights = [] if prior_weights is None else [float(weight) for weight in prior_weights]
-    done = working(threads, progress)
-    found = _posteria.evidence_of_several(_natives(fits), methods, weights, done)
+    done, natives = working(threads, progress), _natives(fits)
+    with done_by((client, plan), ladders_of(natives, methods), progress) as folder:
+        found = _posteria.evidence_of_several(natives, methods, weights, folder, done)
     found = EvidenceComparison.of_json(found)
     warn(found.warnings)
     return found

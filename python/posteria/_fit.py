@@ -13,7 +13,7 @@ from ._predict import effects, is_stacked, predict
 from ._progress import working
 from ._results import Assessment, Evidence, PredictiveCheck, Result, frame
 from ._table import as_table, labels_of
-from ._units import fitted_by
+from ._units import done_by, folds_of, ladders_of
 from ._warnings import ConvergenceWarning, tell, warn, warn_of_draws, words
 
 #: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`.
@@ -285,7 +285,7 @@ class Fit(Drawn):
         utilities = [utility] if isinstance(utility, str) else list(utility or [])
         asked = json.dumps(method)
         natives = [("the fit", self._native)]
-        with fitted_by(away, natives, asked, self._progress) as plan:
+        with done_by(away, folds_of(natives, asked), self._progress) as plan:
             text = _posteria.assess(self._native, asked, utilities, test, plan, self._working())
         found = Assessment.of_json(text)
         rows = found.pop("pointwise")
@@ -313,10 +313,16 @@ class Fit(Drawn):
         warn(found.warnings)
         return found
 
-    def evidence(self, methods=("path",)):
-        """The log evidence log p(D | model), by each of these methods."""
+    def evidence(self, methods=("path",), *, client=None, plan=None):
+        """The log evidence log p(D | model), by each of these methods.
+
+        ``client`` and ``plan`` as in :meth:`kfold`: its workers run the ladders of temperatures.
+        """
         methods = [methods] if isinstance(methods, str) else list(methods)
-        found = Evidence.of_json(_posteria.evidence(self._native, methods, self._working()))
+        of = ladders_of([("the fit", self._native)], methods)
+        with done_by((client, plan), of, self._progress) as folder:
+            found = _posteria.evidence(self._native, methods, folder, self._working())
+        found = Evidence.of_json(found)
         warn(found.warnings)
         return found
 

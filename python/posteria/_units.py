@@ -1,5 +1,6 @@
-"""Fit folds on other machines, by a Dask client: units of a plan, which is a folder."""
+"""Have folds and ladders done on other machines, by a Dask client: units of a plan, which is a folder."""
 
+import asyncio
 import contextlib
 import hashlib
 import io
@@ -7,6 +8,7 @@ import json
 import shutil
 import tempfile
 import threading
+import time
 import uuid
 import zipfile
 from concurrent.futures import CancelledError
@@ -18,8 +20,10 @@ from ._warnings import tell
 
 #: How often a unit whose worker was lost, or that failed, is tried again.
 RETRIES = 2
-#: How often everything is sent again after all workers that had it were lost.
+#: How often everything is sent again after all workers that had it, or the scheduler, were lost.
 ROUNDS = 5
+#: How many seconds another scheduler is waited for.
+PATIENCE = 60
 
 
 class UnitsError(_posteria.PosteriaError):
@@ -40,12 +44,12 @@ class UnitsError(_posteria.PosteriaError):
 
 
 @contextlib.contextmanager
-def fitted_by(away, natives, asked, progress):
-    """Have the folds of these fits, by name, fitted by the workers of a client; the folder of their plan,
-    or ``None`` without a client.
+def done_by(away, make, progress):
+    """Have the units of a plan done by the workers of a client; the folder of the plan, or ``None`` without
+    a client.
 
-    ``away`` is the client, and a folder that keeps the plan; one that is there already is gone on with,
-    if it is of the same fits and folds.
+    ``away`` is the client, and a folder that keeps the plan; ``make`` makes the plan in a folder. One that
+    is there already is gone on with, if it is of the same work.
     """
     client, plan = away
     if client is None:
@@ -54,9 +58,12 @@ def fitted_by(away, natives, asked, progress):
         yield None
         return
     folder = Path(tempfile.mkdtemp(prefix="posteria-")) / "plan" if plan is None else Path(plan)
-    _begin(natives, asked, folder)
+    _begin(make, folder)
     try:
         _work(client, folder, progress)
+        # What is to be done next may depend on what was found.
+        while _posteria.next_stage(folder):
+            _work(client, folder, progress)
     except KeyboardInterrupt:
         tell(f"what is done is kept; go on with plan={str(folder)!r}")
         raise
@@ -65,81 +72,141 @@ def fitted_by(away, natives, asked, progress):
         shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def _begin(natives, asked, folder):
+def folds_of(natives, asked):
+    """What makes a plan of the folds of these fits, by name."""
+    return lambda folder: _posteria.plan_folds(natives, asked, folder, (None, None))
+
+
+def ladders_of(natives, methods):
+    """What makes a plan of the ladders of their evidences."""
+    return lambda folder: _posteria.plan_ladders(natives, methods, folder, (None, None))
+
+
+def run_units(plan, client, *, progress=None):
+    """Have the units of a plan that ``posteria plan`` made done by the workers of a client
+    (``dask.distributed.Client``), those that are not done yet; ``posteria collect`` then puts together what
+    they found, or adds the next stage, of which the same call does the units."""
+    folder = Path(plan)
+    try:
+        _work(client, folder, progress)
+    except KeyboardInterrupt:
+        tell("what is done is kept; the same call goes on")
+        raise
+
+
+def _begin(make, folder):
     """Make the plan, unless it is there."""
-    working = (None, None)
     if not folder.exists():
-        _posteria.plan_folds(natives, asked, folder, working)
+        make(folder)
         return
     with tempfile.TemporaryDirectory() as scratch:
         again = Path(scratch) / "plan"
-        _posteria.plan_folds(natives, asked, again, working)
-        for name in ("plan.json", "units.jsonl"):
-            there = folder / name
-            if not there.is_file() or there.read_bytes() != (again / name).read_bytes():
-                raise _posteria.SpecificationError(
-                    f"{folder} is the plan of other work, or none; name another folder"
-                )
+        make(again)
+        if not _is_of(folder, again):
+            raise _posteria.SpecificationError(
+                f"{folder} is the plan of other work, or none; name another folder"
+            )
+
+
+def _is_of(there, begun):
+    """Whether the plan in a folder began as another one does."""
+    if not all((there / name).is_file() for name in ("plan.json", "units.jsonl")):
+        return False
+    try:
+        mine, its = (json.loads((it / "plan.json").read_bytes()) for it in (there, begun))
+    except ValueError:
+        return False
+    # Stages that were added since leave these as they were.
+    count = len(its["runs"])
+    for plan in (mine, its):
+        plan["runs"] = plan.get("runs", [])[:count]
+        for key in ("stages", "units", "divisions"):
+            plan.pop(key, None)
+    units, first = ((it / "units.jsonl").read_bytes() for it in (there, begun))
+    return mine == its and units.startswith(first)
 
 
 def _work(client, folder, progress):
     """Have all units done that are not; results come into the folder as they arrive."""
-    from distributed import as_completed
-
     units = json.loads(_posteria.plan_units(folder))
     pending = {unit["id"]: unit for unit in units if not unit["done"]}
     if not pending:
         return
-    show = shower(progress)
     packed = _packed(folder)
-    digest = hashlib.sha256(packed).hexdigest()
     failed = {}
-    for _ in range(ROUNDS):
-        if not pending:
-            break
-        # Once to every worker: units are many, and what they are of is the same.
-        data = client.scatter(packed, broadcast=True)
-        run = uuid.uuid4().hex[:8]
-        # Long ones first, so that none is left over in the end.
-        order = sorted(pending.values(), key=lambda unit: (-unit["cost"], unit["id"]))
-        futures = {
-            client.submit(
-                do,
-                data,
-                digest,
-                unit["id"],
-                key=f"posteria-{digest[:8]}-{unit['id']}-{run}",
-                priority=-rank,
-                retries=RETRIES,
-                pure=False,
-            ): unit
-            for rank, unit in enumerate(order)
-        }
-        try:
-            for future in as_completed(futures, loop=client.loop):
-                unit = futures[future]
-                if future.cancelled():
-                    # The workers that had the data are gone, or the scheduler is a new one.
-                    continue
-                try:
-                    result = future.result()
-                except CancelledError:
-                    continue
-                except Exception as error:
-                    failed[unit["what"]] = f"{type(error).__name__}: {error}"
-                else:
-                    _posteria.add_result(folder, unit["id"], result)
-                del pending[unit["id"]]
-                future.release()
-                if show:
-                    show("units", len(units) - len(pending), len(units), None, None)
-        finally:
-            client.cancel(list(futures))
-            if show:
-                show(None, 0, 0, None, None)
+    show = shower(progress)
+    try:
+        for _ in range(ROUNDS):
+            if not pending:
+                break
+            try:
+                _send(client, (folder, packed), (pending, failed, len(units)), show)
+            except (OSError, TimeoutError, asyncio.TimeoutError):
+                # The scheduler is gone. Another one may come in its place, without what this one knew.
+                _wait(client)
+    finally:
+        if show:
+            show(None, 0, 0, None, None)
     failed.update({unit["what"]: "its workers were lost" for unit in pending.values()})
     if failed:
         raise UnitsError(failed, folder, len(units))
+
+
+def _send(client, of, left, show):
+    """Send all pending units, and take those that come back off them."""
+    from distributed import as_completed
+
+    (folder, packed), (pending, failed, total) = of, left
+    digest = hashlib.sha256(packed).hexdigest()
+    # Once to every worker: units are many, and what they are of is the same.
+    data = client.scatter(packed, broadcast=True)
+    run = uuid.uuid4().hex[:8]
+    # Long ones first, so that none is left over in the end.
+    order = sorted(pending.values(), key=lambda unit: (-unit["cost"], unit["id"]))
+    futures = {
+        client.submit(
+            do,
+            data,
+            digest,
+            unit["id"],
+            key=f"posteria-{digest[:8]}-{unit['id']}-{run}",
+            priority=-rank,
+            retries=RETRIES,
+            pure=False,
+        ): unit
+        for rank, unit in enumerate(order)
+    }
+    try:
+        for future in as_completed(futures, loop=client.loop):
+            unit = futures[future]
+            if future.cancelled():
+                # The workers that had the data are gone, or the scheduler is a new one.
+                continue
+            try:
+                result = future.result()
+            except CancelledError:
+                continue
+            except Exception as error:
+                failed[unit["what"]] = f"{type(error).__name__}: {error}"
+            else:
+                _posteria.add_result(folder, unit["id"], result)
+            del pending[unit["id"]]
+            future.release()
+            if show:
+                show("units", total - len(pending), total, None, None)
+    finally:
+        with contextlib.suppress(OSError, TimeoutError):
+            client.cancel(list(futures))
+
+
+def _wait(client):
+    """Wait until there is a scheduler with a worker, but not for ever."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and client.status != "closed":
+        with contextlib.suppress(OSError, TimeoutError, asyncio.TimeoutError):
+            if client.status == "running" and client.nthreads():
+                return
+        time.sleep(0.1)
 
 
 def _packed(folder):

@@ -13,7 +13,7 @@ Made from the docstrings, which `help` shows too; [Using posteria from Python](p
 SECTIONS = {
     "Fitting": ["fit", "Fit", "load", "prior_draws"],
     "Models and priors": ["Model", "Linear", "MLP", "GP", "Mixture", "PCA", "Prior"],
-    "Comparing and choosing": ["compare", "evidence", "select"],
+    "Comparing and choosing": ["compare", "evidence", "select", "run_units"],
     "Densities and log likelihoods of your own": ["sample", "Chains", "psis_loo"],
     "Results, warnings, errors": [
         "Result",

@@ -1,7 +1,13 @@
-"""Folds that a real scheduler has fitted by processes of its own: the numbers of one machine."""
+"""Units that a real scheduler has done by processes of its own: the numbers of one machine."""
 
+import contextlib
+import json
 import os
+import shutil
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -18,10 +24,10 @@ FEW = {"chains": 2, "warmup": 20, "draws": 10, "progress": False}
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A scheduler and two workers, each a process, on the loopback address."""
+    """A scheduler and four workers, each a process, on the loopback address."""
     alone = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(
-        n_workers=2, host="127.0.0.1", silence_logs="CRITICAL", **alone
+        n_workers=4, host="127.0.0.1", silence_logs="CRITICAL", **alone
     ) as cluster:
         yield cluster
 
@@ -29,7 +35,7 @@ def cluster():
 @pytest.fixture
 def client(cluster):
     with distributed.Client(cluster, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(4, timeout=60)
         yield client
 
 
@@ -38,6 +44,16 @@ def fits(waves):
     return {
         "line": pt.fit(waves, "y", pt.Linear(residual="student-t"), **FEW),
         "net": pt.fit(waves, "y", pt.MLP(hidden=2), **FEW | {"chains": 1}),
+    }
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """Models of few rows, whose ladders are short."""
+    rows = {"x": np.arange(8.0), "y": np.arange(8.0) % 3}
+    return {
+        "known": pt.fit(rows, "y", pt.Linear(), **FEW),
+        "robust": pt.fit(rows, "y", pt.Linear(residual="student-t"), **FEW),
     }
 
 
@@ -59,31 +75,170 @@ def test_folds_by_workers_are_those_of_one_machine(fits, waves, client, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(fits, client, tmp_path):
-    done = []
+def first_result(plan):
+    """Waits until a plan has a result."""
+    results = plan / "results"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (results.is_dir() and list(results.glob("*.unit"))):
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def worker_killed(client, plan):
+    """A worker is killed as soon as there is a result."""
+    killed = []
 
     def kill():
-        """Kills a worker as soon as there is a result."""
-        results = tmp_path / "plan" / "results"
-        until = time.monotonic() + 60
-        while time.monotonic() < until and not (results.is_dir() and list(results.glob("*.unit"))):
-            time.sleep(0.01)
-        pid = next(iter(client.run(os.getpid).values()))
-        os.kill(pid, signal.SIGKILL)
-        done.append(pid)
+        first_result(plan)
+        killed.append(next(iter(client.run(os.getpid).values())))
+        os.kill(killed[0], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
-    asked = {"folds": 6, "repeats": 2}
-    found = fits["net"].kfold(**asked, client=client, plan=tmp_path / "plan")
+    yield
     killer.join()
-    assert done
+    assert killed
+
+
+def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(fits, client, tmp_path):
+    asked = {"folds": 6, "repeats": 2}
+    with worker_killed(client, tmp_path / "plan"):
+        found = fits["net"].kfold(**asked, client=client, plan=tmp_path / "plan")
     same(found, fits["net"].kfold(**asked))
     assert len(list((tmp_path / "plan" / "results").glob("*.unit"))) == 12
     # The plan has them all: no worker is asked.
     same(fits["net"].kfold(**asked, client="nobody", plan=tmp_path / "plan"), found)
     with pytest.raises(pt.SpecificationError, match="of other work"):
         fits["net"].kfold(5, client="nobody", plan=tmp_path / "plan")
+
+
+def test_a_comparison_has_the_same_bytes_however_it_is_divided(waves, client, command, tmp_path):
+    waves.to_csv(tmp_path / "waves.csv", index=False)
+    few = "--chains 1 --warmup 20 --draws 10 -q".split()
+    for model in ("linear", "mlp --hidden 2", "gp --relevance common"):
+        out = tmp_path / "runs" / model[:2]
+        command("fit", tmp_path / "waves.csv", "--target", "y", "--model", *model.split(), *few, "--out", out)
+    told = []
+    for way in ("alone", "xargs", "dask"):
+        here = tmp_path / way
+        shutil.copytree(tmp_path / "runs", here)
+        asked = ["compare", "li", "ml", "gp", "--method", "kfold", "--folds", 10]
+        if way != "alone":
+            command("plan", *asked, "-o", "plan", "-q", cwd=here)
+            asked = ["collect", "plan"]
+        if way == "xargs":
+            line = f"xargs -n 8 -P 2 {sys.executable} -m posteria run-unit plan -q < plan/order.txt"
+            subprocess.run(line, shell=True, check=True, cwd=here)
+        if way == "dask":
+            with worker_killed(client, here / "plan"):
+                pt.run_units(here / "plan", client, progress=False)
+        told.append(command(*asked, "--json", "-q", cwd=here))
+    assert told[0] == told[1] == told[2]
+    assert len(list((tmp_path / "dask" / "plan" / "results").glob("*.unit"))) == 30
+
+
+def test_a_choice_of_inputs_goes_from_stage_to_stage(waves, client, command, tmp_path):
+    waves.to_csv(tmp_path / "waves.csv", index=False)
+    search = ["select", "waves.csv", "--target", "y", "--chains", 2, "--warmup", 30, "--draws", 60]
+    search += ["--fold-draws", 20, "--seed", 2]
+    command("plan", *search, "--run", "there", "-o", "plan", "-q", cwd=tmp_path)
+    for _ in range(4):
+        pt.run_units(tmp_path / "plan", client, progress=False)
+        found = json.loads(command("collect", "plan", "--json", "-q", cwd=tmp_path))
+        if "stage" not in found:
+            break
+    alone = command(*search, "--out", "here", "--json", "-q", cwd=tmp_path)
+    alone = json.loads(alone)
+    assert (found.pop("run"), alone.pop("run")) == ("there", "here")
+    for it in (found, alone):
+        # They name the run, and how long it took.
+        del it["warnings"]
+    assert found == alone
+
+
+def test_ladders_by_workers_are_those_of_one_machine(client, tmp_path, tiny):
+    here = tiny["known"].evidence(["path", "bridge"])
+    plan = tmp_path / "plan"
+    same(tiny["known"].evidence(["path", "bridge"], client=client, plan=plan), here)
+    assert len(list((plan / "results").glob("*.unit"))) == 9, "temperatures, then ladders"
+    # Both stages are there: no worker is asked.
+    same(tiny["known"].evidence(["path", "bridge"], client="nobody", plan=plan), here)
+    with pytest.raises(pt.SpecificationError, match="of other work"):
+        tiny["known"].evidence("path", client="nobody", plan=plan)
+    both = pt.evidence(tiny, client=client)
+    same(both, pt.evidence(tiny))
+    with pytest.raises(pt.SpecificationError, match="none of these methods runs ladders"):
+        tiny["known"].evidence("exact", client="nobody")
+
+
+CLUSTER = """
+import sys, time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None,
+                      host="127.0.0.1", scheduler_port=int(sys.argv[1]), silence_logs=50):
+        print("ready", flush=True)
+        time.sleep(120)
+"""
+
+
+def test_a_scheduler_that_is_restarted_is_waited_for(fits, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "cluster.py").write_text(CLUSTER)
+
+    def start():
+        line = [sys.executable, tmp_path / "cluster.py", str(port)]
+        # A group of its own, so that all of it can be killed.
+        cluster = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        assert cluster.stdout.readline() == "ready\n"
+        return cluster
+
+    plan = tmp_path / "plan"
+    clusters = [start()]
+
+    def restart():
+        first_result(plan)
+        os.killpg(clusters[0].pid, signal.SIGKILL)
+        clusters.append(start())
+
+    restarter = threading.Thread(target=restart)
+    try:
+        with distributed.Client(f"tcp://127.0.0.1:{port}", set_as_default=False) as client:
+            restarter.start()
+            found = fits["net"].kfold(8, client=client, plan=plan)
+            restarter.join()
+    finally:
+        for cluster in clusters:
+            os.killpg(cluster.pid, signal.SIGKILL)
+            cluster.wait()
+    assert len(clusters) == 2
+    same(found, fits["net"].kfold(8))
+
+
+def test_ctrl_c_keeps_what_is_finished(fits, client, tmp_path):
+    plan = tmp_path / "plan"
+    results = plan / "results"
+
+    def interrupt():
+        first_result(plan)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    asked = {"folds": 12, "repeats": 2}
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.warns(match="what is done is kept"), pytest.raises(KeyboardInterrupt):
+            fits["net"].kfold(**asked, client=client, plan=plan)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    kept = {it.name: it.stat().st_mtime_ns for it in results.glob("*.unit")}
+    assert 0 < len(kept) < 24
+    found = fits["net"].kfold(**asked, client=client, plan=plan)
+    after = {it.name: it.stat().st_mtime_ns for it in results.glob("*.unit")}
+    assert len(after) == 24 and kept.items() <= after.items(), "nothing is done again"
+    same(found, fits["net"].kfold(**asked))
 
 
 def damage():
@@ -117,6 +272,32 @@ def test_a_unit_that_always_fails_is_named_and_the_others_are_kept(fits, client,
     kept = sorted(it.name for it in (plan / "results").glob("*.unit"))
     assert kept == [f"00000{number}.unit" for number in (1, 3, 4)]
     same(fits["line"].kfold(4, client=client, plan=plan), fits["line"].kfold(4))
+
+
+def idle():
+    """From now on units are no work for this worker."""
+    from posteria import _units
+
+    _units.own, _units.do = _units.do, lambda packed, digest, unit: b""
+
+
+def test_many_units_of_no_work_cost_little(client, tmp_path, monkeypatch):
+    """What sending units and taking their results costs: of the client and the scheduler, both of which
+    are in this process. With as many units as ``POSTERIA_UNITS`` says."""
+    count, taken = int(os.environ.get("POSTERIA_UNITS", "300")), []
+    units = [{"id": it, "what": f"unit {it}", "cost": 1.0, "done": False} for it in range(1, count + 1)]
+    monkeypatch.setattr(_units._posteria, "plan_units", lambda folder: json.dumps(units))
+    monkeypatch.setattr(_units._posteria, "add_result", lambda folder, unit, result: taken.append(unit))
+    client.run(idle)
+    before = time.process_time()
+    try:
+        _units._work(client, tmp_path, False)
+    finally:
+        client.run(mend)
+    each = (time.process_time() - before) / count
+    print(f"{count} units of no work: {1000 * each:.2f} ms of CPU each")
+    assert sorted(taken) == list(range(1, count + 1)), "each once"
+    assert each < 0.15
 
 
 def test_results_of_other_work_are_refused(fits, tmp_path):

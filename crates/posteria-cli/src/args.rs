@@ -22,7 +22,7 @@ pub use predict::{By, ChainWeights, Choosing, DecisionRule, ModelWeights, Predic
 pub use read::{Diagnose, Export, ExportFormat, Resume, Summary, Verify};
 pub use report::Report;
 pub use select::{Choice, Select};
-pub use units::{Collect, Join, Plan, Planned, RunUnit, Script, Scripted};
+pub use units::{Collect, Join, Plan, Planned, PlannedSelect, RunUnit, Script, Scripted};
 
 use std::num::NonZero;
 use std::path::PathBuf;

@@ -21,6 +21,7 @@ use std::ffi::OsString;
 use std::num::NonZero;
 use std::thread;
 
+pub use self::units::do_unit;
 use crate::args::{Cli, Command};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -43,6 +44,7 @@ pub fn run(cli: Cli, typed: Vec<OsString>) -> Result<()> {
         strict: global.strict,
         warnings: Warnings::default(),
         typed: typed.into(),
+        elsewhere: None,
     };
     let done = dispatch(&cli.command, &context);
     if !matches!(done, Err(Failure::BadInput(_))) {

@@ -8,6 +8,7 @@ use posteria::fit::Workers;
 use posteria::random::Seed;
 use serde::Serialize;
 
+use crate::elsewhere::Elsewhere;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -29,6 +30,8 @@ pub struct Context {
     pub warnings: Warnings,
     /// The command line as it was typed.
     pub typed: Arc<[OsString]>,
+    /// Who takes note of fits that are to be made elsewhere, if they are not made here.
+    pub elsewhere: Option<Arc<Elsewhere>>,
 }
 
 impl Context {
@@ -45,7 +48,8 @@ impl Context {
 
     /// Long work by these, until a signal comes.
     pub fn watched<'a>(&self, interrupt: &'a Interrupt) -> Watched<'a> {
-        Watched { output: self.output, interrupt, workers: self.workers(interrupt) }
+        let elsewhere = self.elsewhere.clone();
+        Watched { output: self.output, interrupt, workers: self.workers(interrupt), elsewhere }
     }
 
     /// Something to be careful about: told after the result, and in it where that is JSON.

@@ -23,6 +23,8 @@ pub enum Failure {
         /// Number of warnings.
         cautions: usize,
     },
+    /// Fits are missing that are to be made elsewhere; they were taken note of.
+    Elsewhere,
     /// A signal ended the work; what was drawn is kept.
     Interrupted {
         /// The signal's number.
@@ -62,6 +64,7 @@ impl Failure {
             Failure::Doubtful { cautions } => Some(format!(
                 "the diagnostics gave {cautions} warning(s), and --strict makes them an error"
             )),
+            Failure::Elsewhere => Some("fits are missing that are to be made elsewhere".into()),
             Failure::Interrupted { advice, .. } => Some(format!("interrupted; {advice}")),
         }
     }
@@ -71,7 +74,7 @@ impl Failure {
         match self {
             // Whoever closed the pipe has seen enough: that is no failure.
             Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-            Failure::Running(_) | Failure::Print(_) => 1,
+            Failure::Running(_) | Failure::Print(_) | Failure::Elsewhere => 1,
             Failure::BadInput(_) => 2,
             Failure::Doubtful { .. } => 3,
             Failure::Interrupted { signal, .. } => 128 + signal,

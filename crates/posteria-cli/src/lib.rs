@@ -12,6 +12,7 @@ mod context;
 mod decide;
 mod device;
 mod disk;
+mod elsewhere;
 mod failure;
 mod file;
 mod fitted;
@@ -36,6 +37,7 @@ use clap::Parser;
 use posteria_cuda::{Cache, CudaAccelerators};
 
 use crate::args::Cli;
+pub use commands::do_unit;
 
 /// Runs the command line `arguments`, of which the first is the name of the program, and returns the
 /// exit code: 0, 1 if it failed, 2 for bad input, 3 for doubtful results if that is to be strict about,

@@ -50,7 +50,7 @@ pub fn sample(
     (path, writer): (&Path, RunWriter),
     watched: &Watched<'_>,
 ) -> Result<FitReport> {
-    let Watched { output, interrupt, workers } = watched;
+    let Watched { output, interrupt, workers, .. } = watched;
     let started = Instant::now();
     let mut folder = ChainFolder { path, writer };
     let before = folder.sweeps();

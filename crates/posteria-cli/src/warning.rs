@@ -1,7 +1,7 @@
 //! Collect what to be careful about while a command runs, for stderr, JSON and the exit code.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posteria::caution::Caution;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ struct Found {
 impl Warnings {
     /// Adds a warning unless it is there already.
     pub fn push(&self, warning: Warning) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.lock();
         if !found.all.contains(&warning) {
             found.all.push(warning);
         }
@@ -112,12 +112,12 @@ impl Warnings {
 
     /// All of them.
     pub fn all(&self) -> Vec<Warning> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).all.clone()
+        self.lock().all.clone()
     }
 
     /// Those that have not been shown yet; from now on they have. A long cure is told once.
     pub fn unshown(&self) -> Vec<Warning> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.lock();
         let mut unshown = found.all[found.shown..].to_vec();
         found.shown = found.all.len();
         for cure in unshown.iter_mut().filter_map(|warning| warning.cure.as_mut()) {
@@ -128,6 +128,16 @@ impl Warnings {
             }
         }
         unshown
+    }
+
+    /// Takes over all of another, as far as they have been shown.
+    pub fn take_over(&self, other: &Warnings) {
+        let (mut own, mut others) = (self.lock(), other.lock());
+        *own = std::mem::take(&mut others);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Number of reasons not to trust the result.

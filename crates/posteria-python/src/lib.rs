@@ -43,6 +43,8 @@ fn _posteria(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(density::sample, module)?)?;
     module.add_function(wrap_pyfunction!(density::psis_loo, module)?)?;
     module.add_function(wrap_pyfunction!(units::plan_folds, module)?)?;
+    module.add_function(wrap_pyfunction!(units::plan_ladders, module)?)?;
+    module.add_function(wrap_pyfunction!(units::next_stage, module)?)?;
     module.add_function(wrap_pyfunction!(units::plan_units, module)?)?;
     module.add_function(wrap_pyfunction!(units::run_unit, module)?)?;
     module.add_function(wrap_pyfunction!(units::add_result, module)?)?;

@@ -10,7 +10,9 @@ use posteria::assess::{
     usual_statistics,
 };
 use posteria::data::{FoldBy, FoldScheme};
-use posteria::evidence::{self as log_evidence, EvidenceOptions, NamedEvidence, compare_evidence};
+use posteria::evidence::{
+    self as log_evidence, EvidenceOptions, NamedEvidence, compare_evidence_from,
+};
 use posteria::fit::{self as fitted, FitOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
 use posteria::random::Seed;
@@ -99,11 +101,13 @@ pub(crate) fn evidence(
     py: Python<'_>,
     fit: &Fit,
     methods: Vec<String>,
+    plan: Option<PathBuf>,
     working: Working<'_>,
 ) -> PyResult<String> {
-    let options = evidence_options(&methods)?;
+    let (options, known) = (evidence_options(&methods)?, units::ladders(plan)?);
     fit.work(py, working, |fit| {
-        let found = fit.evidence(&options).map_err(error::of_evidence)?;
+        let known = known.first().and_then(Option::as_ref);
+        let found = fit.evidence_from(&options, known).map_err(error::of_evidence)?;
         let cautions = found.main().cautions.iter().chain(&found.cautions);
         chains::report(&found.report(fit.rows()), None, cautions)
     })
@@ -116,11 +120,12 @@ pub(crate) fn evidence_of_several(
     fits: Vec<(String, Py<Fit>)>,
     methods: Vec<String>,
     prior_weights: Vec<f64>,
+    plan: Option<PathBuf>,
     working: Working<'_>,
 ) -> PyResult<String> {
-    let options = evidence_options(&methods)?;
+    let (options, known) = (evidence_options(&methods)?, units::ladders(plan)?);
     of_several(py, &fits, (working, 2), |fits| {
-        let found = compare_evidence(fits, &options, &prior_weights);
+        let found = compare_evidence_from(fits, &known, &options, &prior_weights);
         let found = found.map_err(error::of_evidence_comparison)?;
         let named = found.models.iter().map(|it| &it.evidence);
         let cautions = named.flat_map(|NamedEvidence { run, found }| {
@@ -130,7 +135,7 @@ pub(crate) fn evidence_of_several(
     })
 }
 
-fn evidence_options(methods: &[String]) -> PyResult<EvidenceOptions> {
+pub(crate) fn evidence_options(methods: &[String]) -> PyResult<EvidenceOptions> {
     let read = |name: &String| {
         let known = log_evidence::Method::ALL.into_iter().find(|method| method.name() == name);
         known.ok_or_else(|| {

@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 
 use posteria::assess::{Division, Method};
+use posteria::evidence::{LadderMemory, posterior_alone};
 use posteria::fit as fitted;
 use posteria_store::{
-    NewPlan, PartError, PartOptions, PlanFolds, PlannedDivision, PlannedRun, Ran, RunSource,
-    WorkError, WorkPlan, WriteOptions,
+    NewPlan, PartError, PartOptions, PlanFolds, PlannedDivision, PlannedLadders, PlannedRun, Ran,
+    RunSource, WorkError, WorkPlan, WriteOptions,
 };
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::error::{self, PosteriaError, SpecificationError};
 use crate::fit::{Fit, Working, asked as work_asked};
-use crate::questions::{Asked, of_several};
+use crate::questions::{Asked, evidence_options, of_several};
 use crate::work::run;
+
+/// What plans of fits in memory are for.
+const OWN: &str = "python";
 
 /// Writes the folds of fits as a plan into a new folder; what the units are, as JSON. `method` is that
 /// of an assessment.
@@ -31,10 +35,67 @@ pub(crate) fn plan_folds(
         let arguments = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
         let runs = fits.iter().map(|(name, fit)| planned(name, fit, &asked));
         let runs = runs.collect::<PyResult<Vec<_>>>()?;
-        let new = NewPlan { action: "python", arguments, runs };
+        let new = NewPlan { action: OWN, arguments, runs };
         let plan = WorkPlan::create(&path, &new).map_err(error::of_work)?;
         units_of(&plan)
     })
+}
+
+/// Writes the ladders of the evidences of fits as a plan into a new folder; what the units are, as JSON.
+#[pyfunction]
+pub(crate) fn plan_ladders(
+    py: Python<'_>,
+    fits: Vec<(String, Py<Fit>)>,
+    methods: Vec<String>,
+    path: PathBuf,
+    working: Working<'_>,
+) -> PyResult<String> {
+    let options = evidence_options(&methods)?;
+    of_several(py, &fits, (working, 1), |fits| {
+        let model = |(_, fit): &(&str, &fitted::Fit)| {
+            let fitted::Prepared { spec, data, encoder, .. } = &fit.prepared;
+            let spec = posterior_alone(spec.clone());
+            let model = fitted::Prepared::of_dataset(spec, data.clone(), encoder.clone(), None);
+            let model = model.map_err(error::of::<SpecificationError>)?;
+            options.check(&model.posterior).map_err(error::of_evidence)?;
+            Ok(model)
+        };
+        let models = fits.iter().map(model).collect::<PyResult<Vec<_>>>()?;
+        let runs = fits.iter().zip(&models).map(|((name, _), model)| PlannedRun {
+            name: name.to_string(),
+            source: RunSource::Model(model, None),
+            into: None,
+            divisions: Vec::new(),
+            pace: None,
+            ladders: options
+                .ladders(&model.posterior)
+                .map(|asked| PlannedLadders { seed: model.spec.sampling.seed, asked }),
+        });
+        let runs: Vec<PlannedRun<'_>> = runs.collect();
+        if runs.iter().all(|run| run.ladders.is_none()) {
+            let words =
+                "none of these methods runs ladders, which alone are done elsewhere; omit client";
+            return Err(error::of::<SpecificationError>(words));
+        }
+        let new = NewPlan { action: OWN, arguments: json!(methods), runs };
+        let plan = WorkPlan::create(&path, &new).map_err(error::of_work)?;
+        units_of(&plan)
+    })
+}
+
+/// Adds the units that can be done now that others are; how many.
+#[pyfunction]
+pub(crate) fn next_stage(path: PathBuf) -> PyResult<usize> {
+    let mut plan = WorkPlan::open(&path).map_err(error::of_work)?;
+    plan.place_ladders().map_err(error::of_work)
+}
+
+/// What the ladders of the models of a plan have found, if there is one.
+pub(crate) fn ladders(path: Option<PathBuf>) -> PyResult<Vec<Option<LadderMemory>>> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let plan = WorkPlan::open(&path).map_err(error::of_work)?;
+    let models = 0..plan.run_names().count();
+    models.map(|model| plan.ladder_memory(model).map_err(error::of_work)).collect()
 }
 
 /// The folds of a fit.
@@ -53,7 +114,7 @@ fn planned<'f>(name: &str, fit: &'f fitted::Fit, asked: &Asked) -> PyResult<Plan
         (PlannedDivision { scheme, folds: folds.count(), draws, labels }, training)
     });
     let (source, divisions) = (RunSource::Fit(fit), divisions.collect());
-    Ok(PlannedRun { name: name.into(), source, divisions, pace: None, ladders: None })
+    Ok(PlannedRun { name: name.into(), source, into: None, divisions, pace: None, ladders: None })
 }
 
 fn units_of(plan: &WorkPlan) -> PyResult<String> {
@@ -92,7 +153,12 @@ pub(crate) fn run_unit(py: Python<'_>, path: PathBuf, unit: usize) -> PyResult<V
             let message = "the plan of a fit is done by posteria run-unit".into();
             Err(PartError::Table { message })
         };
-        match plan.run_unit(unit, &read, part).map_err(error::of_work)? {
+        let ran = match plan.action() == OWN {
+            true => plan.run_unit(unit, &read, part),
+            // As the command would, which made it.
+            false => posteria_cli::do_unit(&plan, unit, threads, (&write, &seen)),
+        };
+        match ran.map_err(error::of_work)? {
             Ran::Stopped => Err(error::cancelled()),
             Ran::Done | Ran::Before => plan.result_bytes(unit).map_err(error::of_work),
         }

@@ -43,7 +43,7 @@ docs/spec.md tells of [selection], which has every prior and proposal.";
 ///
 /// Measures of importance are shown beside the probability of every input: its relevance, the average
 /// change of predictions with it, and with --leave-out what predictions lose without it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Select {
     /// The fit.

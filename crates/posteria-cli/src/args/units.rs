@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Assess, Compare, Evidence, Fit};
+use super::{Assess, Compare, Evidence, Fit, Select};
 
 /// Divide work into units that any number of machines can do, in any order.
 ///
@@ -58,6 +58,15 @@ pub enum Planned {
             no ladder (annealing,\nimportance weights, modes) is done when the plan is collected."
     )]
     Evidence(Box<PlannedEvidence>),
+    /// The chains of a search over input sets, then the fits of the choice: with --draws N and --warmup W
+    #[command(
+        after_help = "Examples:\n  posteria plan select houses.csv --target price --warmup 500 --draws \
+            1000 --run runs/inputs -o plan\n  posteria plan select runs/inputs --nested 5 -o plan\n\n\
+            The chains of the search are the first stage; collecting them adds the fits to the sets that \
+            the choice\nis likely to need, then their folds, then what it needs besides.",
+        mut_arg("out", |it| it.value_name("PLAN").help("Folder of the plan to create").required(true))
+    )]
+    Select(Box<PlannedSelect>),
 }
 
 /// The chains of a fit.
@@ -108,6 +117,20 @@ pub struct PlannedEvidence {
     /// Folder of the plan to create
     #[arg(long, short, value_name = "PLAN")]
     pub out: PathBuf,
+    /// The script.
+    #[command(flatten)]
+    pub script: Scripted,
+}
+
+/// A search over input sets, and the choice of one.
+#[derive(Debug, Args)]
+pub struct PlannedSelect {
+    /// The search, and the choice.
+    #[command(flatten)]
+    pub select: Select,
+    /// Run folder to create [default: named after the data]
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<PathBuf>,
     /// The script.
     #[command(flatten)]
     pub script: Scripted,

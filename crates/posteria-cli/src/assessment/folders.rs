@@ -8,10 +8,11 @@ use anyhow::anyhow;
 use posteria::assess::{Division, EachFold, FoldModel, Note, Refit};
 use posteria::fit::{Workers, run_jobs};
 use posteria::random::Seed;
-use posteria_store::{FoldRun, PartOptions, fold_folder};
+use posteria_store::{FoldRun, PartOptions, PlannedDivision, fold_folder};
 
 use super::Subject;
 use crate::approximation::tell;
+use crate::elsewhere::Wanted;
 use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::progress::{JobProgress, Watched};
 use crate::sampling::{open, options};
@@ -55,6 +56,15 @@ impl<'a> FoldFolders<'a> {
         let begun = folds.iter().map(|(fold, path)| FoldRun::begun(of_fit, division, fold, path));
         let begun = begun.collect::<Result<Vec<_>, _>>()?;
         let sweeps = begun.iter().map(FoldRun::sweeps).sum();
+        if let (true, Some(elsewhere)) = (sweeps > 0, &self.watched.elsewhere) {
+            let Division { scheme, folds, draws } = division;
+            let labels = scheme.column.as_ref().map(|column| self.labels(column)).transpose()?;
+            let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();
+            let (folds, scheme) = (folds.count(), scheme.clone());
+            let division = PlannedDivision { scheme, folds, draws: *draws, labels };
+            let path = self.subject.path.clone();
+            return Err(elsewhere.want(Wanted::Folds { path, division, training }));
+        }
         if sweeps > 0 {
             let one = NonZero::<usize>::MIN;
             let threads = self.workers().threads.get();

@@ -144,7 +144,7 @@ pub(super) fn joined(
     let words = Words::new(&prepared).render();
     write_whole(&path.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
     RunDevice::keep(&prepared, path)?;
-    add_predictive(&prepared, path, &interrupt, context)?;
+    add_missing_predictive(&prepared, path, &interrupt, context)?;
     let draws = run.draws_of_variables().running()?;
     let found = (&draws, run.approximation());
     let report = FitReport::new(&prepared, path, found, (None, None), context.threads);

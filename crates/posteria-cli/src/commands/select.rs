@@ -3,6 +3,7 @@
 mod assessor;
 mod choice;
 mod leave_out;
+mod likely;
 mod nested;
 mod report;
 mod sets;
@@ -10,6 +11,7 @@ mod sets;
 use std::path::{Path, PathBuf};
 
 use posteria::draws::Draws;
+use posteria::fit::Prepared;
 use posteria::model::spec::SelectionSpec;
 use posteria::select::{
     ChoiceReport, SelectionReport, Visits, candidates_of, input_importance, visits,
@@ -20,6 +22,7 @@ use self::choice::tell_nested;
 use self::leave_out::leave_out;
 use self::nested::Whole;
 use self::report::Report;
+pub use self::sets::independent;
 use self::sets::{finish, go_on_later};
 use super::{Context, fit};
 use crate::args;
@@ -36,6 +39,32 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
     if let Some(path) = arguments.run() {
         return report((path, false), &arguments.choice, context);
     }
+    let mut job = job(arguments, context)?;
+    let goes_on = |out: &PathBuf| !job.replace && out.join("spec.toml").exists();
+    if let Some(out) = job.out.clone().filter(goes_on) {
+        go_on(job, &out, context)?;
+        return report((&out, false), &arguments.choice, context);
+    }
+    if !arguments.choice.no_choice {
+        job.followed_by = sweeps_of_choice(&job.spec, &arguments.choice);
+    }
+    let Some((out, fitted)) = fit::sampled(job, context)? else { return Ok(()) };
+    fitted.warn(&context.warnings);
+    report((&out, true), &arguments.choice, context)
+}
+
+/// The same of a search that is complete, whose chains were run elsewhere.
+pub fn run_joined(
+    arguments: &args::Select,
+    (out, prepared): (&Path, Prepared),
+    context: &Context,
+) -> Result<()> {
+    fit::joined(out, Some(prepared), context)?.warn(&context.warnings);
+    report((out, true), &arguments.choice, context)
+}
+
+/// The search that is asked for.
+pub fn job(arguments: &args::Select, context: &Context) -> Result<FitJob> {
     let mut flags = arguments.fit.clone();
     if flags.out.is_none() && !flags.dry_run {
         flags.out = Some(free_folder(flags.data.as_deref().or(flags.spec.as_deref())));
@@ -57,17 +86,7 @@ pub fn run(arguments: &args::Select, context: &Context) -> Result<()> {
         selection.always = Some(arguments.always.clone());
     }
     job.spec.check().bad_input()?;
-    let goes_on = |out: &PathBuf| !job.replace && out.join("spec.toml").exists();
-    if let Some(out) = job.out.clone().filter(goes_on) {
-        go_on(job, &out, context)?;
-        return report((&out, false), &arguments.choice, context);
-    }
-    if !arguments.choice.no_choice {
-        job.followed_by = sweeps_of_choice(&job.spec, &arguments.choice);
-    }
-    let Some((out, fitted)) = fit::sampled(job, context)? else { return Ok(()) };
-    fitted.warn(&context.warnings);
-    report((&out, true), &arguments.choice, context)
+    Ok(job)
 }
 
 /// Goes on with a run that the same command began.
@@ -124,6 +143,10 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
     found.cautions.iter().for_each(|caution| context.warn(caution));
     let interrupt = Interrupt::listen().running()?;
     let prepared = fitted((path, &run), &spec, None)?;
+    if context.elsewhere.is_some() && !asked.no_choice {
+        let of = (path, path, &spec);
+        likely::want((of, &prepared.data), (&candidates, &found), asked, (&interrupt, context))?;
+    }
     let with = (context.seed(), &context.workers(&interrupt));
     let importance = input_importance(&prepared, (&candidates, &draws), with)
         .map_err(|cancelled| go_on_later(cancelled.into(), path))?;

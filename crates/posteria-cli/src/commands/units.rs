@@ -3,15 +3,17 @@
 mod collect;
 mod plan;
 mod script;
+mod selection;
 mod stage;
 
+use std::num::NonZero;
 use std::path::Path;
 use std::time::Instant;
 
 use posteria::caution::shell_word;
 use posteria::fit::Prepared;
 use posteria::model::spec::Spec;
-use posteria_store::{PartError, PartOptions, Ran, RunFolder, WorkPlan};
+use posteria_store::{PartError, PartOptions, Ran, RunFolder, WorkError, WorkPlan, WriteOptions};
 use serde::Serialize;
 
 pub use self::collect::collect;
@@ -55,11 +57,9 @@ pub fn run_unit(arguments: &args::RunUnit, context: &Context) -> Result<()> {
     for unit in units {
         let started = Instant::now();
         let write = options(&interrupt);
-        let part =
-            PartOptions { threads: context.threads, write: &write, tell: &tell, seen: &|| () };
         let ran = match interrupt.signal() {
             Some(_) => Ran::Stopped,
-            None => plan.run_unit(unit.id, &read, part)?,
+            None => do_unit(&plan, unit.id, context.threads, (&write, &|| ()))?,
         };
         if let (Ran::Stopped, Some(signal)) = (ran, interrupt.signal()) {
             let shown = shell_word(&arguments.plan.display().to_string());
@@ -89,6 +89,20 @@ pub fn run_unit(arguments: &args::RunUnit, context: &Context) -> Result<()> {
             false => report.units.iter().map(line).collect(),
         }
     })
+}
+
+/// Does a unit of a plan as `posteria run-unit` does, wherever that is: until `write` says stop, telling
+/// `seen` after every sweep.
+///
+/// # Errors
+/// [`WorkError`] if there is no such unit, or it fails.
+pub fn do_unit(
+    plan: &WorkPlan,
+    id: usize,
+    threads: NonZero<usize>,
+    (write, seen): (&WriteOptions, &(dyn Fn() + Sync)),
+) -> std::result::Result<Ran, WorkError> {
+    plan.run_unit(id, &read, PartOptions { threads, write, tell: &tell, seen })
 }
 
 /// Runs `posteria join`.

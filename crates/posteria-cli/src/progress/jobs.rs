@@ -1,13 +1,14 @@
 //! Show on stderr how many of many jobs are done, if they take long.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use posteria::fit::{JobCounter, Watch, Workers};
 
 use super::{LINE, REDRAW};
+use crate::elsewhere::Elsewhere;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, stderr_is_terminal};
 use crate::text;
@@ -104,6 +105,8 @@ pub struct Watched<'a> {
     pub interrupt: &'a Interrupt,
     /// The threads, which look at both.
     pub workers: Workers,
+    /// Who takes note of fits that are to be made elsewhere, if they are not made here.
+    pub elsewhere: Option<Arc<Elsewhere>>,
 }
 
 /// Shows on stderr how far long work is, and stops it when a signal comes.

@@ -22,6 +22,8 @@ mod units;
 mod plans;
 // Ladders of temperatures as units.
 mod plans_evidence;
+// Searches over input sets as units, stage after stage.
+mod plans_select;
 // Every command of the guide and the README.
 mod guide;
 // Killed, interrupted, locked, damaged runs.

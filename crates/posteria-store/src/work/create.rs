@@ -38,6 +38,8 @@ pub struct PlannedRun<'a> {
     pub name: String,
     /// Where it comes from.
     pub source: RunSource<'a>,
+    /// Where a run that is made by the plan is to be, if that is known already.
+    pub into: Option<PathBuf>,
     /// How its rows are divided, for folds, with the number of training rows of each fold; none for a
     /// fit itself.
     pub divisions: Vec<(PlannedDivision, Vec<usize>)>,
@@ -127,7 +129,8 @@ pub(super) fn add(
         }
         let (name, state) = (planned.name.clone(), digest(state));
         let ladders = planned.ladders.clone();
-        head.runs.push(RunHead { name, from, specification, data, state, table, ladders });
+        let into = planned.into.as_ref().and_then(|into| relative(path, into));
+        head.runs.push(RunHead { name, from, into, specification, data, state, table, ladders });
         let first = head.divisions;
         for (division, _) in &planned.divisions {
             head.divisions += 1;
@@ -261,7 +264,7 @@ fn relative(from: &Path, to: &Path) -> Option<String> {
 }
 
 /// Without `..`, as far as the names alone tell.
-fn plain(path: &Path) -> PathBuf {
+pub(super) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -27,8 +27,9 @@ mod results;
 mod run_unit;
 mod unit;
 
+use std::cmp::Ordering;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -95,6 +96,9 @@ struct RunHead {
     /// Where it is, from the folder of the plan; nowhere if it is made by the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<String>,
+    /// Where it is to be, from the folder of the plan, if it is made by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    into: Option<String>,
     specification: String,
     data: String,
     state: String,
@@ -220,10 +224,8 @@ impl WorkPlan {
             return Err(none());
         }
         let path = self.path.join(UNITS);
-        let file = File::open(&path).map_err(failure("open", &path))?;
-        // Lines before it are passed over without being understood.
-        let line = BufReader::new(file.take(LARGEST)).lines().nth(id - 1).ok_or_else(none)?;
-        self.parsed(&path, &line.map_err(failure("read", &path))?, id)
+        let line = line_of(&path, id).map_err(failure("read", &path))?.ok_or_else(none)?;
+        self.parsed(&path, &line, id)
     }
 
     fn parsed(&self, path: &Path, line: &str, number: usize) -> Result<Unit, WorkError> {
@@ -265,6 +267,35 @@ impl WorkPlan {
         let version = self.head.version.clone();
         Ok(Origin { version, data, specification, state, work: digest(&work) })
     }
+}
+
+/// The line of the unit of this number, found by halving: units are in order, and there may be 1e5.
+fn line_of(path: &Path, id: usize) -> io::Result<Option<String>> {
+    let mut file = BufReader::new(File::open(path)?);
+    let (mut low, mut high) = (0, file.get_ref().metadata()?.len().min(LARGEST));
+    while low < high {
+        let middle = u64::midpoint(low, high);
+        let mut begin = middle.saturating_sub(1).max(low);
+        file.seek(SeekFrom::Start(begin))?;
+        if middle > low {
+            // To the first line that begins there or behind.
+            begin += file.read_until(b'\n', &mut Vec::new())? as u64;
+        }
+        if begin >= high {
+            high = middle;
+            continue;
+        }
+        let mut line = String::new();
+        let length = file.read_line(&mut line)? as u64;
+        let number = line.strip_prefix("{\"id\":").and_then(|rest| rest.split(',').next());
+        match number.and_then(|number| number.parse::<usize>().ok()).map(|it| it.cmp(&id)) {
+            Some(Ordering::Less) => low = begin + length,
+            Some(Ordering::Greater) => high = middle,
+            // What is no unit is refused by whoever reads it.
+            Some(Ordering::Equal) | None => return Ok(Some(line)),
+        }
+    }
+    Ok(None)
 }
 
 /// SHA-256 in hexadecimal digits.

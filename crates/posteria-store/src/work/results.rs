@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::create::plain;
 use super::unit::{Origin, PlannedDivision, Unit, Work};
 use super::{RESULTS, RunHead, WorkError, WorkPlan, digest, to_json};
 use crate::archive::{Packed, pack};
@@ -162,6 +163,20 @@ impl WorkPlan {
         [Some(PathBuf::from(&head.name)), seen].into_iter().flatten().find(|it| it.exists())
     }
 
+    /// Where a run that is made by the plan is to be: as it was called, unless the plan is elsewhere now.
+    pub fn place_for(&self, run: usize) -> Option<PathBuf> {
+        let head = &self.head.runs[run];
+        let seen = self.path.join(head.into.as_ref()?);
+        let named = PathBuf::from(&head.name);
+        let [one, other] =
+            [&named, &seen].map(|path| std::path::absolute(path).map(|it| plain(&it)));
+        Some(if matches!((one, other), (Ok(one), Ok(other)) if one == other) {
+            named
+        } else {
+            seen
+        })
+    }
+
     /// Puts the fold that a unit has fitted where assessments of the run in `run` look for it. What is
     /// there already, and is complete, stays.
     ///
@@ -189,7 +204,8 @@ impl WorkPlan {
             return self.unpack(&units[0], path);
         }
         let scratch = self.path.join(super::WORK);
-        let joining = self.run_copy(0);
+        let Some(first) = units.first() else { return Err(WorkError::Empty) };
+        let joining = self.run_copy(first.run);
         let mut folders = Vec::with_capacity(units.len());
         for unit in units {
             let folder = scratch.join(format!("join-{:06}.{}", unit.id, unique()));

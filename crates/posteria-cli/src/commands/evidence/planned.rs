@@ -47,6 +47,7 @@ pub fn planned(
             runs.push(PlannedRun {
                 name,
                 source: RunSource::Model(model, Some(Path::new(&subject.name))),
+                into: None,
                 divisions: Vec::new(),
                 pace: None,
                 ladders,

@@ -25,7 +25,7 @@ const FAR_OFF: f64 = 1.1;
 const SETS: usize = 3;
 
 /// Draws of every chain of a set of the inputs of a run with this specification.
-fn draws(spec: &Spec, asked: &args::Choice) -> NonZero<usize> {
+pub fn draws(spec: &Spec, asked: &args::Choice) -> NonZero<usize> {
     let usual = NonZero::new(InputSets::draws(spec));
     asked.fold_draws.or(usual).unwrap_or(NonZero::<usize>::MIN)
 }

@@ -1,10 +1,10 @@
 //! Repeat search and choice without every fold in turn, and predict the fold by what was chosen.
 
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use posteria::assess::{HeldOut, KFoldUtilities, Method, RowUtilities, bayesian_bootstrap};
-use posteria::data::{FoldScheme, FoldSpec, Folds, Missing};
+use posteria::data::{Dataset, FoldScheme, FoldSpec, Folds, Missing};
 use posteria::model::selection::Candidates;
 use posteria::model::spec::Spec;
 use posteria::select::{InputChoice, InputTimes, NestedReport, SetTimes, UtilitySummary, visits};
@@ -15,6 +15,7 @@ use super::assessor::{Assessor, apart};
 use super::sets::{finish, go_on_later};
 use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject};
+use crate::elsewhere::unless_elsewhere;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::Source;
@@ -43,16 +44,21 @@ impl Whole<'_> {
         (interrupt, context): (&Interrupt, &Context),
     ) -> Result<NestedReport> {
         let all = Subject::open(folder)?;
-        let scheme = FoldScheme::new(count.get(), context.seed().0).resolved(&all.prepared.data);
-        let folds = scheme.divide(&all.prepared.data, None).bad_input()?;
+        let (scheme, folds) = division((count, context), &all.prepared.data)?;
         self.announce(&folds, context);
-        let (mut by_fold, mut chosen) = (Vec::new(), Vec::new());
+        let (mut by_fold, mut chosen, mut missing) = (Vec::new(), Vec::new(), false);
         for index in 0..folds.count() {
             context.output.message(&format!("nested fold {} of {}", index + 1, folds.count()));
-            let (evaluated, set) =
-                self.one_fold((&scheme, &folds, index), (&all, plan), (interrupt, context))?;
+            let found = self.one_fold((&scheme, &folds, index), (&all, plan), (interrupt, context));
+            let Some((evaluated, set)) = unless_elsewhere(found)? else {
+                missing = true;
+                continue;
+            };
             by_fold.push(evaluated);
             chosen.push(set);
+        }
+        if missing {
+            return Err(Failure::Elsewhere);
         }
         let folders = FoldFolders::new(&all, context.seed(), context.watched(interrupt));
         let training = all.assessor(&plan.utilities, &folders).assess(&Method::Posterior);
@@ -107,12 +113,9 @@ impl Whole<'_> {
         (all, plan): (&Subject, &Plan),
         (interrupt, context): (&Interrupt, &Context),
     ) -> Result<(Vec<RowUtilities>, Vec<String>)> {
-        let fold = FoldSpec { index: index + 1, scheme: scheme.clone(), within: None };
-        let mut spec = self.spec.clone();
-        spec.data.fold = Some(fold.clone());
-        spec.data.test = None;
-        let name = division_name(scheme, folds.count());
-        let path = self.path.join("nested").join(name).join(format!("fold-{:04}", index + 1));
+        let spec = fold_spec(self.spec, scheme, index);
+        let fold = spec.data.fold.clone();
+        let path = fold_path(self.path, scheme, (folds, index));
         let source = Source::of_run((self.path, &open(self.path)?), &spec)?;
         // What a run keeps of its table is the columns that it uses, and the chosen set uses fewer.
         let (table, rows) = match &source {
@@ -126,7 +129,7 @@ impl Whole<'_> {
         finished.map_err(|it| go_on_later(it, self.path))?;
         let run = open(&path)?;
         let spec = spec_of((&path, &run))?;
-        if spec.data.fold != Some(fold) || spec.data.sha256 != self.spec.data.sha256 {
+        if spec.data.fold != fold || spec.data.sha256 != self.spec.data.sha256 {
             return Err(Failure::bad_input(format!(
                 "{} is a fold of another division or of other data; remove it, or use another --seed",
                 path.display()
@@ -155,6 +158,30 @@ impl Whole<'_> {
         let evaluated = assessor.of_rows(rows, index as u64 + 1).map_err(Failure::from);
         Ok((evaluated.map_err(|it| go_on_later(it, self.path))?, best.chosen))
     }
+}
+
+/// How rows are divided into so many nested folds.
+pub fn division(
+    (count, context): (NonZero<usize>, &Context),
+    rows: &Dataset,
+) -> Result<(FoldScheme, Folds)> {
+    let scheme = FoldScheme::new(count.get(), context.seed().0).resolved(rows);
+    let folds = scheme.divide(rows, None).bad_input()?;
+    Ok((scheme, folds))
+}
+
+/// The specification of the search without a fold, counted from 0.
+pub fn fold_spec(whole: &Spec, scheme: &FoldScheme, index: usize) -> Spec {
+    let mut spec = whole.clone();
+    spec.data.fold = Some(FoldSpec { index: index + 1, scheme: scheme.clone(), within: None });
+    spec.data.test = None;
+    spec
+}
+
+/// The folder of that search.
+pub fn fold_path(whole: &Path, scheme: &FoldScheme, (folds, index): (&Folds, usize)) -> PathBuf {
+    let name = division_name(scheme, folds.count());
+    whole.join("nested").join(name).join(format!("fold-{:04}", index + 1))
 }
 
 /// Different sets, those that occur most often first.

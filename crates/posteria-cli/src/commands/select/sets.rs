@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use posteria::diagnose::{SummaryOptions, summarize};
+use posteria::fit::Prepared;
 use posteria::model::selection::Candidates;
 use posteria::model::spec::Spec;
 use posteria::sample::Plan;
@@ -14,6 +15,7 @@ use posteria_store::{Run, RunFolder};
 
 use super::super::Context;
 use super::joined;
+use crate::elsewhere::Wanted;
 use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::interrupt::Interrupt;
 use crate::prepare::Source;
@@ -101,6 +103,21 @@ pub fn go_on_later(failure: Failure, run: &Path) -> Failure {
     }
 }
 
+/// The table of what is sampled by chains that need nothing of each other, so that each can be run
+/// elsewhere.
+pub fn independent<'s>(prepared: &Prepared, source: &'s Source) -> Result<&'s Path> {
+    if !prepared.has_independent_chains() {
+        return Err(Failure::bad_input(
+            "chains that stop when they have settled, or have drawn enough, wait for each other: say \
+             how long each runs with --warmup W and --draws N, without --ess and --time",
+        ));
+    }
+    match source {
+        Source::File(table) if table != Path::new("-") => Ok(table),
+        _ => Err(Failure::bad_input("a plan copies its table: write it into a file first")),
+    }
+}
+
 /// Samples the model of `spec` given its rows into the run folder `path`, as far as that has not been
 /// done before.
 pub fn finish(
@@ -122,6 +139,12 @@ pub fn finish(
     }
     let prepared = source.prepare(spec)?;
     let until = posteria::fit::Until::new(&prepared.spec.sampling, Instant::now());
+    if let (Some(elsewhere), None) = (&context.elsewhere, &begun) {
+        let plan = Plan { draws: until.next(0), ..prepared.plan.clone() };
+        let table = independent(&prepared, source)?.to_path_buf();
+        let (path, of) = (path.to_path_buf(), Box::new((prepared, plan)));
+        return Err(elsewhere.want(Wanted::Chains { path, of, table }));
+    }
     let found = prepared.approximation(context.threads)?;
     let found = found.as_ref();
     let (plan, writer) = match begun {

@@ -6,8 +6,8 @@ use posteria::caution::shell_word;
 use posteria_store::{Unit, WorkPlan};
 
 use super::plan::planned;
-use super::read;
 use super::stage::tell_added;
+use super::{read, selection};
 use crate::args::{self, Planned};
 use crate::commands::{Context, assess, compare, evidence, fit};
 use crate::failure::{Failure, Result};
@@ -34,9 +34,15 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
         ));
     }
     let context = &Context { seed, ..context.clone() };
-    if let Planned::Evidence(it) = action {
-        return evidence(&mut plan, &units, (it.evidence, arguments), context);
-    }
+    let action = match action {
+        Planned::Evidence(it) => {
+            return evidence(&mut plan, &units, (it.evidence, arguments), context);
+        }
+        Planned::Select(it) => {
+            return selection::collected(&mut plan, &units, (*it, arguments), context);
+        }
+        action => action,
+    };
     let runs = (0..plan.run_names().count())
         .map(|run| plan.origin_of(run))
         .collect::<Result<Vec<PathBuf>, _>>()?;
@@ -63,7 +69,7 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
             it.compare.how.method = Some(args::AssessMethod::Kfold);
             compare::run(&it.compare, context)
         }
-        Planned::Fit(_) | Planned::Evidence(_) => Ok(()),
+        Planned::Fit(_) | Planned::Evidence(_) | Planned::Select(_) => Ok(()),
     }
 }
 
@@ -113,7 +119,7 @@ fn join(
 }
 
 /// Refuses to go on while units are missing, and says which.
-fn all_there(plan: &WorkPlan, units: &[Unit], arguments: &args::Collect) -> Result<()> {
+pub fn all_there(plan: &WorkPlan, units: &[Unit], arguments: &args::Collect) -> Result<()> {
     let missing: Vec<&Unit> = units.iter().filter(|unit| !plan.has_result(unit.id)).collect();
     if missing.is_empty() {
         return Ok(());

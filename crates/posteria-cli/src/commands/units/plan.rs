@@ -9,8 +9,8 @@ use posteria_store::{NewPlan, PlannedDivision, PlannedRun, RunSource, WorkPlan};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::script;
 use super::stage::{next, write_order};
+use super::{script, selection};
 use crate::args::{self, AssessMethod, Cli, Command, How, Planned, Scripted};
 use crate::assessment::{FoldFolders, Plan, Subject};
 use crate::commands::evidence;
@@ -73,6 +73,12 @@ pub fn plan(arguments: &args::Plan, context: &Context) -> Result<()> {
             let made = evidence::planned(&it.evidence, (&it.out, typed), context)?;
             (&it.out, "evidence", made, it.script)
         }
+        Planned::Select(it) => {
+            let Some(out) = &it.select.fit.out else {
+                return Err(Failure::bad_input("say where to put the plan: -o PLAN"));
+            };
+            (out, "select", selection::planned(it, (out, typed), context)?, it.script)
+        }
     };
     report((path, action), &made, scripted, context)
 }
@@ -103,7 +109,7 @@ pub fn planned(plan: &WorkPlan) -> Result<(Planned, Option<u64>)> {
     match &arguments.action {
         Planned::Assess(it) => refuse(&it.assess.how, it.assess.pointwise.is_some())?,
         Planned::Compare(it) => refuse(&it.compare.how, false)?,
-        Planned::Fit(_) | Planned::Evidence(_) => {}
+        Planned::Fit(_) | Planned::Evidence(_) | Planned::Select(_) => {}
     }
     Ok((arguments.action, cli.global.seed))
 }
@@ -162,6 +168,7 @@ fn folds(
         runs.push(PlannedRun {
             name: name.clone(),
             source: RunSource::Folder(&subject.path),
+            into: None,
             divisions: divisions.collect::<Result<Vec<_>>>()?,
             pace: Timing::read(&subject.path).map(|timing| timing.seconds_of(1)),
             ladders: None,
@@ -201,7 +208,14 @@ fn chains(flags: &args::Fit, (out, typed): (&Path, Value), context: &Context) ->
     let name = job.data.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = format!("{} of {name}", prepared.spec.model.kind.name());
     let source = RunSource::New(&prepared, plan, &job.data);
-    let runs = vec![PlannedRun { name, source, divisions: Vec::new(), pace: None, ladders: None }];
+    let runs = vec![PlannedRun {
+        name,
+        source,
+        into: None,
+        divisions: Vec::new(),
+        pace: None,
+        ladders: None,
+    }];
     Ok(WorkPlan::create(out, &NewPlan { action: "fit", arguments: typed, runs })?)
 }
 

@@ -53,10 +53,10 @@ _Path: TypeAlias = str | PathLike[str]
 _Table: TypeAlias = Any
 #: The name of a column, several names, or the values themselves.
 _Target: TypeAlias = str | Sequence[str] | ArrayLike | Any
-_Task: TypeAlias = Literal["regression", "binary", "multiclass", "count"]
+_Task: TypeAlias = Literal["regression", "binary", "multiclass", "count", "duration"]
 _Priors: TypeAlias = Literal["weakly-informative", "mcmcstuff", "fbm"]
 _Residual: TypeAlias = Literal[
-    "normal", "student-t", "laplace", "per-case", "poisson", "negative-binomial"
+    "normal", "student-t", "laplace", "per-case", "poisson", "negative-binomial", "weibull", "log-normal"
 ]
 _Inference: TypeAlias = Literal["mcmc", "laplace", "variational", "map", "committee"]
 #: Degrees of freedom: a number, ``"unknown"``, or ``{"grid": [...]}``.
@@ -164,6 +164,8 @@ class _SelectOptions(TypedDict, total=False):
     exclude: str | Sequence[str] | None
     group: str | None
     exposure: str | None
+    censored: str | None
+    event: str | None
     standardize: bool | None
     missing: Literal["error", "drop"] | None
     max_levels: int | None

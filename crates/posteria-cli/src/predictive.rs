@@ -72,6 +72,7 @@ pub fn prior(prepared: &Prepared, count: usize, workers: &Workers) -> Result<[Ad
 fn arrays(data: &Dataset, targets: usize, values: &[f64]) -> Vec<AddedArray> {
     let (names, whole) = match &data.targets {
         Targets::Real { names, .. } => (names.clone(), false),
+        Targets::Durations { name, .. } => (vec![name.clone()], false),
         Targets::Classes { name, .. } | Targets::Counts { name, .. } => (vec![name.clone()], true),
     };
     let array = |(target, name): (usize, String)| AddedArray {

@@ -73,6 +73,7 @@ impl Words {
             (Targets::Classes { name, .. }, Task::Multiclass) => ("multiclass", vec![name.clone()]),
             (Targets::Classes { name, .. }, _) => ("binary", vec![name.clone()]),
             (Targets::Counts { name, .. }, _) => ("count", vec![name.clone()]),
+            (Targets::Durations { name, .. }, _) => ("duration", vec![name.clone()]),
         };
         let mut priors = match spec.model.kind {
             ModelKind::Mlp => mlp::parts(spec, data, prepared.posterior.layout()),
@@ -133,6 +134,9 @@ impl Words {
             ("linear", "count") => "count regression",
             ("mlp", "count") => "neural network count regression",
             ("gp", "count") => "Gaussian process count regression",
+            ("linear", "duration") => "duration regression",
+            ("mlp", "duration") => "neural network duration regression",
+            ("gp", "duration") => "Gaussian process duration regression",
             ("linear", _) => "multinomial logistic regression",
             ("mlp", "regression") => "neural network regression",
             ("mlp", _) => "neural network classification",
@@ -292,6 +296,9 @@ fn in_unit(scale: f64, data: &Dataset) -> String {
     match (&data.targets, &data.target_scaling[..]) {
         (Targets::Real { names, .. }, [scaling]) if (scaling.scale - 1.0).abs() > 1e-12 => {
             format!(" ({} in the unit of {})", number(scale * scaling.scale), names[0])
+        }
+        (Targets::Durations { name, .. }, [scaling]) => {
+            format!(" ({} of log {name})", number(scale * scaling.scale))
         }
         _ => String::new(),
     }

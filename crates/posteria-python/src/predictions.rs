@@ -58,6 +58,7 @@ pub(crate) fn predict<'py>(
         let chains = how.stacked.then(stack).transpose()?;
         let options = PredictOptions {
             quantiles: &quantiles,
+            at: &[],
             decide: costs.as_ref().map(|costs| (costs, rule)),
             missing: if how.drop { Missing::Drop } else { Missing::Error },
             chains: chains.as_ref(),

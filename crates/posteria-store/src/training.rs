@@ -14,6 +14,8 @@ const INPUTS: &str = "inputs";
 const GROUP: &str = "group";
 /// Of counts: the exposure of every row.
 const EXPOSURE: &str = "exposure";
+/// Of durations: 1 where all that is known is that it is longer.
+const CENSORED: &str = "censored";
 
 /// Training data as a new run folder takes them.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,11 +59,16 @@ impl TrainingArrays {
                 .collect(),
             Targets::Classes { name, codes, .. } => vec![column(name, numbers(codes))],
             Targets::Counts { name, values } => vec![column(name, values.clone())],
+            Targets::Durations { name, times, .. } => vec![column(name, times.clone())],
         };
         let mut constant = vec![inputs(data)];
         constant.extend(data.groups.as_ref().map(|groups| column(GROUP, numbers(groups))));
         let exposures = |offsets: &Vec<f64>| offsets.iter().map(|offset| offset.exp()).collect();
         constant.extend(data.offsets.as_ref().map(|it| column(EXPOSURE, exposures(it))));
+        if let Targets::Durations { censored: Some(censored), .. } = &data.targets {
+            let cells = censored.iter().map(|is_censored| f64::from(*is_censored)).collect();
+            constant.push(column(CENSORED, cells));
+        }
         let attribute = (ENCODER.to_string(), encoder.to_json());
         TrainingArrays { observed, constant, attribute }
     }
@@ -112,8 +119,8 @@ impl Run {
             constant.iter().find(|array| array.name == name).map(|array| &array.values[..])
         };
         let inputs = values(INPUTS).unwrap_or_default();
-        let (groups, exposures) = (values(GROUP), values(EXPOSURE));
-        let dataset = encoder.restore(inputs, &targets, groups, exposures).map_err(damaged)?;
+        let beside = values(EXPOSURE).or_else(|| values(CENSORED));
+        let dataset = encoder.restore(inputs, &targets, values(GROUP), beside).map_err(damaged)?;
         Ok(Some(TrainingData { encoder, dataset }))
     }
 }

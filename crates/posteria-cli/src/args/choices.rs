@@ -40,6 +40,8 @@ pub enum Task {
     Multiclass,
     /// Numbers of events: 0, 1, 2, …
     Count,
+    /// How long something lasts, perhaps censored
+    Duration,
 }
 
 /// What to do with rows that have a missing cell.
@@ -66,6 +68,10 @@ pub enum Residual {
     Poisson,
     /// Of counts: a variance beyond the mean, by an overdispersion that is sampled
     NegativeBinomial,
+    /// Of durations: the logarithm is f plus a scale times that of an exponential variable
+    Weibull,
+    /// Of durations: the logarithm is normal about f
+    LogNormal,
 }
 
 /// Relevance of the inputs.

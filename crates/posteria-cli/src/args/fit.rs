@@ -19,6 +19,7 @@ Examples:
   posteria fit houses.csv --target price --model mlp --residual student-t --out runs/network
   posteria fit houses.csv --target price --model gp --ess 1000 --time 10m --out runs/longer
   posteria fit claims.csv --target claims --exposure years --residual negative-binomial --out runs/claims
+  posteria fit patients.csv --target days --event died --out runs/survival
   posteria fit train.csv --target species --model mlp --test test.csv --out runs/species
   posteria fit houses.csv --target price --model gp --out runs/process
   posteria fit houses.csv --target price --model gp --device auto --out runs/process-on-gpu
@@ -92,6 +93,20 @@ pub struct Fit {
     #[arg(long, value_name = "COL", help_heading = DATA)]
     pub exposure: Option<String>,
 
+    /// Column that says which durations are censored: 1 (yes) where all that is known is that it lasts longer
+    ///
+    /// 0 (no) says that the duration is known: what it waits for has happened. Where 1 says that it has
+    /// happened, give the column by --event. Implies --task duration; predictions need it only beside
+    /// durations that are known.
+    #[arg(long, value_name = "COL", conflicts_with = "event", help_heading = DATA)]
+    pub censored: Option<String>,
+
+    /// Column that says which durations ended: 1 (yes) where it did, 0 (no) where it is censored
+    ///
+    /// The same as --censored, the other way round.
+    #[arg(long, value_name = "COL", help_heading = DATA)]
+    pub event: Option<String>,
+
     /// Table of test rows, with the target, whose error is recorded with every draw (mlp, gp)
     ///
     /// The rows are not used for the fit. The error is the root mean square error of the function
@@ -131,7 +146,7 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "KIND", help_heading = MODEL)]
     pub model: Option<ModelKind>,
 
-    /// What the target is [default: inferred from the column, never count]
+    /// What the target is [default: inferred from the column, never count or duration]
     #[arg(long, value_enum, value_name = "TASK", help_heading = MODEL)]
     pub task: Option<Task>,
 
@@ -181,9 +196,10 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "SHARING", help_heading = MODEL)]
     pub relevance: Option<Relevance>,
 
-    /// Distribution of the residuals, or of counts [default: normal; of counts poisson]
+    /// Distribution of the residuals, or of counts or durations [default: normal; poisson; weibull]
     ///
-    /// poisson and negative-binomial are of counts about exp f, and imply --task count.
+    /// poisson and negative-binomial are of counts about exp f, and imply --task count; weibull and
+    /// log-normal are of durations about exp f, and imply --task duration.
     #[arg(long, value_enum, value_name = "FAMILY", help_heading = RESIDUAL)]
     pub residual: Option<Residual>,
 

@@ -19,6 +19,7 @@ Examples:
   posteria predict runs/linear runs/network new.csv --weights evidence
   posteria predict runs/patients new.csv --cost costs.csv which action costs least
   posteria predict runs/demand new.csv --cost 'if(y > a, 3*(y - a), a - y)' --actions 10,20,30
+  posteria predict runs/survival new.csv --at 365,730     how probably it lasts longer
   posteria predict runs/houses new.csv --draws-out f.csv && posteria diagnose f.csv
                                                           convergence of the function itself";
 
@@ -60,6 +61,12 @@ pub struct Predict {
     #[arg(long, value_name = "P,P…", value_delimiter = ',', value_parser = parse_quantile,
         default_value = "0.05,0.5,0.95")]
     pub quantiles: Vec<f64>,
+
+    /// Times: of each, the probability that a duration is longer
+    ///
+    /// The columns are called survival[T]. For --task duration.
+    #[arg(long, value_name = "T,T…", value_delimiter = ',', value_parser = parse_time)]
+    pub at: Vec<f64>,
 
     /// Average over about N draws, spread evenly over the chains [default: all]
     ///
@@ -221,6 +228,12 @@ fn parse_quantile(text: &str) -> Result<f64, String> {
         return Err("give probabilities between 0 and 1, both excluded, such as 0.05".into());
     }
     Ok(probability)
+}
+
+/// A positive time.
+fn parse_time(text: &str) -> Result<f64, String> {
+    let time: f64 = text.trim().parse().map_err(|_| "give a positive number".to_string())?;
+    if time > 0.0 && time.is_finite() { Ok(time) } else { Err("give a positive number".into()) }
 }
 
 #[cfg(test)]

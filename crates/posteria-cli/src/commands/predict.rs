@@ -7,7 +7,7 @@ mod report;
 
 use posteria::assess::{PredictOptions, Predictions, RowPrediction, TargetFacts};
 use posteria::caution::Caution;
-use posteria::data::{EncodedRows, Encoder, Missing};
+use posteria::data::{EncodedRows, Encoder, Missing, Task};
 use posteria::draws::Draws;
 use posteria::fit::{Conditioned, PosteriorPredictive, Prepared};
 use posteria::model::spec::{ModelKind, Spec};
@@ -57,7 +57,9 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;
     let decided = decide.as_ref().map(|it| (&it.costs, it.rule));
-    let asked = PredictOptions { quantiles, decide: decided, ..PredictOptions::default() };
+    refuse_times(&arguments.at, dataset.task)?;
+    let at = &arguments.at;
+    let asked = PredictOptions { quantiles, at, decide: decided, ..PredictOptions::default() };
     let drawn = foreign::draws_of(&run, context)?;
     if drawn.draws > 0 {
         let inference = spec.sampling.inference();
@@ -126,6 +128,16 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     report.found.cautions.iter().for_each(|caution| context.warn(caution));
     context.result(&report, || report.render())
+}
+
+/// Refuses times of anything but durations.
+fn refuse_times(times: &[f64], task: Task) -> Result<()> {
+    match times.is_empty() || task == Task::Duration {
+        true => Ok(()),
+        false => Err(Failure::bad_input(
+            "--at gives the probability that a duration is longer, and the target is none; omit it",
+        )),
+    }
 }
 
 /// The chains weighed by stacking, if nothing that was asked for needs draws of equal weight.

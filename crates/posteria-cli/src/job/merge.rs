@@ -25,6 +25,12 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if let Some(exposure) = &flags.exposure {
         spec.data.exposure = Some(exposure.clone());
     }
+    if let Some(censored) = &flags.censored {
+        (spec.data.censored, spec.data.event) = (Some(censored.clone()), None);
+    }
+    if let Some(event) = &flags.event {
+        (spec.data.censored, spec.data.event) = (None, Some(event.clone()));
+    }
     if let Some(missing) = flags.missing {
         spec.data.missing = match missing {
             args::Missing::Error => MissingPolicy::Error,
@@ -89,6 +95,7 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Task::Binary => Task::Binary,
             args::Task::Multiclass => Task::Multiclass,
             args::Task::Count => Task::Count,
+            args::Task::Duration => Task::Duration,
         });
     }
     if let Some(relevance) = flags.relevance {
@@ -111,6 +118,8 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Residual::PerCase => ResidualFamily::PerCase,
             args::Residual::Poisson => ResidualFamily::Poisson,
             args::Residual::NegativeBinomial => ResidualFamily::NegativeBinomial,
+            args::Residual::Weibull => ResidualFamily::Weibull,
+            args::Residual::LogNormal => ResidualFamily::LogNormal,
         });
     }
     if !flags.residual_by.is_empty() {

@@ -10,7 +10,7 @@ use posteria::model::spec::{
     WidthScaled,
 };
 
-use super::residual::{family, mean_of_counts, residuals, sampled_dof};
+use super::residual::{family, location_of_durations, mean_of_counts, residuals, sampled_dof};
 use super::{Part, dof_words, in_unit, log_normal_words, number};
 use crate::text;
 
@@ -85,6 +85,7 @@ fn function(spec: &Spec, data: &Dataset) -> String {
         }
         (Targets::Real { .. }, _) => words.into(),
         (Targets::Counts { .. }, _) => format!("{words}; {}", mean_of_counts(spec)),
+        (Targets::Durations { name, .. }, _) => format!("{words}; {}", location_of_durations(name)),
         (Targets::Classes { labels, .. }, Task::Binary) => {
             let second = labels.get(1).map_or("the second class", String::as_str);
             match spec.model.link {
@@ -264,7 +265,7 @@ fn counts(spec: &Spec, data: &Dataset, layout: &Layout) -> String {
     let functions = match &data.targets {
         Targets::Real { names, .. } => names.len(),
         Targets::Classes { labels, .. } => labels.len().max(2) - 1,
-        Targets::Counts { .. } => 1,
+        Targets::Counts { .. } | Targets::Durations { .. } => 1,
     };
     let rows = text::count(data.rows() * functions, "function value");
     format!("{hyperparameters} and {rows} are sampled")

@@ -4,7 +4,7 @@ use posteria::data::{Dataset, Targets, Task};
 use posteria::draws::Layout;
 use posteria::model::spec::{BasisSpec, Dof, PriorFamily, PriorSpec, Sharing, Spec};
 
-use super::residual::{mean_of_counts, residuals};
+use super::residual::{location_of_durations, mean_of_counts, residuals};
 use super::{Part, log_normal_words, number, variance_words};
 use crate::text;
 
@@ -50,6 +50,9 @@ fn output(spec: &Spec, data: &Dataset) -> String {
     match (&data.targets, data.task) {
         (Targets::Real { .. }, _) => {}
         (Targets::Counts { .. }, _) => words.push_str(&format!("; {}", mean_of_counts(spec))),
+        (Targets::Durations { name, .. }, _) => {
+            words.push_str(&format!("; {}", location_of_durations(name)));
+        }
         (Targets::Classes { labels, .. }, Task::Binary) => {
             words.push_str(&format!(", the log odds of {}", labels[1]));
         }

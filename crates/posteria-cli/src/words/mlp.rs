@@ -11,7 +11,7 @@ use posteria::model::spec::{
     Spec, StartChoice, WidthRule,
 };
 
-use super::residual::{mean_of_counts, residuals, sampled_dof};
+use super::residual::{location_of_durations, mean_of_counts, residuals, sampled_dof};
 use super::{Part, dof_words, log_normal_words, number};
 use crate::text;
 
@@ -73,6 +73,9 @@ fn network(spec: &Spec, data: &Dataset) -> String {
             labels.join(", ")
         )),
         (Targets::Counts { .. }, _) => words.push_str(&format!("; {}", mean_of_counts(spec))),
+        (Targets::Durations { name, .. }, _) => {
+            words.push_str(&format!("; {}", location_of_durations(name)));
+        }
         _ => {}
     }
     words

@@ -85,6 +85,9 @@ impl PriorFunctions {
                 let per = if data.offsets.is_some() { " per unit of exposure" } else { "" };
                 (format!("mean {name}{per}"), " (log of the mean count)")
             }
+            (Targets::Durations { name, .. }, _) => {
+                (format!("typical {name}"), " (log of the duration)")
+            }
             (Targets::Classes { labels, .. }, Task::Binary) => {
                 let unit = if probit { " (before the link)" } else { " (log odds)" };
                 (format!("probability of {}", labels[1]), unit)
@@ -171,6 +174,10 @@ fn doubt(sd_of_f: &Quantiles, data: &Dataset) -> Option<String> {
         }
         Targets::Classes { .. } => (2.0, "log odds of 2".into()),
         Targets::Counts { .. } => (1.0, "a factor of e in the mean count".into()),
+        Targets::Durations { name, .. } => {
+            let scale = data.target_scaling[0].scale;
+            (scale, format!("the standard deviation of the logarithm of {name}"))
+        }
     };
     let [low, high] = [sd_of_f.q05 / of_data, sd_of_f.q95 / of_data];
     let far = match (low > 10.0, high < 0.1, high > 100.0) {
@@ -269,7 +276,7 @@ fn first_function(
     predictor.draw_prior_functions(draw, rows, stream, &mut all);
     match task {
         Task::Regression => all.into_iter().step_by(width).collect(),
-        Task::Count => all.into_iter().map(f64::exp).collect(),
+        Task::Count | Task::Duration => all.into_iter().map(f64::exp).collect(),
         Task::Binary => all.into_iter().map(|f| 1.0 / (1.0 + (-f).exp())).collect(),
         // Relative to the first class: its own term is exp(0).
         Task::Multiclass => all

@@ -105,11 +105,24 @@ pub(super) fn family(residual: &ResidualSpec) -> String {
              residual scale with {dof}"
         ),
         Some(ResidualFamily::Poisson) => "Poisson, with a variance that is the mean".into(),
+        Some(ResidualFamily::Weibull) => {
+            "Weibull with the scale exp f and the shape 1/σ, where σ is the residual scale of the \
+             logarithm"
+                .into()
+        }
+        Some(ResidualFamily::LogNormal) => "log-normal: the logarithm is normal about f".into(),
         Some(ResidualFamily::NegativeBinomial) => {
             "negative binomial, with a variance of mean + σ² mean²".into()
         }
         _ => "normal".to_string(),
     }
+}
+
+/// Where the logarithm of a duration is.
+pub(super) fn location_of_durations(name: &str) -> String {
+    format!(
+        "f is where the logarithm of {name} is: exp of a weight is the factor by which it is longer"
+    )
 }
 
 /// What the mean of a count is.

@@ -74,6 +74,7 @@ impl MlpFold {
             Targets::Real { values, .. } => values[(*row, 0)],
             Targets::Classes { codes, .. } => codes[*row] as f64,
             Targets::Counts { values, .. } => values[*row],
+            Targets::Durations { times, .. } => times[*row],
         };
         MlpFold { label, inputs, targets: rows.iter().map(target).collect() }
     }
@@ -106,6 +107,7 @@ fn likelihood(spec: &Spec, data: &Dataset) -> Result<MlpLikelihood, CudaError> {
         (Targets::Classes { .. }, Task::Binary) => Ok(MlpLikelihood::Logistic),
         (Targets::Classes { .. }, _) => Ok(MlpLikelihood::Softmax),
         (Targets::Counts { .. }, _) => refuse("counts"),
+        (Targets::Durations { .. }, _) => refuse("durations"),
     }
 }
 

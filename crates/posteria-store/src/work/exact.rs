@@ -17,8 +17,10 @@ pub(super) fn encode(data: &Dataset) -> Vec<u8> {
     bytes.put_floats(&values(&data.inputs));
     match &data.targets {
         Targets::Real { values: targets, .. } => bytes.put_floats(&values(targets)),
-        // Counts are whole, and codes are: both are kept as they are.
-        Targets::Classes { .. } | Targets::Counts { .. } => bytes.put_floats(&[]),
+        // Kept as they are.
+        Targets::Classes { .. } | Targets::Counts { .. } | Targets::Durations { .. } => {
+            bytes.put_floats(&[])
+        }
     }
     bytes.put_floats(data.offsets.as_deref().unwrap_or_default());
     bytes

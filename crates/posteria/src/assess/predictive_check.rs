@@ -124,7 +124,7 @@ pub fn usual_statistics(targets: &TargetFacts) -> Vec<String> {
         TargetFacts::Classes { labels } => {
             labels.iter().map(|label| format!("mean(y == \"{label}\")")).collect()
         }
-        TargetFacts::Absent => Vec::new(),
+        TargetFacts::Censored { .. } | TargetFacts::Absent => Vec::new(),
     }
 }
 

@@ -10,6 +10,8 @@ use crate::predict::Predictive;
 pub struct RowPrediction {
     /// One per real target; none for classes.
     pub outputs: Vec<TargetPrediction>,
+    /// Of a duration: the probability that it is longer than each time that was asked for.
+    pub survival: Vec<f64>,
     /// The probability of every class; none for real targets.
     pub probabilities: Vec<f64>,
     /// Index of the most probable class.
@@ -29,6 +31,8 @@ pub struct RowPrediction {
 pub struct PredictOptions<'a> {
     /// Probabilities of the quantiles of real targets.
     pub quantiles: &'a [f64],
+    /// Times that a duration is longer than with a probability that is wanted.
+    pub at: &'a [f64],
     /// By which costs and which rule an action is chosen.
     pub decide: Option<(&'a Costs, Rule)>,
     /// What happens to rows of a table that lack inputs.
@@ -41,7 +45,7 @@ impl Default for PredictOptions<'_> {
     /// The median and a 90 % interval, no action, and all chains alike.
     fn default() -> Self {
         let (quantiles, missing) = (&[0.05, 0.5, 0.95], Missing::Error);
-        PredictOptions { quantiles, decide: None, missing, chains: None }
+        PredictOptions { quantiles, at: &[], decide: None, missing, chains: None }
     }
 }
 
@@ -61,11 +65,11 @@ pub struct TargetPrediction {
 /// A prediction beside the target itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// Log density of this target alone.
+    /// Log density of this target alone; of a censored duration, log probability of a longer one.
     pub log_density: f64,
-    /// Target minus predicted mean.
+    /// Target minus predicted mean; NaN of a censored duration.
     pub from_mean: f64,
-    /// Target minus predicted median.
+    /// Target minus predicted median; NaN of a censored duration.
     pub from_median: f64,
 }
 
@@ -100,10 +104,15 @@ impl RowPrediction {
             let asked: Vec<f64> = quantiles.iter().map(|p| quantile(*p)).collect();
             let is_median = |p: &f64| (p - 0.5).abs() <= 0.0;
             let known = quantiles.iter().position(is_median).map(|index| asked[index]);
-            let score = observed.map(|observed| Score {
-                log_density: predictive.log_density_of(output, observed[output]),
-                from_mean: observed[output] - mean,
-                from_median: observed[output] - known.unwrap_or_else(|| quantile(0.5)),
+            // What is censored has no distance from anything.
+            let is_known = |y: f64| family.duration().is_none() || y > 0.0;
+            let score = observed.map(|observed| observed[output]).map(|y| Score {
+                log_density: predictive.log_density_of(output, y),
+                from_mean: if is_known(y) { y - mean } else { f64::NAN },
+                from_median: match is_known(y) {
+                    true => y - known.unwrap_or_else(|| quantile(0.5)),
+                    false => f64::NAN,
+                },
             });
             TargetPrediction {
                 mean,
@@ -124,6 +133,10 @@ impl RowPrediction {
         let cost = |(costs, _): (&Costs, Rule)| Some(costs.cost(decision?.action, first?));
         RowPrediction {
             outputs: (0..family.outputs()).map(output).collect(),
+            survival: match family.duration() {
+                Some(_) => asked.at.iter().map(|t| predictive.probability_above(0, *t)).collect(),
+                None => Vec::new(),
+            },
             probabilities,
             right: predicted.zip(class).map(|(predicted, class)| predicted == class),
             predicted,
@@ -139,9 +152,10 @@ impl RowPrediction {
 pub struct PredictionFigures {
     /// Mean log density of a row.
     pub mean_log_density: f64,
-    /// Root mean square of target minus predicted mean, over rows and targets.
+    /// Root mean square of target minus predicted mean, over rows and targets; NaN where a duration is
+    /// censored.
     pub rmse: f64,
-    /// Mean distance of target and predicted median, over rows and targets.
+    /// Mean distance of target and predicted median, over rows and targets; NaN likewise.
     pub mae: f64,
 }
 

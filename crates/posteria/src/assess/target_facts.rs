@@ -18,6 +18,11 @@ pub enum TargetFacts {
         /// Labels of the classes, in the order of their indices.
         labels: Vec<String>,
     },
+    /// One target that is a duration, of which some rows may be censored.
+    Censored {
+        /// Name of the target column.
+        name: String,
+    },
     /// Rows without a target, which have a density of their own.
     Absent,
 }
@@ -29,6 +34,12 @@ impl TargetFacts {
             Targets::Classes { labels, .. } => TargetFacts::Classes { labels: labels.clone() },
             Targets::Counts { name, values } => {
                 TargetFacts::Real { names: vec![name.clone()], deviations: vec![deviation(values)] }
+            }
+            Targets::Durations { name, censored: Some(_), .. } => {
+                TargetFacts::Censored { name: name.clone() }
+            }
+            Targets::Durations { name, times, .. } => {
+                TargetFacts::Real { names: vec![name.clone()], deviations: vec![deviation(times)] }
             }
             Targets::Real { names, .. } if names.is_empty() => TargetFacts::Absent,
             Targets::Real { names, values } => {
@@ -57,6 +68,7 @@ impl TargetFacts {
         match self {
             TargetFacts::Real { .. } => "numbers",
             TargetFacts::Classes { .. } => "classes",
+            TargetFacts::Censored { .. } => "durations that may be censored",
             TargetFacts::Absent => "rows without a target",
         }
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use posteria_linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
+use super::duration::scaling_of_durations;
 use super::{DataError, Encoder, Roles, Standardization, Table};
 use crate::caution::Caution;
 
@@ -20,6 +21,15 @@ pub enum Task {
     Multiclass,
     /// One target that counts events: 0, 1, 2, …
     Count,
+    /// One target that is how long something lasts, and may be censored.
+    Duration,
+}
+
+impl Task {
+    /// Whether the target is a class.
+    pub fn is_of_classes(self) -> bool {
+        matches!(self, Task::Binary | Task::Multiclass)
+    }
 }
 
 /// The observed responses.
@@ -48,6 +58,16 @@ pub enum Targets {
         /// Whole numbers, 0 or more, as they are.
         values: Vec<f64>,
     },
+    /// One response that is how long something lasts.
+    Durations {
+        /// Name of the target column.
+        name: String,
+        /// Positive numbers, as they are; the logarithms are standardised by models, as
+        /// [`Dataset::target_scaling`] says.
+        times: Vec<f64>,
+        /// Whether all that is known of a row is that it lasts longer, if a column tells it.
+        censored: Option<Vec<bool>>,
+    },
 }
 
 /// Rows of data as a model sees them.
@@ -62,7 +82,7 @@ pub struct Dataset {
     pub input_scaling: Vec<Standardization>,
     /// The responses.
     pub targets: Targets,
-    /// How every real target was standardised; empty for classes. Of counts empty, or one whose centre
+    /// How every real target was standardised, and the logarithms of durations; empty for classes. Of counts empty, or one whose centre
     /// is the logarithm of the rate that functions are about, in place of the mean rate of all rows.
     pub target_scaling: Vec<Standardization>,
     /// Logarithm of the exposure of every row, if a column tells it: how long, over how large an area
@@ -93,6 +113,24 @@ impl Targets {
             Targets::Counts { name, values } => {
                 Targets::Counts { name: name.clone(), values: pick_numbers(values, rows) }
             }
+            Targets::Durations { name, times, censored } => Targets::Durations {
+                name: name.clone(),
+                times: pick_numbers(times, rows),
+                censored: censored.as_ref().map(|all| rows.iter().map(|row| all[*row]).collect()),
+            },
+        }
+    }
+}
+
+impl Targets {
+    /// Targets as numbers: standardised ones o·n + i, class codes, counts, or durations, of which those
+    /// that are censored are negative.
+    pub(crate) fn answers(&self) -> Vec<f64> {
+        match self {
+            Targets::Real { values, .. } => values.values().to_vec(),
+            Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
+            Targets::Counts { values, .. } => values.clone(),
+            Targets::Durations { .. } => self.signed_durations(),
         }
     }
 }
@@ -179,6 +217,9 @@ impl Dataset {
             let old = self.target_scaling[column];
             let new = match &training.targets {
                 Targets::Real { values, .. } => refit(old, values.column(column)),
+                Targets::Durations { times, censored, .. } => {
+                    scaling_of_durations(times, censored.as_deref()).unwrap_or(old)
+                }
                 Targets::Classes { .. } | Targets::Counts { .. } => old,
             };
             for part in [&mut training, &mut held_out] {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::dataset::{pick, pick_numbers, with_offsets};
 use super::learner::Learner;
 use super::rows::CompleteRows;
-use super::{Cell, DataError, Dataset, Missing, Roles, Standardization, Table};
+use super::target_encoding::TargetEncoding;
+use super::{Cell, Censoring, DataError, Dataset, Missing, Roles, Standardization, Table};
 use super::{Targets, Task};
 use crate::caution::Caution;
 
@@ -30,6 +31,9 @@ pub struct Encoder {
     /// The column with the exposure of counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) exposure: Option<String>,
+    /// The column that says which durations are censored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) censoring: Option<Censoring>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,14 +63,6 @@ impl InputContent {
 pub(super) struct Indicator {
     pub class: String,
     pub scaling: Standardization,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum TargetEncoding {
-    Real(Vec<(String, Standardization)>),
-    Classes { column: String, labels: Vec<String> },
-    Counts { column: String },
 }
 
 /// Training data as numbers, and all that was learnt on the way.
@@ -148,7 +144,7 @@ impl Encoder {
         let rows = CompleteRows::new(table, &indices.used(table), roles.missing)?;
         let mut learner = Learner::new(&rows, roles);
         let inputs = learner.inputs(&indices.inputs)?;
-        let (targets, task) = learner.targets(&indices.targets)?;
+        let (targets, task) = learner.targets((&indices.targets, indices.censoring))?;
         learner.check_slopes(&inputs, &targets)?;
         let columns = table.names().to_vec();
         let exposure = roles.exposure.clone();
@@ -156,7 +152,13 @@ impl Encoder {
             let fault = "the targets are none; choose --task count, or make it an input";
             return Err(DataError::Exposure { file: table.file().into(), column, fault });
         }
-        let encoder = Encoder { columns, inputs, targets, task, exposure };
+        let censoring = roles.censoring.clone();
+        if let Some(it) = censoring.as_ref().filter(|_| task != Task::Duration) {
+            let (column, option) = (it.column.clone(), it.option());
+            let fault = "the targets are none; choose --task duration, or make it an input";
+            return Err(DataError::Censoring { file: table.file().into(), column, option, fault });
+        }
+        let encoder = Encoder { columns, inputs, targets, task, exposure, censoring };
         let codes = |index: usize| rows.classes(index).1;
         let mut input_scaling = Vec::new();
         encoder.for_each_input(|_, scaling| input_scaling.push(*scaling));
@@ -164,7 +166,7 @@ impl Encoder {
             inputs: encoder.inputs(&rows, &indices.inputs)?,
             input_names: encoder.input_names(),
             input_scaling,
-            targets: encoder.targets(&rows, &indices.targets)?,
+            targets: encoder.targets(&rows, &indices.targets, indices.censoring)?,
             target_scaling: encoder.target_scaling(),
             offsets: indices.exposure.map(|index| rows.log_exposures(index)).transpose()?,
             groups: indices.group.map(codes),
@@ -198,17 +200,22 @@ impl Encoder {
         let targets: Option<Vec<usize>> =
             names.iter().map(|name| table.find(name).filter(has_value)).collect();
         let targets = targets.filter(|targets| !targets.is_empty());
+        let censoring = match (&self.censoring, &targets) {
+            (Some(it), Some(_)) => Some(self.censoring_of(it, table)?),
+            _ => None,
+        };
         let is_number = |input: &InputEncoding| matches!(input.content, InputContent::Number(_));
         let mut used: Vec<(usize, bool)> =
             inputs.iter().copied().zip(self.inputs.iter().map(is_number)).collect();
         used.extend(targets.iter().flatten().map(|index| (*index, is_real)));
         used.extend(exposure.map(|index| (index, true)));
+        used.extend(censoring.map(|index| (index, table.columns()[index].is_mostly_numbers())));
         used.sort_unstable();
         let rows = CompleteRows::new(table, &used, missing)?;
         let cautions = rows.caution(&[]).into_iter().collect();
         Ok(EncodedRows {
             inputs: self.inputs(&rows, &inputs)?,
-            targets: targets.map(|indices| self.targets(&rows, &indices)).transpose()?,
+            targets: targets.map(|it| self.targets(&rows, &it, censoring)).transpose()?,
             offsets: exposure.map(|index| rows.log_exposures(index)).transpose()?,
             rows: rows.rows,
             cautions,
@@ -237,6 +244,9 @@ impl Encoder {
             for ((_, old), new) in targets.iter_mut().zip(&data.target_scaling) {
                 *old = *new;
             }
+        }
+        if let TargetEncoding::Durations { scaling, .. } = &mut encoder.targets {
+            *scaling = data.target_scaling[0];
         }
         encoder
     }
@@ -271,51 +281,14 @@ impl Encoder {
         each.collect()
     }
 
-    /// The classes of the target, in order; none for real targets.
-    pub fn labels(&self) -> &[String] {
-        match &self.targets {
-            TargetEncoding::Real(_) | TargetEncoding::Counts { .. } => &[],
-            TargetEncoding::Classes { labels, .. } => labels,
-        }
-    }
-
-    /// The targets of every row on the user's scale, classes as their indices.
-    pub fn observed(&self, targets: &Targets) -> Vec<Vec<f64>> {
-        match targets {
-            Targets::Real { values, .. } => {
-                let scaling = self.target_scaling();
-                let of = |row: usize| {
-                    let each = scaling.iter().enumerate();
-                    each.map(|(column, scaling)| scaling.invert(values[(row, column)])).collect()
-                };
-                (0..values.rows()).map(of).collect()
-            }
-            Targets::Classes { codes, .. } => codes.iter().map(|code| vec![*code as f64]).collect(),
-            Targets::Counts { values, .. } => values.iter().map(|value| vec![*value]).collect(),
-        }
-    }
-
-    /// How every real target was standardised; empty for classes and counts.
-    pub fn target_scaling(&self) -> Vec<Standardization> {
-        match &self.targets {
-            TargetEncoding::Real(targets) => targets.iter().map(|(_, scaling)| *scaling).collect(),
-            TargetEncoding::Classes { .. } | TargetEncoding::Counts { .. } => Vec::new(),
-        }
-    }
-
-    /// The names of the target columns.
-    pub fn target_names(&self) -> Vec<String> {
-        match &self.targets {
-            TargetEncoding::Real(targets) => targets.iter().map(|(name, _)| name.clone()).collect(),
-            TargetEncoding::Classes { column, .. } | TargetEncoding::Counts { column } => {
-                vec![column.clone()]
-            }
-        }
-    }
-
     /// The column with the exposure of counts, if there is one.
     pub fn exposure(&self) -> Option<&str> {
         self.exposure.as_deref()
+    }
+
+    /// The column that says which durations are censored, if there is one.
+    pub fn censoring(&self) -> Option<&Censoring> {
+        self.censoring.as_ref()
     }
 
     /// What the targets set.
@@ -367,25 +340,5 @@ impl Encoder {
             }
         }
         Ok(matrix)
-    }
-
-    fn targets(&self, rows: &CompleteRows, indices: &[usize]) -> Result<Targets, DataError> {
-        match &self.targets {
-            TargetEncoding::Real(targets) => {
-                let mut values = Matrix::zeros(rows.rows.len(), targets.len());
-                for (column, ((_, scaling), &index)) in targets.iter().zip(indices).enumerate() {
-                    rows.standardized(index, scaling, values.column_mut(column))?;
-                }
-                Ok(Targets::Real { names: self.target_names(), values })
-            }
-            TargetEncoding::Classes { column, labels } => Ok(Targets::Classes {
-                name: column.clone(),
-                labels: labels.clone(),
-                codes: rows.codes(indices[0], labels)?,
-            }),
-            TargetEncoding::Counts { column } => {
-                Ok(Targets::Counts { name: column.clone(), values: rows.counts(indices[0])? })
-            }
-        }
     }
 }

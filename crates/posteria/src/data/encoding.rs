@@ -1,7 +1,8 @@
 //! Check how tables become data: roles, classes, scales, missing cells, new tables.
 
 use super::{
-    DataError, Dataset, Encoder, Missing, Roles, Standardization, Table, Targets, Task, TextFormat,
+    Censoring, DataError, Dataset, Encoder, Ending, Missing, Roles, Standardization, Table,
+    Targets, Task, TextFormat,
 };
 use crate::caution::Caution;
 
@@ -328,4 +329,48 @@ fn counts_and_exposures_are_taken_as_they_are() {
     assert!(refused(text, &twice).contains("is a target or an input too"));
     let several = Roles { targets: vec!["y".into(), "x".into()], inputs: None, ..given };
     assert!(refused("x,e,y,z\n1,2,0,1\n", &several).contains("one at a time"));
+}
+
+#[test]
+fn durations_and_what_is_censored_are_read() {
+    let text = "x,y,c\n1,2.5,0\n2,4,1\n4,9,no\n";
+    let censoring = |one_is| Some(Censoring { column: "c".into(), one_is });
+    let given =
+        Roles { task: Some(Task::Duration), censoring: censoring(Ending::Censored), ..roles("y") };
+    let encoding = Encoder::fit(&table(text), &given).unwrap();
+    let data = &encoding.dataset;
+    assert_eq!((&data.input_names[..], data.task), (&["x".to_string()][..], Task::Duration));
+    let (name, times) = ("y".to_string(), vec![2.5, 4.0, 9.0]);
+    let censored = Some(vec![false, true, false]);
+    assert_eq!(data.targets, Targets::Durations { name, times: times.clone(), censored });
+    assert_eq!(encoding.encoder.observed(&data.targets), [[2.5], [-4.0], [9.0]]);
+    assert_eq!(data.select(&[1]).targets.signed_durations(), [-4.0]);
+    // As a run folder keeps them, as a plan does, and as new rows have them.
+    let again = Encoder::from_json(&encoding.encoder.to_json()).unwrap();
+    let restored = again.restore(&[1.0, 2.0, 4.0], &[times], None, Some(&[0.0, 1.0, 0.0])).unwrap();
+    assert_eq!(
+        (&restored.targets, &restored.target_scaling),
+        (&data.targets, &data.target_scaling)
+    );
+    let decoded = again.decode(&restored, None).unwrap();
+    assert_eq!(Encoder::fit(&decoded, &given).unwrap().dataset.targets, data.targets);
+    assert_eq!(again.encode(&table("x\n1\n"), Missing::Error).unwrap().targets, None);
+    let without = again.encode(&table("x,y\n1,2\n"), Missing::Error).unwrap_err().to_string();
+    assert!(without.contains("add it, or leave the durations out"), "{without}");
+    let event = Roles { censoring: censoring(Ending::Event), ..given.clone() };
+    let other = Encoder::fit(&table(text), &event).unwrap().dataset;
+    assert_eq!(other.targets.signed_durations(), [-2.5, 4.0, -9.0]);
+    for (text, says) in [
+        ("x,y,c\n1,2,0\n2,0,1\n", "3:2: \"0\" in column \"y\" is not a duration"),
+        ("x,y,c\n1,2,0\n2,-3,1\n", "3:2: \"-3\" in column \"y\" is not a duration"),
+        ("x,y,c\n1,2,0\n2,3,2\n", "3:3: \"2\" in column \"c\" does not say whether"),
+        ("x,y,c\n1,2,1\n2,3,1\n", "did you mean --event?"),
+    ] {
+        let message = refused(text, &given);
+        assert!(message.contains(says), "{message}");
+    }
+    let real = Roles { task: Some(Task::Regression), ..given.clone() };
+    assert!(refused(text, &real).contains("choose --task duration"));
+    let twice = Roles { inputs: Some(vec!["c".into()]), ..given };
+    assert!(refused(text, &twice).contains("name it once"));
 }

@@ -228,6 +228,43 @@ pub enum DataError {
         /// Why not, and what to do.
         fault: &'static str,
     },
+    /// Durations were asked for of several targets.
+    #[error(
+        "{file}: {targets} targets were given, but durations are fitted one at a time; name one"
+    )]
+    DurationTargets {
+        /// Name of the file.
+        file: String,
+        /// How many targets.
+        targets: usize,
+    },
+    /// A column cannot say which durations are censored.
+    #[error("{file}: column {} is given by --{option} to say which durations are censored, but {fault}", shown(.column))]
+    Censoring {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        column: String,
+        /// The option that names it.
+        option: &'static str,
+        /// Why not, and what to do.
+        fault: &'static str,
+    },
+    /// No duration is known.
+    #[error(
+        "{file}: each of the {rows} durations is censored by column {}, so that nothing is known of how long \
+         they are; did you mean --{other}?", shown(.column)
+    )]
+    AllCensored {
+        /// Name of the file.
+        file: String,
+        /// The column.
+        column: String,
+        /// How many rows.
+        rows: usize,
+        /// The option with the other meaning.
+        other: &'static str,
+    },
     /// A column was given twice, or two roles that exclude each other.
     #[error("{file}: column {} was given twice among targets and inputs; name it once",
             shown(.column))]

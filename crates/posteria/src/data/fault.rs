@@ -112,6 +112,21 @@ pub enum CellFault {
     /// A number that nothing can be exposed to.
     #[error("is not an exposure: exposures are positive numbers; correct it, or leave its row out")]
     NotExposure,
+    /// A number that is no duration.
+    #[error("is not a duration: durations are positive numbers; correct it, or leave its row out")]
+    NotDuration,
+    /// What does not say whether a duration is censored.
+    #[error(
+        "does not say whether a duration is censored: 1 (yes) says that it is, that is, known only to be \
+             longer, and 0 (no) that it ended; correct it, or leave its row out"
+    )]
+    NotCensored,
+    /// What does not say whether a duration has ended.
+    #[error(
+        "does not say whether a duration ended: 1 (yes) says that it did, and 0 (no) that it is censored, \
+             that is, known only to be longer; correct it, or leave its row out"
+    )]
+    NotEvent,
     /// A class that the training data do not have.
     #[error("is a class that the training data do not have; they have {}", listed(.levels))]
     UnknownLevel {

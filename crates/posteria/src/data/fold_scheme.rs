@@ -102,7 +102,7 @@ impl FoldScheme {
             _ if self.column.is_some() => FoldBy::Group,
             (Some(_), _) => FoldBy::Group,
             (None, Targets::Classes { .. }) => FoldBy::Stratified,
-            (None, Targets::Real { .. } | Targets::Counts { .. }) => FoldBy::Random,
+            (None, _) => FoldBy::Random,
         };
         FoldScheme { by: self.by.or(Some(usual)), ..self.clone() }
     }

@@ -1,8 +1,10 @@
 //! Learn from training rows how each column is to be encoded.
 
-use super::encoder::{Indicator, InputContent, InputEncoding, TargetEncoding};
+use super::duration::scaling_of_durations;
+use super::encoder::{Indicator, InputContent, InputEncoding};
 use super::levels::Part;
 use super::rows::{CompleteRows, LARGEST};
+use super::target_encoding::TargetEncoding;
 use super::{CellFault, DataError, Roles, Standardization, Task};
 use crate::caution::{Caution, WholeTarget};
 
@@ -63,12 +65,13 @@ impl<'a> Learner<'a> {
 
     pub(super) fn targets(
         &mut self,
-        indices: &[usize],
+        (indices, censoring): (&[usize], Option<usize>),
     ) -> Result<(TargetEncoding, Task), DataError> {
         let text = indices.iter().any(|index| self.rows.is_text(*index));
         match self.roles.task {
             Some(Task::Regression) => self.real_targets(indices),
             Some(Task::Count) => self.count_target(indices),
+            Some(Task::Duration) => self.duration_target(indices, censoring),
             None if !text => self.real_targets(indices),
             task => self.class_target(indices, task),
         }
@@ -105,6 +108,40 @@ impl<'a> Learner<'a> {
             self.cautions.push(Caution::ConstantTarget { column: column.clone() });
         }
         Ok((TargetEncoding::Counts { column }, Task::Count))
+    }
+
+    fn duration_target(
+        &mut self,
+        indices: &[usize],
+        censoring: Option<usize>,
+    ) -> Result<(TargetEncoding, Task), DataError> {
+        let file = || self.rows.table.file().to_string();
+        let &[index] = indices else {
+            return Err(DataError::DurationTargets { file: file(), targets: indices.len() });
+        };
+        let times = self.rows.durations(index)?;
+        let column = self.rows.name(index);
+        let censored = match (&self.roles.censoring, censoring) {
+            (Some(it), Some(at)) => {
+                let censored = self.rows.censored(at, it)?;
+                if censored.iter().all(|is_censored| *is_censored) {
+                    let other = if it.option() == "event" { "censored" } else { "event" };
+                    let (column, rows) = (it.column.clone(), times.len());
+                    return Err(DataError::AllCensored { file: file(), column, rows, other });
+                }
+                Some(censored)
+            }
+            _ => None,
+        };
+        if times.len() > 1 && times.iter().all(|time| (time - times[0]).abs() <= 0.0) {
+            self.cautions.push(Caution::ConstantTarget { column: column.clone() });
+        }
+        let scaling = match self.roles.standardize {
+            true => scaling_of_durations(&times, censored.as_deref())
+                .ok_or_else(|| self.magnitude(&column))?,
+            false => Standardization::IDENTITY,
+        };
+        Ok((TargetEncoding::Durations { column, scaling }, Task::Duration))
     }
 
     fn class_target(

@@ -2,6 +2,7 @@
 
 mod column;
 mod dataset;
+mod duration;
 mod encoder;
 #[cfg(test)]
 mod encoding;
@@ -30,10 +31,12 @@ mod rows;
 mod standardize;
 mod stored;
 mod table;
+mod target_encoding;
 mod text;
 
 pub use column::{Cell, Column};
 pub use dataset::{Dataset, Targets, Task};
+pub use duration::{Censoring, Ending};
 pub use encoder::{EncodedRows, Encoder, Encoding, InputColumn};
 pub use error::{Cells, DataError, Place};
 pub use fault::{CellFault, TextFault};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DataError, Table, Task};
+use super::{Censoring, DataError, Table, Task};
 
 /// What to do with rows that have missing cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub struct Roles {
     /// Of counts: the column with the exposure of every row, a positive number that the mean count
     /// is proportional to.
     pub exposure: Option<String>,
+    /// Of durations: the column that says which are censored.
+    pub censoring: Option<Censoring>,
     /// What the targets set. Absent: regression if the targets are numbers; if the target is
     /// text, binary for at most two classes and multiclass for more.
     pub task: Option<Task>,
@@ -53,6 +55,7 @@ impl Default for Roles {
             group: None,
             fold: None,
             exposure: None,
+            censoring: None,
             task: None,
             standardize: true,
             missing: Missing::Error,
@@ -68,6 +71,7 @@ pub(super) struct Indices {
     pub group: Option<usize>,
     pub fold: Option<usize>,
     pub exposure: Option<usize>,
+    pub censoring: Option<usize>,
 }
 
 impl Roles {
@@ -80,12 +84,13 @@ impl Roles {
         let exclude = find(&self.exclude)?;
         let (group, fold) = (find_one(&self.group)?, find_one(&self.fold)?);
         let exposure = find_one(&self.exposure)?;
+        let censoring = self.censoring.as_ref().map(|it| table.index(&it.column)).transpose()?;
         let inputs = match &self.inputs {
             Some(names) => find(names)?,
             None => (0..table.columns().len())
                 .filter(|index| !targets.contains(index) && !exclude.contains(index))
                 .filter(|index| Some(*index) != group && Some(*index) != fold)
-                .filter(|index| Some(*index) != exposure)
+                .filter(|index| Some(*index) != exposure && Some(*index) != censoring)
                 .collect(),
         };
         if inputs.is_empty() && self.inputs.is_none() {
@@ -98,6 +103,13 @@ impl Roles {
                 (table.file().to_string(), "is a target or an input too; name it once");
             return Err(DataError::Exposure { file, column, fault });
         }
+        if let Some(index) = censoring.filter(|it| targets.contains(it) || inputs.contains(it)) {
+            let column = table.names()[index].clone();
+            let file = table.file().to_string();
+            let option = self.censoring.as_ref().map_or("", Censoring::option);
+            let fault = "it is a target or an input too; name it once";
+            return Err(DataError::Censoring { file, column, option, fault });
+        }
         let mut taken = vec![false; table.columns().len()];
         for &index in targets.iter().chain(&inputs) {
             if std::mem::replace(&mut taken[index], true) {
@@ -105,7 +117,7 @@ impl Roles {
                 return Err(DataError::RoleTwice { file: table.file().to_string(), column });
             }
         }
-        Ok(Indices { targets, inputs, group, fold, exposure })
+        Ok(Indices { targets, inputs, group, fold, exposure, censoring })
     }
 }
 
@@ -113,7 +125,8 @@ impl Indices {
     /// Every column that has a role, in the order of the table, and whether it holds numbers.
     pub(super) fn used(&self, table: &Table) -> Vec<(usize, bool)> {
         let mut used = [&self.targets[..], &self.inputs].concat();
-        used.extend(self.group.into_iter().chain(self.fold).chain(self.exposure));
+        let others = self.exposure.into_iter().chain(self.censoring);
+        used.extend(self.group.into_iter().chain(self.fold).chain(others));
         used.sort_unstable();
         used.dedup();
         used.into_iter().map(|index| (index, table.columns()[index].is_mostly_numbers())).collect()

@@ -26,7 +26,7 @@ pub(super) const LARGEST: f64 = 1e152;
 /// The largest count: all whole numbers up to it are doubles.
 const MOST_COUNTED: f64 = 9e15;
 
-/// The largest size of the logarithm of an exposure.
+/// The largest size of the logarithm of an exposure or a duration.
 const MOST_LOG_EXPOSURE: f64 = 100.0;
 
 impl<'a> CompleteRows<'a> {
@@ -124,6 +124,22 @@ impl<'a> CompleteRows<'a> {
         self.checked_numbers(index, CellFault::NotCount, |value| {
             (0.0..=MOST_COUNTED).contains(&value) && value.fract() <= 0.0
         })
+    }
+
+    /// The column's numbers, which must be durations.
+    pub(super) fn durations(&self, index: usize) -> Result<Vec<f64>, DataError> {
+        let positive = |value: f64| value > 0.0 && value.ln().abs() < MOST_LOG_EXPOSURE;
+        self.checked_numbers(index, CellFault::NotDuration, positive)
+    }
+
+    /// The column's texts.
+    pub(super) fn texts(&self, index: usize) -> Vec<String> {
+        let text = |row: &usize| match self.column(index).cell(*row) {
+            Cell::Text(text) => text.to_string(),
+            Cell::Number(value) => label(value),
+            Cell::Missing => unreachable!("rows with missing cells were left out"),
+        };
+        self.rows.iter().map(text).collect()
     }
 
     /// Logarithms of the column's numbers, which must be positive.

@@ -2,7 +2,8 @@
 
 use posteria_linalg::Matrix;
 
-use super::encoder::{Indicator, InputContent, TargetEncoding};
+use super::encoder::{Indicator, InputContent};
+use super::target_encoding::TargetEncoding;
 use super::{Column, DataError, Dataset, Encoder, Standardization, Table, Targets, Task};
 
 fn refused<T>(what: impl Into<String>) -> Result<T, DataError> {
@@ -55,14 +56,18 @@ impl Encoder {
             (TargetEncoding::Classes { labels, .. }, Task::Binary) => labels.len() == 2,
             (TargetEncoding::Classes { labels, .. }, Task::Multiclass) => !labels.is_empty(),
             (TargetEncoding::Counts { .. }, task) => task == Task::Count,
-            (TargetEncoding::Classes { .. }, Task::Regression | Task::Count) => false,
+            (TargetEncoding::Durations { .. }, task) => task == Task::Duration,
+            (TargetEncoding::Classes { .. }, _) => false,
         };
-        let fits = fits && (self.exposure.is_none() || self.task == Task::Count);
+        let fits = fits
+            && (self.exposure.is_none() || self.task == Task::Count)
+            && (self.censoring.is_none() || self.task == Task::Duration);
         if fits { Ok(()) } else { refused("the target does not fit the task") }
     }
 
     /// The data with these inputs and targets, both on the user's scale: inputs row by row, one
-    /// list per target (of a class: its index), the index of the group of every row, its exposure. The inverse
+    /// list per target (of a class: its index), the index of the group of every row, and what a column
+    /// tells beside the target: the exposure of a count, 1 where a duration is censored and 0 elsewhere. The inverse
     /// of writing a [`Dataset`] on the user's scale, to rounding.
     ///
     /// # Errors
@@ -73,7 +78,7 @@ impl Encoder {
         inputs: &[f64],
         targets: &[Vec<f64>],
         groups: Option<&[f64]>,
-        exposures: Option<&[f64]>,
+        beside: Option<&[f64]>,
     ) -> Result<Dataset, DataError> {
         let mut input_scaling = Vec::new();
         self.for_each_input(|_, scaling| input_scaling.push(*scaling));
@@ -86,9 +91,9 @@ impl Encoder {
         let lengths = targets.iter().all(|target| target.len() == rows)
             && rows.checked_mul(width) == Some(inputs.len())
             && groups.is_none_or(|groups| groups.len() == rows)
-            && exposures.is_none_or(|exposures| exposures.len() == rows);
-        if self.exposure.is_some() != exposures.is_some() {
-            return refused("the exposure of counts is not told");
+            && beside.is_none_or(|beside| beside.len() == rows);
+        if (self.exposure.is_some() || self.censoring.is_some()) != beside.is_some() {
+            return refused("the exposure of counts, or which durations are censored, is not told");
         }
         if !columns || !lengths {
             return refused("inputs and targets have different lengths");
@@ -114,6 +119,14 @@ impl Encoder {
                 }
                 Targets::Counts { name: column.clone(), values: targets[0].clone() }
             }
+            TargetEncoding::Durations { column, .. } => {
+                if !targets[0].iter().all(|time| *time > 0.0) {
+                    return refused("a duration is not positive");
+                }
+                let censored = beside.map(|beside| indices(beside, 2)).transpose()?;
+                let censored = censored.map(|all| all.iter().map(|code| *code == 1).collect());
+                Targets::Durations { name: column.clone(), times: targets[0].clone(), censored }
+            }
         };
         let entry = |row: usize, k: usize| input_scaling[k].apply(inputs[row * width + k]);
         Ok(Dataset {
@@ -121,7 +134,7 @@ impl Encoder {
             input_names: self.input_names(),
             targets: kept,
             target_scaling: self.target_scaling(),
-            offsets: exposures.map(logarithms).transpose()?,
+            offsets: beside.filter(|_| self.exposure.is_some()).map(logarithms).transpose()?,
             groups: groups.map(|groups| indices(groups, rows)).transpose()?,
             task: self.task,
             input_scaling,
@@ -175,6 +188,13 @@ impl Encoder {
             }
             Targets::Counts { name, values } => {
                 columns.push((name.clone(), Some(Column::numbers(values.clone()))));
+            }
+            Targets::Durations { name, times, censored } => {
+                columns.push((name.clone(), Some(Column::numbers(times.clone()))));
+                if let (Some(it), Some(censored)) = (&self.censoring, censored) {
+                    let cells = censored.iter().map(|is_censored| it.cell(*is_censored)).collect();
+                    columns.push((it.column.clone(), Some(Column::numbers(cells))));
+                }
             }
         }
         if let (Some(name), Some(offsets)) = (&self.exposure, &data.offsets) {

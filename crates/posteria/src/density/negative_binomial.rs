@@ -1,9 +1,9 @@
 //! The negative binomial distribution and, as its limit, the Poisson distribution.
 
-use super::ParameterError;
 use super::special::{
     ln_gamma, logistic, regularized_beta, regularized_gamma_lower, regularized_gamma_upper,
 };
+use super::{LocationTerms, ParameterError};
 use crate::random::Stream;
 
 /// From this shape on the difference of log gamma functions is taken by their series, whose terms
@@ -31,17 +31,6 @@ const NEARLY_POISSON: f64 = 1e5;
 pub struct NegativeBinomial {
     log_mean: f64,
     shape: f64,
-}
-
-/// A log probability as a function of the log mean η.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CountTerms {
-    /// log P(y).
-    pub value: f64,
-    /// d log P(y) / dη = (y - μ) r/(r + μ).
-    pub slope: f64,
-    /// -d² log P(y) / dη² = (y + r) μ r/(r + μ)², which is positive.
-    pub curvature: f64,
 }
 
 impl NegativeBinomial {
@@ -83,13 +72,14 @@ impl NegativeBinomial {
         self.terms(y).value - ln_gamma(y + 1.0)
     }
 
-    /// log P(y) + log y!, with its derivatives in the log mean.
-    pub fn terms(&self, y: f64) -> CountTerms {
+    /// log P(y) + log y!, with its derivatives by the log mean η: the slope is (y - μ) r/(r + μ), minus the
+    /// second derivative (y + r) μ r/(r + μ)².
+    pub fn terms(&self, y: f64) -> LocationTerms {
         let (mean, shape) = (self.mean(), self.shape);
         if shape == f64::INFINITY {
             // Zero events say nothing about a mean that is none: 0 · -∞.
             let value = if y > 0.0 { y * self.log_mean } else { 0.0 } - mean;
-            return CountTerms { value, slope: y - mean, curvature: mean };
+            return LocationTerms { value, slope: y - mean, curvature: mean };
         }
         // The share of the mean in r + μ, and what is left of 1, each with all of its digits.
         let logit = self.log_mean - shape.ln();
@@ -97,7 +87,7 @@ impl NegativeBinomial {
         // log(1 + μ/r) from its own side.
         let log_excess = if logit > 30.0 { logit } else { logit.exp().ln_1p() };
         let events = if y > 0.0 { y * self.log_mean } else { 0.0 };
-        CountTerms {
+        LocationTerms {
             value: rising(y, shape) + events - (y + shape) * log_excess,
             slope: y * rest - shape * share,
             curvature: (y + shape) * share * rest,

@@ -205,6 +205,20 @@ pub fn log1m_exp(x: f64) -> f64 {
     if x > -LN_2 { (-x.exp_m1()).ln() } else { (-x.exp()).ln_1p() }
 }
 
+/// r = φ(t)/Φ(t) and r + t, both to many digits wherever t is.
+pub fn inverse_mills(t: f64) -> (f64, f64) {
+    // Below this the series is exact to a double, and r and -t agree in their first digits.
+    const SERIES_BELOW: f64 = -30.0;
+    if t >= SERIES_BELOW {
+        let ratio = (-0.5 * t * t - LOG_SQRT_2PI - log_normal_cdf(t)).exp();
+        return (ratio, ratio + t);
+    }
+    // Φ(t) = φ(t)/|t| (1 - s), s = q - 3q² + 15q³ - …, q = 1/t² [Abramowitz and Stegun 26.2.12].
+    let q = 1.0 / (t * t);
+    let s = q * (1.0 - 3.0 * q * (1.0 - 5.0 * q * (1.0 - 7.0 * q * (1.0 - 9.0 * q))));
+    (-t / (1.0 - s), -t * s / (1.0 - s))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,8 +43,13 @@ impl Conditioned {
         let sampling = &spec.sampling;
         let inference = sampling.inference();
         let is_at_mode = matches!(inference, InferenceChoice::Laplace | InferenceChoice::Map);
-        if data.task == Task::Count && inference != InferenceChoice::Mcmc {
-            let what = format!("inference = \"{}\" for counts", inference.name());
+        let outcome = match data.task {
+            Task::Count => Some("counts"),
+            Task::Duration => Some("durations"),
+            _ => None,
+        };
+        if let Some(outcome) = outcome.filter(|_| inference != InferenceChoice::Mcmc) {
+            let what = format!("inference = \"{}\" for {outcome}", inference.name());
             return Err(ModelError::NotAvailable { what }.into());
         }
         // What an inference cannot do is said before anything is done, in a dry run too.

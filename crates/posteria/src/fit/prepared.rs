@@ -9,12 +9,13 @@ use super::{
 use crate::approximate::Independent;
 use crate::caution::Caution;
 use crate::data::{
-    DataError, Dataset, Encoder, FoldError, FoldScheme, FoldSpec, Folds, Roles, Table,
+    Censoring, DataError, Dataset, Encoder, Ending, FoldError, FoldScheme, FoldSpec, Folds, Roles,
+    Table,
 };
 use crate::draws::Draws;
 use crate::model::ModelError;
 use crate::model::accelerator::Placement;
-use crate::model::spec::{InferenceChoice, ModelKind, Spec, SpecError};
+use crate::model::spec::{DataSpec, InferenceChoice, ModelKind, Spec, SpecError};
 use crate::sample::Plan;
 
 /// Why a model cannot be conditioned on a table.
@@ -223,11 +224,20 @@ fn roles(spec: &Spec) -> Roles {
         group: spec.data.group.clone(),
         fold: None,
         exposure: spec.data.exposure.clone(),
+        censoring: censoring(&spec.data),
         task: spec.task(),
         standardize: spec.data.standardize,
         missing: spec.data.missing.into(),
         max_levels: spec.data.max_levels,
     }
+}
+
+/// Which durations are censored; the specification was checked not to say it twice.
+fn censoring(data: &DataSpec) -> Option<Censoring> {
+    let of = |column: &Option<String>, one_is| {
+        column.as_ref().map(|column| Censoring { column: column.clone(), one_is })
+    };
+    of(&data.censored, Ending::Censored).or_else(|| of(&data.event, Ending::Event))
 }
 
 /// The rows of a second table, encoded like the training data.

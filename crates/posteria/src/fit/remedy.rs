@@ -70,7 +70,7 @@ impl ChainVerdict {
         let agreement = Agreement::new(&**posterior, draws, &data.inputs, &goal, threads);
         let separated = match &data.targets {
             Targets::Classes { codes, .. } => share_that_separates(&**posterior, draws, codes),
-            Targets::Real { .. } | Targets::Counts { .. } => None,
+            Targets::Real { .. } | Targets::Counts { .. } | Targets::Durations { .. } => None,
         };
         let is_vague = spec.model.priors.unwrap_or_default() != Priors::WeaklyInformative;
         let is_to_blame = matches!(agreement.cause, Some(Cause::Modes | Cause::Unclear));

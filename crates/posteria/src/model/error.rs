@@ -54,6 +54,14 @@ pub enum ModelError {
         /// Index of the row.
         row: usize,
     },
+    /// A number that is no duration.
+    #[error("{column} in row {row} (counted from 0) is not a duration: a positive number")]
+    NotDuration {
+        /// Name of the column.
+        column: String,
+        /// Index of the row.
+        row: usize,
+    },
     /// Two parts of the dataset, or names and a density, do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Length {

@@ -40,6 +40,18 @@ pub(super) fn usable(data: &Dataset) -> Result<(), ModelError> {
                 None => Ok(()),
             }
         }
+        Targets::Durations { name, times, censored } => {
+            length("targets", rows, times.len())?;
+            length("standardisations of the targets", 1, data.target_scaling.len())?;
+            if let Some(censored) = censored {
+                length("what is censored", rows, censored.len())?;
+            }
+            let is_duration = |time: &f64| *time > 0.0 && *time < f64::INFINITY;
+            match times.iter().position(|time| !is_duration(time)) {
+                Some(row) => Err(ModelError::NotDuration { column: name.clone(), row }),
+                None => Ok(()),
+            }
+        }
         Targets::Counts { name, values } => {
             length("targets", rows, values.len())?;
             let is_count = |value: &f64| *value >= 0.0 && value.fract() <= 0.0;
@@ -60,7 +72,7 @@ pub(super) fn usable_rows(data: &Dataset) -> Result<Vec<f64>, ModelError> {
     let columns = data.inputs.columns();
     let targets = match &data.targets {
         Targets::Real { names, .. } => names.len(),
-        Targets::Classes { .. } | Targets::Counts { .. } => 1,
+        Targets::Classes { .. } | Targets::Counts { .. } | Targets::Durations { .. } => 1,
     };
     length("targets of a model without targets", 0, targets)?;
     if columns == 0 {

@@ -21,7 +21,10 @@ pub(super) struct Average<'a>(&'a [ModelShare<'a>]);
 impl<'a> Average<'a> {
     #[track_caller]
     pub(super) fn new(models: &'a [ModelShare<'a>]) -> Self {
-        let kind = |family: Family| (family.outputs(), family.classes(), family.is_count());
+        let kind = |family: Family| {
+            let is_duration = family.duration().is_some();
+            (family.outputs(), family.classes(), family.is_count(), is_duration)
+        };
         let first = models.first().map(|model| kind(model.predictive.family()));
         // Components of mixtures are not the same from one model to the next.
         let same = |model: &ModelShare<'_>| {

@@ -2,6 +2,7 @@
 
 use super::Family;
 use super::count::CountComponent;
+use super::duration::DurationComponent;
 use super::family::Component;
 use super::mixture::LogSum;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, logistic};
@@ -146,6 +147,10 @@ impl<'a> DrawMixture<'a> {
             let component = self.family.component(parameters, output);
             if self.family.is_count() {
                 *slot = CountComponent::new(&component).draw(stream);
+                continue;
+            }
+            if let Some(family) = self.family.duration() {
+                *slot = DurationComponent::new(family, &component).draw(stream);
                 continue;
             }
             let Component { scale, spread, dof, .. } = component;

@@ -1,10 +1,11 @@
 //! Name what a target follows given one draw, and lay out its parameters.
 
 use super::count::CountComponent;
+use super::duration::DurationComponent;
 use super::normal_plus_laplace::NormalPlusLaplace;
 use super::normal_plus_student_t::NormalPlusStudentT;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp, logistic};
-use crate::density::{Laplace, StudentT};
+use crate::density::{DurationFamily, Laplace, StudentT};
 
 /// What the target of one row follows given one draw; a flat slice of [`Family::width`] numbers
 /// holds the parameters. All are on the user's scale.
@@ -18,6 +19,7 @@ use crate::density::{Laplace, StudentT};
 /// | `NormalPlusLaplace` | location, standard deviation of the function, scale (mean absolute deviation) of the residual, of every output in turn |
 /// | `MultivariateNormal` | all means, then the lower Cholesky factor of the covariance row by row: L₀₀, L₁₀, L₁₁, L₂₀, … |
 /// | `Count` | log mean of a count, standard deviation of the log mean that the draw leaves open, shape of a negative binomial distribution (infinite: Poisson) |
+/// | `Duration` | location of the logarithm of a duration, its standard deviation that the draw leaves open, scale of the logarithm |
 /// | `Bernoulli` | log odds of the second class |
 /// | `Categorical` | log probability of every class, up to a common constant (the outputs of a softmax) |
 /// | `Density` | log density of the row itself together with every component it may belong to |
@@ -61,6 +63,9 @@ pub enum Family {
     },
     /// One number of events, 0, 1, 2, …: Poisson or negative binomial about a normal log mean.
     Count,
+    /// One duration, whose logarithm is about a normal location; known durations are positive, and
+    /// negative ones stand for those that are censored: known to be longer than the number without its sign.
+    Duration(DurationFamily),
     /// One of two classes.
     Bernoulli,
     /// One of several classes.
@@ -103,14 +108,14 @@ impl Family {
             Family::StudentT { outputs } | Family::NormalPlusLaplace { outputs } => 3 * outputs,
             Family::NormalPlusStudentT { outputs } => 4 * outputs,
             Family::MultivariateNormal { outputs } => outputs + outputs * (outputs + 1) / 2,
-            Family::Count => 3,
+            Family::Count | Family::Duration(_) => 3,
             Family::Bernoulli => 1,
             Family::Categorical { classes } => classes,
             Family::Density { components } => components,
         }
     }
 
-    /// Number of outputs that are numbers, reals or a count; 0 for classes and densities.
+    /// Number of outputs that are numbers, reals, a count or a duration; 0 for classes and densities.
     pub fn outputs(self) -> usize {
         match self {
             Family::Normal { outputs }
@@ -119,7 +124,7 @@ impl Family {
             | Family::NormalPlusStudentT { outputs }
             | Family::NormalPlusLaplace { outputs }
             | Family::MultivariateNormal { outputs } => outputs,
-            Family::Count => 1,
+            Family::Count | Family::Duration(_) => 1,
             Family::Bernoulli | Family::Categorical { .. } | Family::Density { .. } => 0,
         }
     }
@@ -127,6 +132,14 @@ impl Family {
     /// Whether the output has probabilities and no density.
     pub fn is_count(self) -> bool {
         self == Family::Count
+    }
+
+    /// What a duration follows about its location; `None` of other outputs.
+    pub fn duration(self) -> Option<DurationFamily> {
+        match self {
+            Family::Duration(family) => Some(family),
+            _ => None,
+        }
     }
 
     /// Number of targets of a row: its real outputs, or the index of its class; 0 for densities.
@@ -160,7 +173,7 @@ impl Family {
         }
     }
 
-    /// What the outcome is on average: the locations of real outputs, the probability of the
+    /// What the outcome is on average: the locations of real outputs and of the logarithms of durations, the probability of the
     /// second of two classes, the probability of every class of more, the mean of a count. One number per function.
     pub(super) fn expect(self, parameters: &[f64], expected: &mut [f64]) {
         match self {
@@ -238,6 +251,16 @@ impl Family {
                 let [location, spread, dof] = [0, 1, 2].map(|k| parameters[k]);
                 Component { location, scale: 1.0, spread, dof }
             }
+            Family::Duration(family) => {
+                let [location, spread, scale] = [0, 1, 2].map(|k| parameters[k]);
+                match family {
+                    DurationFamily::Weibull => Component { location, scale, spread, dof },
+                    // Two normal variables are one.
+                    DurationFamily::LogNormal => {
+                        Component { location, scale: scale.hypot(spread), spread: 0.0, dof }
+                    }
+                }
+            }
             Family::Bernoulli | Family::Categorical { .. } | Family::Density { .. } => {
                 unreachable!("classes and densities have none")
             }
@@ -249,6 +272,9 @@ impl Family {
         let Component { location, scale, spread, dof } = component;
         match self {
             Family::Count => CountComponent::new(&component).log_probability(y),
+            Family::Duration(family) => {
+                DurationComponent::new(family, &component).log_likelihood(y)
+            }
             Family::NormalPlusStudentT { .. } if component.is_sum() => NormalPlusStudentT::new(dof)
                 .map_or(f64::NAN, |sum| sum.log_density(spread, scale, y - location)),
             Family::NormalPlusLaplace { .. } if component.is_sum() => {

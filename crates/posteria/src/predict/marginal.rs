@@ -20,6 +20,9 @@ impl DrawMixture<'_> {
         if self.family.is_count() {
             return self.mean_count();
         }
+        if self.family.duration().is_some() {
+            return self.moment_of_duration(1.0);
+        }
         let mut mean = 0.0;
         for (weight, parameters) in self.components() {
             let component = self.family.component(parameters, output);
@@ -38,6 +41,9 @@ impl DrawMixture<'_> {
     pub(super) fn sd(&self, output: usize) -> Option<f64> {
         if self.family.is_count() {
             return self.sd_of_count();
+        }
+        if self.family.duration().is_some() {
+            return self.sd_of_duration();
         }
         let mean = self.mean(output)?;
         // Squares are taken relative to the largest term, so that none over- or underflows.
@@ -74,6 +80,9 @@ impl DrawMixture<'_> {
     pub(super) fn lower_quantile(&self, output: usize, sign: f64, probability: f64) -> f64 {
         if self.family.is_count() {
             unreachable!("counts have quantiles of their own");
+        }
+        if self.family.duration().is_some() {
+            return self.lower_quantile_of_duration(sign, probability);
         }
         let mut dofs = (f64::INFINITY, 0.0_f64);
         if let Family::StudentT { .. } | Family::NormalPlusStudentT { .. } = self.family {
@@ -122,6 +131,9 @@ impl DrawMixture<'_> {
     pub(super) fn tail(&self, output: usize, sign: f64, x: f64) -> (f64, f64) {
         if self.family.is_count() {
             return (self.tail_of_count(sign, x), f64::NAN);
+        }
+        if self.family.duration().is_some() {
+            return self.tail_of_duration(sign, x);
         }
         let mut standard = Standard::new(self.family);
         let (mut below, mut density) = (0.0, 0.0);

@@ -10,6 +10,7 @@
 mod average;
 mod count;
 mod draw_mixture;
+mod duration;
 mod effects;
 mod family;
 mod marginal;

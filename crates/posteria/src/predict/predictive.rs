@@ -118,7 +118,8 @@ impl<'a> Predictive<'a> {
         either!(self, it => it.log_density(observed))
     }
 
-    /// Logarithm of the density at `y` of one output alone.
+    /// Logarithm of the density at `y` of one output alone; of a censored duration, −y, that of the
+    /// probability of a longer one than y.
     ///
     /// # Panics
     /// If there is no such output.
@@ -216,16 +217,20 @@ impl<'a> Predictive<'a> {
 
     /// The probability integral transform of an output that is observed at `y`: uniform over rows where
     /// predictions hold. Of a count, whose distribution function jumps there, the part `share` of the
-    /// jump is counted: shares that spread evenly over 0 to 1 make it uniform again.
+    /// jump is counted: shares that spread evenly over 0 to 1 make it uniform again. Of a censored
+    /// duration, −y, it is the same part of all that is above y.
     ///
     /// # Panics
     /// If there is no such output.
     #[track_caller]
     pub fn transform(&self, output: usize, y: f64, share: f64) -> f64 {
-        match self.family().is_count() {
-            true => self.cdf(output, y - 1.0) + share * self.log_density_of(output, y).exp(),
-            false => self.cdf(output, y),
+        if self.family().is_count() {
+            return self.cdf(output, y - 1.0) + share * self.log_density_of(output, y).exp();
         }
+        if self.family().duration().is_some() && y < 0.0 {
+            return self.cdf(output, -y) + share * self.probability_above(output, -y);
+        }
+        self.cdf(output, y)
     }
 
     /// The probabilities of the counts `first`, `first` + 1, …, so many of them.
@@ -276,7 +281,10 @@ impl<'a> Predictive<'a> {
         }
         match probability {
             p if !(0.0..=1.0).contains(&p) => f64::NAN,
-            p if p <= 0.0 => f64::NEG_INFINITY,
+            p if p <= 0.0 => match self.family().duration() {
+                Some(_) => 0.0,
+                None => f64::NEG_INFINITY,
+            },
             p if p >= 1.0 => f64::INFINITY,
             // 1 - p is exact here.
             p if p > 0.5 => -self.lower_quantile(output, -1.0, 1.0 - p),

@@ -42,7 +42,7 @@ pub trait Predictor: Send {
 
     /// Writes the model's functions f at every row, without noise: real outputs in the target's
     /// unit, log odds of the second of two classes, the outputs of a softmax for more, the logarithm of
-    /// the mean count per unit of exposure. Function j
+    /// the mean count per unit of exposure, the location of the logarithm of a duration. Function j
     /// of row i at index i · [`Family::functions`] + j. Where a draw does not settle the function,
     /// as for a Gaussian process, this is its mean given the draw.
     ///

@@ -110,11 +110,15 @@ fn deviation(data: &Dataset, column: &InputColumn) -> f64 {
     column.scaling[0].scale * spread(data.inputs.column(column.inputs.start))
 }
 
-/// Standard deviations of real targets on the user's scale; none of classes.
+/// Standard deviations of real targets, and of the logarithms of durations, on the user's scale; none of
+/// classes.
 fn target_deviations(data: &Dataset, encoder: &Encoder) -> Vec<f64> {
     match &data.targets {
         Targets::Classes { .. } => Vec::new(),
         Targets::Counts { values, .. } => vec![spread(values)],
+        Targets::Durations { .. } => {
+            encoder.target_scaling().iter().map(|scaling| scaling.scale).collect()
+        }
         Targets::Real { values, .. } => {
             let each = encoder.target_scaling().into_iter().enumerate();
             each.map(|(target, scaling)| scaling.scale * spread(values.column(target))).collect()

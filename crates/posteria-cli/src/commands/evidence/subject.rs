@@ -139,6 +139,10 @@ fn same_targets(one: &Dataset, other: &Dataset) -> bool {
                 Targets::Classes { codes: b, labels: others, .. },
             ) => a == b && names == others,
             (Targets::Counts { values: a, .. }, Targets::Counts { values: b, .. }) => a == b,
+            (
+                Targets::Durations { times: a, censored: known, .. },
+                Targets::Durations { times: b, censored: others, .. },
+            ) => a == b && known == others,
             _ => false,
         },
         _ => false,

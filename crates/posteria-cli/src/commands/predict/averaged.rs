@@ -62,6 +62,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let given = (arguments.header || arguments.no_header).then_some(arguments.header);
     let (table, _) = read_table(&arguments.new, given.or(first.spec.data.header))?;
     let table = first.encoder.name_by_position(table).bad_input()?;
+    super::refuse_times(&arguments.at, first.data.task)?;
     let decide =
         Decide::new(arguments.cost.as_deref(), &arguments.choosing, &TargetFacts::of(&first.data))?;
     // What cannot be averaged is refused before weights are looked for, which may take long.
@@ -81,6 +82,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let average = average(&subjects, &names, &weights)?;
     let asked = PredictOptions {
+        at: &arguments.at,
         quantiles: &arguments.quantiles,
         decide: decide.as_ref().map(|it| (&it.costs, it.rule)),
         chains: None,

@@ -93,6 +93,7 @@ impl Report {
             header.extend(self.found.quantiles.iter().map(|quantile| name(quantile)));
             header.extend((several && scored).then(|| name("log_density")));
         }
+        header.extend(self.found.survival.iter().cloned());
         if !self.found.is_real() {
             header.push("predicted".into());
             header.extend(self.found.labels.iter().map(|label| format!("prob[{label}]")));
@@ -108,6 +109,7 @@ impl Report {
                 let alone = output.score.filter(|_| row.outputs.len() > 1);
                 cells.extend(alone.map(|score| cell(score.log_density)));
             }
+            cells.extend(row.survival.iter().copied().map(cell));
             cells.extend(row.predicted.map(|class| self.found.labels[class].clone()));
             cells.extend(row.probabilities.iter().copied().map(cell));
             cells.extend(row.log_density.map(cell));
@@ -175,6 +177,7 @@ impl Report {
             header.extend(several.then_some("target"));
             header.extend(["mean", "sd"]);
             header.extend(self.found.quantiles.iter().map(String::as_str));
+            header.extend(self.found.survival.iter().map(String::as_str));
         } else {
             header.push("predicted");
             header.extend(self.found.labels.iter().map(String::as_str));
@@ -208,6 +211,7 @@ impl Report {
                 let decimals = decimals_for(output.sd, 3);
                 cells.extend([output.mean, output.sd].map(|value| fixed(value, decimals)));
                 cells.extend(output.quantiles.iter().map(|value| fixed(*value, decimals)));
+                cells.extend(row.survival.iter().map(|probability| fixed(*probability, 3)));
                 table.row(cells.into_iter().chain(last.iter().cloned()));
             }
         }
@@ -225,6 +229,9 @@ impl Report {
         match (self.found.accuracy, self.found.figures) {
             _ if self.found.targets.is_empty() => {}
             (Some(accuracy), _) => line.push_str(&format!(", accuracy {}", fixed(accuracy, 3))),
+            (None, Some(figures)) if figures.rmse.is_nan() => {
+                line.push_str(" (of a censored row, that of the probability that it lasts longer)")
+            }
             (None, Some(figures)) => line.push_str(&format!(
                 ", rmse {}, mae {}",
                 significant(figures.rmse, 4),
@@ -258,6 +265,7 @@ mod tests {
             score: Some(Score { log_density: -error, from_mean: error, from_median: error }),
         };
         let row = |first: f64, second: f64| RowPrediction {
+            survival: Vec::new(),
             outputs: vec![output(first, 3.0), output(second, 4.0)],
             probabilities: Vec::new(),
             predicted: None,
@@ -271,6 +279,7 @@ mod tests {
             targets: vec!["u".into(), "v, w".into()],
             labels: Vec::new(),
             quantiles: vec!["q05".into()],
+            survival: Vec::new(),
             actions: Vec::new(),
             numbers: vec![1, 3],
             mean_log_density: Some(-7.5),

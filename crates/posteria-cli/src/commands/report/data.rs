@@ -35,7 +35,9 @@ pub fn prior_draws(prepared: &Prepared) -> Option<PriorDraws> {
     let scaling = &data.input_scaling[column];
     let x = data.inputs.column(column).iter().map(|value| scaling.invert(*value)).collect();
     let y = match &data.targets {
-        Targets::Real { .. } | Targets::Counts { .. } => target_rates(data, 0),
+        Targets::Real { .. } | Targets::Counts { .. } | Targets::Durations { .. } => {
+            target_rates(data, 0)
+        }
         // The class whose probability is drawn: the second of two, the first of more.
         Targets::Classes { codes, labels, .. } => {
             let class = usize::from(labels.len() == 2);
@@ -77,6 +79,7 @@ fn target_values(data: &Dataset, target: usize) -> Vec<f64> {
         }
         Targets::Classes { .. } => Vec::new(),
         Targets::Counts { values, .. } => values.clone(),
+        Targets::Durations { times, .. } => times.clone(),
     }
 }
 
@@ -99,6 +102,11 @@ fn targets(data: &Dataset, encoder: &Encoder) -> Vec<ColumnFacts> {
             numbers: moments(values),
             words: String::new(),
         }],
+        Targets::Durations { name, times, censored } => {
+            let count = censored.iter().flatten().filter(|is_censored| **is_censored).count();
+            let words = if count > 0 { format!("{count} censored") } else { String::new() };
+            vec![ColumnFacts { name: name.clone(), role: role(), numbers: moments(times), words }]
+        }
         Targets::Classes { name, codes, .. } => {
             let labels = encoder.labels();
             let mut counts = vec![0; labels.len()];

@@ -128,11 +128,11 @@ pub fn strongest(effects: Vec<Effect>) -> Vec<Effect> {
     chosen
 }
 
-/// The expected outcome of rows by their functions, in place: real outputs, probabilities, or mean
-/// counts for an exposure of one.
+/// The expected outcome of rows by their functions, in place: real outputs, probabilities, mean
+/// counts for an exposure of one, or exp f of durations.
 pub fn expect(family: Family, functions: &mut [f64]) {
     match family {
-        Family::Count => functions.iter_mut().for_each(|f| *f = f.exp()),
+        Family::Count | Family::Duration(_) => functions.iter_mut().for_each(|f| *f = f.exp()),
         Family::Bernoulli => functions.iter_mut().for_each(|f| *f = 1.0 / (1.0 + (-*f).exp())),
         Family::Categorical { classes } => {
             for row in functions.chunks_exact_mut(classes.max(1)) {
@@ -195,7 +195,9 @@ fn open_averages(
         let mut predictor = work.predictor();
         let draw = &work.draws.values[numbers[job] * length..][..length];
         let mut stream = work.seed.stream(Purpose::Functions, [numbers[job] as u64, u64::MAX]);
-        let real = work.family.outputs() > 0 && !work.family.is_count();
+        let real = work.family.outputs() > 0
+            && !work.family.is_count()
+            && work.family.duration().is_none();
         let count = if real { OPEN_VALUES } else { OPEN_FUNCTIONS };
         // The same for all settings, so that bands are smooth.
         let normal: Vec<f64> = (0..count).map(|_| stream.normal()).collect();

@@ -219,7 +219,11 @@ impl Source<'_> {
         let labels = self.encoder.labels();
         let names = match &self.data.targets {
             Targets::Real { names, .. } => names.clone(),
-            Targets::Classes { name, .. } | Targets::Counts { name, .. } => vec![name.clone()],
+            // Replicated durations are not censored, and cannot be held against those that are.
+            Targets::Durations { censored: Some(_), .. } => Vec::new(),
+            Targets::Classes { name, .. }
+            | Targets::Counts { name, .. }
+            | Targets::Durations { name, .. } => vec![name.clone()],
         };
         let of_target = |(target, name): (usize, String)| Replicated {
             target: name,
@@ -245,7 +249,11 @@ impl Rows {
                     ..Predictions::default()
                 }
             }
-            Targets::Counts { name, .. } => Predictions {
+            // What is censored has no place beside its prediction.
+            Targets::Durations { name, censored: Some(_), .. } => {
+                Predictions { pits: vec![self.pit(0, name)], ..Predictions::default() }
+            }
+            Targets::Counts { name, .. } | Targets::Durations { name, .. } => Predictions {
                 fitted: vec![self.fitted(0, name)],
                 pits: vec![self.pit(0, name)],
                 ..Predictions::default()

@@ -33,6 +33,11 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
         Targets::Classes { name, labels, .. } => {
             Targets::Classes { name: name.clone(), labels: labels.clone(), codes: vec![0; rows] }
         }
+        Targets::Durations { name, times, censored } => Targets::Durations {
+            name: name.clone(),
+            times: vec![times[0]; rows],
+            censored: censored.as_ref().map(|_| vec![false; rows]),
+        },
         // Functions are about the mean rate, which stays what it is.
         Targets::Counts { name, values } => {
             let total: f64 = match &data.offsets {
@@ -69,6 +74,11 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
             (latents, latents.len() / rows)
         }
     };
+    // Latent functions of durations are of standardised logarithms.
+    let unit = match data.task {
+        Task::Duration => data.target_scaling[0].scale,
+        _ => 1.0,
+    };
     let shown = fitted.range().step_by(answers);
     let scale = layout.of_role(Role::ResidualScale).filter(|_| by.is_none()).map(|v| v.offset);
     let mut drawn = Drawn { functions: Vec::new(), deviations: Vec::new(), scales: Vec::new() };
@@ -79,7 +89,7 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
             drawn.functions.push(shown.clone().take(places).map(|at| draw[at]).collect());
         }
         let values = measured.range().step_by(width).skip(places).map(|at| draw[at]);
-        drawn.deviations.push(deviation(&values.collect::<Vec<_>>()));
+        drawn.deviations.push(unit * deviation(&values.collect::<Vec<_>>()));
         drawn.scales.extend(scale.map(|at| draw[at]));
     }
     (drawn.functions.len() == kept).then_some(drawn)

@@ -4,7 +4,7 @@ use super::left_out::LeftOut;
 use super::{AssessError, Assessor, Found, Refit};
 use crate::assess::formula::Statistic;
 use crate::assess::predictive_check::{PredictiveCheck, ReplicatedStatistic, StatisticCheck};
-use crate::assess::{ImportanceError, LeaveOneOut, PointwiseLoo, Smoothing};
+use crate::assess::{ImportanceError, LeaveOneOut, PointwiseLoo, Smoothing, TargetFacts};
 use crate::fit::{PosteriorPredictive, PredictedRows, Replicates};
 use crate::predict::{Predictive, PredictiveTable};
 use crate::random::{Purpose, Stream};
@@ -22,6 +22,9 @@ impl<R: Refit> Assessor<'_, R> {
     /// out.
     pub fn check(&self, statistics: &[Statistic]) -> Found<PredictiveCheck, R> {
         let fit = self.fit;
+        if let TargetFacts::Censored { .. } = TargetFacts::of(&fit.prepared.data) {
+            return Err(AssessError::Censored.into());
+        }
         let predictive = self.predictive(&fit.prepared.posterior, &fit.draws)?;
         let made = fit.prepared.replicates(&fit.draws, MOST_BYTES, self.workers);
         let made = made.map_err(AssessError::from)?.ok_or(AssessError::ManyRows)?;

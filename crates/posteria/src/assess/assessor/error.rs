@@ -75,6 +75,12 @@ pub enum AssessError {
     /// The model or its draws cannot be used.
     #[error(transparent)]
     Model(Box<FitError>),
+    /// Replicated durations cannot be held against censored ones.
+    #[error(
+        "replicated durations are not censored, and those of the data are, so that statistics of both cannot \
+         be compared; assess shows whether predictions hold, by intervals that take the censoring in"
+    )]
+    Censored,
     /// Replicated data would take too much memory.
     #[error("there are too many rows to replicate their targets for every draw")]
     ManyRows,

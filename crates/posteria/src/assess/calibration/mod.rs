@@ -52,6 +52,7 @@ impl CalibrationRecord {
     pub fn new(facts: &TargetFacts) -> Self {
         let targets = match facts {
             TargetFacts::Real { names, .. } => names.len(),
+            TargetFacts::Censored { .. } => 1,
             _ => 0,
         };
         CalibrationRecord {
@@ -102,6 +103,7 @@ impl CalibrationRecord {
     pub fn finish(self) -> Option<Calibration> {
         let names = match &self.facts {
             TargetFacts::Real { names, .. } => names.clone(),
+            TargetFacts::Censored { name } => vec![name.clone()],
             _ => Vec::new(),
         };
         let rows = self.transforms.first().map_or(self.classes.len(), Vec::len);

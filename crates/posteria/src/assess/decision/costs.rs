@@ -45,6 +45,7 @@ impl Costs {
         let labels = match targets {
             TargetFacts::Classes { labels } => labels,
             TargetFacts::Real { .. } => return Err(CostError::MatrixOfNumbers),
+            TargetFacts::Censored { .. } => return Err(CostError::Censored),
             TargetFacts::Absent => return Err(CostError::Targets { count: 0 }),
         };
         let matrix::Matrix { actions, costs } = matrix::read(file, text, labels)?;
@@ -70,6 +71,7 @@ impl Costs {
             TargetFacts::Real { names, .. } => {
                 return Err(CostError::Targets { count: names.len() });
             }
+            TargetFacts::Censored { .. } => return Err(CostError::Censored),
             TargetFacts::Absent => return Err(CostError::Targets { count: 0 }),
         }
         if actions.is_empty() {

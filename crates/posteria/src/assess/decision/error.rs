@@ -112,6 +112,11 @@ pub enum CostError {
         "a table of costs is for classes, and the target is a number; give a formula over y and a, such as \"abs(y - a)\", and the actions"
     )]
     MatrixOfNumbers,
+    /// Costs of durations that are not known.
+    #[error(
+        "costs are of targets that are known, and durations may be censored; leave the costs out"
+    )]
+    Censored,
     /// A formula without actions.
     #[error(
         "a cost formula for numbers needs the actions to choose from, such as 0,10,20 or buy,wait"

@@ -50,7 +50,7 @@ fn data(rows: usize, targets: Targets, task: Task) -> Dataset {
     let scaling = |o: usize| Standardization { centre: -7.0, scale: 0.5 + o as f64 };
     let outputs = match &targets {
         Targets::Real { names, .. } => names.len(),
-        Targets::Classes { .. } | Targets::Counts { .. } => 0,
+        Targets::Classes { .. } | Targets::Counts { .. } | Targets::Durations { .. } => 0,
     };
     Dataset {
         inputs,

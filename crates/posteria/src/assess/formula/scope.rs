@@ -90,6 +90,7 @@ impl Scope {
     pub(super) fn target_names(&self) -> &[String] {
         match &self.targets {
             TargetFacts::Real { names, .. } => names,
+            TargetFacts::Censored { name } => std::slice::from_ref(name),
             _ => &[],
         }
     }

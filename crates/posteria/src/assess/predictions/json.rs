@@ -94,6 +94,9 @@ impl Serialize for RowObject<'_> {
             };
             figure("log_densities", &alone)?;
         }
+        for (name, value) in all.survival.iter().zip(&row.survival) {
+            map.serialize_entry(name, value)?;
+        }
         if let Some(class) = row.predicted {
             map.serialize_entry("predicted", &all.labels[class])?;
             let probabilities = all.labels.iter().map(String::as_str);

@@ -15,6 +15,8 @@ pub struct Predictions {
     pub labels: Vec<String>,
     /// Names of the quantiles of real targets: `q05`, `q50`, …
     pub quantiles: Vec<String>,
+    /// What survival probabilities of durations are called: `survival[T]` for every time that was asked for.
+    pub survival: Vec<String>,
     /// What there is to choose from; none without costs.
     pub actions: Vec<String>,
     /// Number of every row in its table, from 1.
@@ -58,6 +60,10 @@ impl Predictions {
         let alone = if is_real { targets.len() } else { 0 };
         Predictions {
             quantiles: asked.quantiles.iter().map(|it| quantile_name(*it)).collect(),
+            survival: match rows.first().is_some_and(|row| !row.survival.is_empty()) {
+                true => asked.at.iter().map(|time| format!("survival[{time}]")).collect(),
+                false => Vec::new(),
+            },
             actions: asked.decide.map_or_else(Vec::new, |(costs, _)| costs.actions().to_vec()),
             mean_log_density: joint.map(|it| it.mean_log_density),
             figures: joint.filter(|_| is_real),
@@ -122,6 +128,7 @@ mod tests {
         };
         let row = |first: f64, second: f64| RowPrediction {
             outputs: vec![output(first, 3.0), output(second, 4.0)],
+            survival: Vec::new(),
             probabilities: Vec::new(),
             predicted: None,
             right: None,
@@ -134,6 +141,7 @@ mod tests {
             targets: vec!["u".into(), "v, w".into()],
             labels: Vec::new(),
             quantiles: vec![quantile_name(0.05)],
+            survival: Vec::new(),
             actions: Vec::new(),
             numbers: vec![1, 3],
             mean_log_density: Some(-7.5),

@@ -40,7 +40,7 @@ impl Utility {
         match targets {
             TargetFacts::Real { .. } => vec![Utility::Elpd, Utility::Rmse],
             TargetFacts::Classes { .. } => vec![Utility::Elpd, Utility::Accuracy],
-            TargetFacts::Absent => vec![Utility::Elpd],
+            TargetFacts::Censored { .. } | TargetFacts::Absent => vec![Utility::Elpd],
         }
     }
 

@@ -37,6 +37,10 @@ pub fn parse_utility(
 ) -> Result<Box<dyn UtilityFunction>, UtilityError> {
     let text = text.trim();
     if let Some(formula) = text.strip_prefix("expr:") {
+        if !fits("expr", targets) {
+            let (kind, fitting) = (targets.kind(), fitting(targets));
+            return Err(UtilityError::NotForTask { name: "expr".into(), kind, fitting });
+        }
         return Ok(Box::new(Expression::new(formula.trim(), targets, formulas)?));
     }
     let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
@@ -79,7 +83,9 @@ pub fn parse_utility(
 
 fn fits(name: &str, targets: &TargetFacts) -> bool {
     match name.split(':').next().unwrap_or(name) {
-        ELPD | "likelihood" | "expr" => true,
+        ELPD | "likelihood" => true,
+        // What is censored is no number that a formula could hold against a prediction.
+        "expr" => !matches!(targets, TargetFacts::Censored { .. }),
         "accuracy" | "error-rate" | "brier" => matches!(targets, TargetFacts::Classes { .. }),
         _ => matches!(targets, TargetFacts::Real { .. }),
     }

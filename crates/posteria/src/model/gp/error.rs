@@ -5,8 +5,13 @@ use super::posterior::{GpPosterior, TestRows};
 
 impl GpPosterior {
     /// Root mean square error in the user's unit over rows and targets, or the share of rows
-    /// whose most probable class is wrong; `functions` are f·n + i.
-    pub(super) fn error(&self, functions: &[f64], answers: &[f64], test: Option<&TestRows>) -> f64 {
+    /// whose most probable class is wrong; `functions` are f·n + i, of durations those of `state`.
+    pub(super) fn error(
+        &self,
+        functions: &[f64],
+        (answers, state): (&[f64], &[f64]),
+        test: Option<&TestRows>,
+    ) -> f64 {
         let count = self.observed.functions();
         let rows = functions.len() / count;
         match &self.observed {
@@ -21,8 +26,9 @@ impl GpPosterior {
                 let sum: f64 = errors().map(|error| (error / largest).powi(2)).sum();
                 (sum / functions.len() as f64).sqrt() * largest
             }
-            Observed::Counts(outcomes) => {
-                outcomes.error(functions, answers, test.map(|test| test.offsets.as_deref()))
+            Observed::Outcomes(outcomes) => {
+                let others = test.map(|test| test.offsets.as_deref());
+                outcomes.error(functions, (answers, outcomes.shape(state)), others)
             }
             Observed::Binary { .. } => {
                 let wrong =

@@ -64,7 +64,7 @@ impl<'p> LatentEvaluator<'p> {
         if let Observed::Real(residual) = &posterior.observed {
             residual.write(state, &posterior.target_scaling, &mut push);
         }
-        if let Observed::Counts(outcomes) = &posterior.observed {
+        if let Observed::Outcomes(outcomes) = &posterior.observed {
             outcomes.write(state, &mut push);
         }
         if posterior.keeps_latents() {
@@ -79,7 +79,9 @@ impl<'p> LatentEvaluator<'p> {
                         push(scaling.invert(latents[target * rows + row]));
                     }
                 }
-                Observed::Counts(outcomes) => push(outcomes.mean(row, latents[row])),
+                Observed::Outcomes(outcomes) => {
+                    push(outcomes.expected(row, latents[row], outcomes.shape(state)));
+                }
                 Observed::Binary { link, .. } => push(probability(*link, latents[row])),
                 Observed::Multiclass { contrasts, .. } => {
                     for (j, value) in self.contrasts.iter_mut().enumerate() {
@@ -91,9 +93,9 @@ impl<'p> LatentEvaluator<'p> {
                 }
             }
         }
-        push(posterior.error(latents, &posterior.answers, None));
+        push(posterior.error(latents, (&posterior.answers, state), None));
         if let Some(test) = &posterior.test {
-            push(posterior.error(&self.test_functions, &test.answers, Some(test)));
+            push(posterior.error(&self.test_functions, (&test.answers, state), Some(test)));
         }
     }
 
@@ -138,7 +140,7 @@ impl Evaluator for LatentEvaluator<'_> {
                 let jacobian = -posterior.target_scaling.iter().map(|s| s.scale.ln()).sum::<f64>();
                 self.real.evaluate(residual, state, latents, jacobian, log_likelihood)?;
             }
-            Observed::Counts(outcomes) => {
+            Observed::Outcomes(outcomes) => {
                 log_prior += outcomes.log_prior(state);
                 let shape = outcomes.shape(state);
                 for (slot, (row, f)) in log_likelihood.iter_mut().zip(latents.iter().enumerate()) {

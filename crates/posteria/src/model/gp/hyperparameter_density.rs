@@ -57,7 +57,7 @@ impl GpPosterior {
                 refuse("with such a residual model")
             }
             Observed::Real(residual) => Ok(residual),
-            Observed::Counts(_) => refuse("for counts"),
+            Observed::Outcomes(_) => refuse("for counts or durations"),
             _ => refuse("for classes"),
         }
     }

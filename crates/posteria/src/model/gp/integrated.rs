@@ -42,9 +42,9 @@ impl GpPosterior {
             self.answers[index / kept * residual.rows + self.fitted_rows[index % kept]]
         };
         let answers: Vec<f64> = (0..fitted.len()).map(answer).collect();
-        push(self.error(fitted, &answers, None));
+        push(self.error(fitted, (&answers, state), None));
         if let Some(rows) = &self.test {
-            push(self.error(test, &rows.answers, Some(rows)));
+            push(self.error(test, (&rows.answers, state), Some(rows)));
         }
     }
 

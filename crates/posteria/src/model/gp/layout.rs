@@ -16,7 +16,9 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
     let answer = match &data.targets {
         Targets::Real { names, .. } => dimension("target", names.clone()),
         Targets::Classes { labels, .. } => dimension("class", labels.clone()),
-        Targets::Counts { name, .. } => dimension("target", vec![name.clone()]),
+        Targets::Counts { name, .. } | Targets::Durations { name, .. } => {
+            dimension("target", vec![name.clone()])
+        }
     };
     let by_target = if posterior.processes.len() > 1 { vec![answer.clone()] } else { Vec::new() };
     for group in groups(posterior) {
@@ -44,7 +46,7 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
     if let Observed::Real(residual) = &posterior.observed {
         residual.push_layout(&mut layout, &answer);
     }
-    if let Observed::Counts(outcomes) = &posterior.observed {
+    if let Observed::Outcomes(outcomes) = &posterior.observed {
         outcomes.push_layout(&mut layout);
     }
     if posterior.keeps_latents() {
@@ -59,7 +61,7 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
     }
     let fitted = dimension(Dimension::ROWS, of_rows(&mut posterior.fitted_rows.iter().copied()));
     let fitted = match &posterior.observed {
-        Observed::Binary { .. } | Observed::Counts(_) => vec![fitted],
+        Observed::Binary { .. } | Observed::Outcomes(_) => vec![fitted],
         Observed::Real(_) if functions == 1 => vec![fitted],
         _ => vec![fitted, answer],
     };

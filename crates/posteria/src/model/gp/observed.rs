@@ -1,6 +1,5 @@
 //! Hold the targets of a process, and their likelihood given latent values.
 
-use crate::data::{Dataset, Targets};
 use crate::density::special::{log_normal_cdf, log_sum_exp, log1p_exp, logistic, normal_cdf};
 use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
@@ -15,8 +14,8 @@ pub(super) enum Observed {
     Binary { signs: Vec<f64>, link: Link },
     /// Index of the class of every row.
     Multiclass { codes: Vec<u32>, contrasts: Contrasts },
-    /// Counts about the exponential of the function.
-    Counts(Box<Outcomes>),
+    /// Counts or durations about the exponential of the function.
+    Outcomes(Box<Outcomes>),
 }
 
 impl Observed {
@@ -32,7 +31,7 @@ impl Observed {
     pub(super) fn functions(&self) -> usize {
         match self {
             Observed::Real(residual) => residual.outputs,
-            Observed::Binary { .. } | Observed::Counts(_) => 1,
+            Observed::Binary { .. } | Observed::Outcomes(_) => 1,
             Observed::Multiclass { contrasts, .. } => contrasts.classes - 1,
         }
     }
@@ -88,15 +87,6 @@ pub(super) fn log_probability(link: Link, sign: f64, latent: f64) -> f64 {
 /// Log probability of class `code` given the functions of all classes.
 pub(super) fn log_softmax(classes: &[f64], code: usize) -> f64 {
     classes[code] - log_sum_exp(classes)
-}
-
-/// Standardised targets o·n + i, class codes or counts.
-pub(super) fn answers(data: &Dataset) -> Vec<f64> {
-    match &data.targets {
-        Targets::Real { values, .. } => values.values().to_vec(),
-        Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
-        Targets::Counts { values, .. } => values.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::hyperparameters::Hyperparameters;
 use super::integrated::IntegratedEvaluator;
 use super::layout::{layout, read};
 use super::neighbours::{NeighbourEvaluator, Neighbours};
-use super::observed::{Contrasts, Observed, answers};
+use super::observed::{Contrasts, Observed};
 use super::on_device::OnDevice;
 use super::predictor::GpPredictor;
 use super::process::Process;
@@ -115,7 +115,8 @@ impl GaussianProcess {
         let (covariance, mean_term) = self.covariance_of(data)?;
         let functions = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => names.len(),
-            (Targets::Classes { .. }, Task::Binary) | (Targets::Counts { .. }, _) => 1,
+            (Targets::Classes { .. }, Task::Binary)
+            | (Targets::Counts { .. } | Targets::Durations { .. }, _) => 1,
             (Targets::Classes { labels, .. }, _) => labels.len().max(2) - 1,
         };
         let extreme =
@@ -157,23 +158,24 @@ impl GaussianProcess {
                 codes: codes.iter().map(|code| *code as u32).collect(),
                 contrasts: Contrasts { classes: labels.len().max(2) },
             },
-            Targets::Counts { .. } => {
+            Targets::Counts { .. } | Targets::Durations { .. } => {
                 let outcomes = Outcomes::new(&self.residual, data, next);
                 next = outcomes.end;
-                Observed::Counts(Box::new(outcomes))
+                Observed::Outcomes(Box::new(outcomes))
             }
         };
         let target_scaling = match &observed {
-            Observed::Counts(outcomes) => vec![outcomes.scaling()],
+            Observed::Outcomes(outcomes) => vec![outcomes.scaling()],
             _ => data.target_scaling.clone(),
         };
         if self.neighbours.is_some() && data.task != Task::Regression {
-            let what = "neighbours in [model] for a target that is a class or a count".into();
+            let what =
+                "neighbours in [model] for a target that is a class, a count or a duration".into();
             return Err(ModelError::NotAvailable { what });
         }
         if data.task != Task::Regression && self.moves.kernel == KernelChoice::Nuts {
             let what =
-                "kernel = \"nuts\" in [sampling] for a target that is a class or a count".into();
+                "kernel = \"nuts\" in [sampling] for a target that is a class, a count or a duration".into();
             return Err(ModelError::NotAvailable { what });
         }
         let test = match test {
@@ -181,7 +183,7 @@ impl GaussianProcess {
             Some(test) => {
                 usable(test)?;
                 let (inputs, offsets) = (test.inputs.clone(), test.offsets.clone());
-                Some(TestRows { inputs, answers: answers(test), offsets })
+                Some(TestRows { inputs, answers: test.targets.answers(), offsets })
             }
         };
         let rows = data.rows();
@@ -200,7 +202,7 @@ impl GaussianProcess {
             moves: self.moves,
             neighbours: self.neighbours.map(|most| Neighbours::new(&data.inputs, most)),
             fitted_rows: (0..kept).map(|index| index * rows / kept).collect(),
-            answers: answers(data),
+            answers: data.targets.answers(),
             test,
             selection,
             placement: Placement::Cpu,
@@ -344,7 +346,7 @@ impl StateDensity for GpPosterior {
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.density_slots()?);
         }
-        if let Observed::Counts(outcomes) = &self.observed {
+        if let Observed::Outcomes(outcomes) = &self.observed {
             slots.extend(outcomes.slots());
         }
         slots.extend(self.latents.clone());
@@ -375,7 +377,7 @@ impl StateDensity for GpPosterior {
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.movable_slots());
         }
-        if let Observed::Counts(outcomes) = &self.observed {
+        if let Observed::Outcomes(outcomes) = &self.observed {
             slots.extend(outcomes.slots());
         }
         slots

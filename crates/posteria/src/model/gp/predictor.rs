@@ -111,7 +111,7 @@ impl<'p> GpPredictor<'p> {
 
     /// Takes the mean counts of the training rows from those for an exposure of one.
     fn expose(&self, parameters: &mut [f64]) {
-        if let Observed::Counts(outcomes) = &self.posterior.observed {
+        if let Observed::Outcomes(outcomes) = &self.posterior.observed {
             self.family().add_offsets(outcomes.offsets(), outcomes.centre(), parameters);
         }
     }

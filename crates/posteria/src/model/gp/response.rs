@@ -11,7 +11,6 @@ use super::softmax_normal::SoftmaxNormal;
 use crate::data::Standardization;
 use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf};
 use crate::draws::{Layout, Role};
-use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::spec::{Link, ResidualFamily};
 use crate::predict::Family;
@@ -23,7 +22,8 @@ pub(super) struct Response<'p> {
     scales: Range<usize>,
     above: Range<usize>,
     dof: Option<usize>,
-    overdispersion: Option<usize>,
+    /// Where σ of counts or durations is.
+    sigma: Option<usize>,
     softmax: SoftmaxNormal,
     contrasts: Vec<f64>,
     classes: Vec<f64>,
@@ -43,7 +43,10 @@ impl<'p> Response<'p> {
             scales: layout.range_of(Role::ResidualScale),
             above: layout.range_of(Role::ResidualScaleAbove),
             dof: layout.place_of(Role::ResidualDof),
-            overdispersion: layout.place_of(Role::Overdispersion),
+            sigma: match &posterior.observed {
+                Observed::Outcomes(outcomes) => outcomes.place(layout),
+                _ => None,
+            },
             softmax: SoftmaxNormal::default(),
             contrasts: vec![0.0; functions],
             classes: vec![0.0; functions + 1],
@@ -63,7 +66,7 @@ impl<'p> Response<'p> {
             },
             Observed::Binary { .. } => Family::Bernoulli,
             Observed::Multiclass { .. } => Family::Categorical { classes: outputs + 1 },
-            Observed::Counts(_) => Family::Count,
+            Observed::Outcomes(outcomes) => outcomes.family(),
         }
     }
 
@@ -80,11 +83,13 @@ impl<'p> Response<'p> {
         match &posterior.observed {
             Observed::Real(residual) => self.real(residual, draw, inputs, functions, parameters),
             // For an exposure of one.
-            Observed::Counts(outcomes) => {
-                let shape = Outcomes::shape_of(self.overdispersion.map(|slot| draw[slot]));
+            Observed::Outcomes(outcomes) => {
+                let (sigma, scaling) = (self.sigma.map(|slot| draw[slot]), outcomes.scaling());
                 let places = parameters.chunks_exact_mut(self.family().width());
                 for ((place, mean), variance) in places.zip(means).zip(variances) {
-                    place.copy_from_slice(&[outcomes.centre() + mean, variance.sqrt(), shape]);
+                    let (location, spread) =
+                        (scaling.invert(*mean), scaling.scale * variance.sqrt());
+                    place.copy_from_slice(&outcomes.parameters(location, spread, sigma));
                 }
             }
             Observed::Binary { link, .. } => {
@@ -158,7 +163,7 @@ impl<'p> Response<'p> {
         let count = self.family().functions();
         for (row, outputs) in outputs.chunks_mut(count).enumerate() {
             match &posterior.observed {
-                Observed::Real(_) | Observed::Counts(_) => {
+                Observed::Real(_) | Observed::Outcomes(_) => {
                     let scalings = posterior.target_scaling.iter().enumerate();
                     for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {
                         *slot = scaling.invert(functions[target * rows + row]);
@@ -187,7 +192,7 @@ impl<'p> Response<'p> {
         weight: f64,
     ) -> Option<Vec<(f64, f64)>> {
         match &self.posterior.observed {
-            Observed::Real(_) | Observed::Counts(_) => {
+            Observed::Real(_) | Observed::Outcomes(_) => {
                 let pairs = sums.iter().zip(&self.posterior.target_scaling);
                 let show = |((mean, variance), scaling): (&(f64, f64), &Standardization)| {
                     let level = weight * scaling.invert(0.0);
@@ -227,7 +232,7 @@ impl<'p> Response<'p> {
     ) {
         let count = self.family().functions();
         match &self.posterior.observed {
-            Observed::Real(_) | Observed::Counts(_) => {
+            Observed::Real(_) | Observed::Outcomes(_) => {
                 for (row, outputs) in outputs.chunks_mut(count).enumerate() {
                     let scalings = self.posterior.target_scaling.iter().enumerate();
                     for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {

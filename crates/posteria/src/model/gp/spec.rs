@@ -119,7 +119,7 @@ impl GaussianProcess {
         let known = spec.hyperparameters.clone().unwrap_or_default();
         known::check(&known)?;
         let real = spec.task().is_none_or(|task| task == Task::Regression);
-        if !real && spec.task() != Some(Task::Count) && spec.residual.is_some() {
+        if spec.task().is_some_and(Task::is_of_classes) && spec.residual.is_some() {
             return conflict("residual", "any key", "a target that is a class");
         }
         if !real && known.residual.is_some() {
@@ -186,7 +186,7 @@ impl GaussianProcess {
         if task == Task::Binary {
             model.link = Some(self.link);
         }
-        if matches!(task, Task::Regression | Task::Count) {
+        if !task.is_of_classes() {
             self.residual.complete(spec.residual.get_or_insert_default());
         }
         self.priors.complete(spec, self);

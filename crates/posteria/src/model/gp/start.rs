@@ -54,7 +54,7 @@ fn dispersed(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
             residual.draw_prior(&mut state, stream);
             residual.start(&mut state, stream);
         }
-        Observed::Counts(outcomes) => {
+        Observed::Outcomes(outcomes) => {
             outcomes.start(&mut state, stream);
             latent::start(posterior, &mut state, stream);
         }
@@ -72,7 +72,7 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }
-    if let Observed::Counts(outcomes) = &posterior.observed {
+    if let Observed::Outcomes(outcomes) = &posterior.observed {
         outcomes.draw_prior(&mut state, stream);
     }
     if !posterior.keeps_latents() {

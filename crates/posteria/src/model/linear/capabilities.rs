@@ -21,7 +21,7 @@ impl Tempering for LinearPosterior {
                 state[..count].iter_mut().for_each(|w| *w = scale * stream.normal());
             }
         }
-        if let Likelihood::Counts(outcomes) = &self.likelihood {
+        if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             outcomes.draw_prior(&mut state, stream);
         }
         if let Some(selection) = &self.coefficients.selection {
@@ -47,7 +47,7 @@ impl StateDensity for LinearPosterior {
         if let Likelihood::Real(regression) = &self.likelihood {
             slots.extend(regression.residual.density_slots()?);
         }
-        if let Likelihood::Counts(outcomes) = &self.likelihood {
+        if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             slots.extend(outcomes.slots());
         }
         Some(slots)
@@ -71,7 +71,7 @@ impl StateDensity for LinearPosterior {
         }
         if let Likelihood::Real(regression) = likelihood {
             regression.residual.restore(take, &[user.target], &mut state);
-        } else if let Likelihood::Counts(outcomes) = likelihood {
+        } else if let Likelihood::Outcomes(outcomes) = likelihood {
             outcomes.restore(take, &mut state);
         }
         Some(state)
@@ -82,7 +82,7 @@ impl StateDensity for LinearPosterior {
         if let Likelihood::Real(regression) = &self.likelihood {
             slots.extend(regression.residual.movable_slots());
         }
-        if let Likelihood::Counts(outcomes) = &self.likelihood {
+        if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             slots.extend(outcomes.slots());
         }
         slots

@@ -54,7 +54,7 @@ impl<'p> LinearEvaluator<'p> {
                 log_prior += log_normal(squares, log_scale - 0.5 * conjugate.rho.ln());
             }
         }
-        if let Likelihood::Counts(outcomes) = likelihood {
+        if let Likelihood::Outcomes(outcomes) = likelihood {
             log_prior += outcomes.log_prior(state);
         }
         log_prior
@@ -78,7 +78,7 @@ impl<'p> LinearEvaluator<'p> {
         if let Likelihood::Real(regression) = likelihood {
             regression.residual.write(state, &[user.target], &mut push);
         }
-        if let Likelihood::Counts(outcomes) = likelihood {
+        if let Likelihood::Outcomes(outcomes) = likelihood {
             outcomes.write(state, &mut push);
         }
         if let Some(selection) = &coefficients.selection {
@@ -118,7 +118,7 @@ impl Evaluator for LinearEvaluator<'_> {
                     *slot = -log1p_exp(-sign * output);
                 }
             }
-            Likelihood::Counts(outcomes) => {
+            Likelihood::Outcomes(outcomes) => {
                 let shape = outcomes.shape(state);
                 let outputs = self.outputs.values().iter().enumerate();
                 for (slot, (row, output)) in log_likelihood.iter_mut().zip(outputs) {

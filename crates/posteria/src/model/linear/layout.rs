@@ -51,7 +51,7 @@ pub(super) fn layout(
         let target = Dimension { name: "target".into(), labels: Vec::new() };
         regression.residual.push_layout(&mut layout, &target);
     }
-    if let Likelihood::Counts(outcomes) = likelihood {
+    if let Likelihood::Outcomes(outcomes) = likelihood {
         outcomes.push_layout(&mut layout);
     }
     if let Some(selection) = &coefficients.selection {
@@ -77,9 +77,10 @@ pub(super) fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
                 return Err(ModelError::NotAvailable { what });
             }
         }
-        Targets::Classes { .. } | Targets::Counts { .. } => {
+        Targets::Classes { .. } | Targets::Counts { .. } | Targets::Durations { .. } => {
             if let WeightPrior::Conjugate { .. } = model.weights {
-                let what = "the conjugate prior for a target with classes or counts".into();
+                let what =
+                    "the conjugate prior for a target with classes, counts or durations".into();
                 return Err(ModelError::NotAvailable { what });
             }
         }

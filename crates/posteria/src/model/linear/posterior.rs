@@ -29,7 +29,7 @@ use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Sweep, Update};
 
-/// A linear, logistic, softmax or count regression conditioned on a dataset.
+/// A linear, logistic, softmax, count or duration regression conditioned on a dataset.
 ///
 /// A draw holds, on the user's scale, `intercept`, `weights[input]` and, for a real target, the
 /// residual model: `residual_scale` (of normal residuals a standard deviation in the target's
@@ -37,7 +37,8 @@ use crate::sample::{Sweep, Update};
 /// second; for more there are `intercept[class]` and `weights[input, class]`, whose differences
 /// between classes are log odds. With a basis the weights are those of its functions,
 /// `weights[function]`. Of counts intercept and weights are those of the logarithm of the rate per unit
-/// of exposure, and negative binomial ones have an `overdispersion`. Sampled scales of the weights' prior, `weight_scale` or
+/// of exposure, and negative binomial ones have an `overdispersion`. Of durations they are those of the
+/// logarithm's location, and `residual_scale` is that of the logarithm. Sampled scales of the weights' prior, `weight_scale` or
 /// `relevance[input]`, and `intercept_scale` stay on the standardised scale, where those of
 /// different inputs can be compared.
 ///
@@ -66,7 +67,7 @@ pub(super) enum Likelihood {
         codes: Vec<usize>,
         classes: usize,
     },
-    Counts(Box<Outcomes>),
+    Outcomes(Box<Outcomes>),
 }
 
 /// What the conditionals of a regression need of the data.
@@ -128,15 +129,15 @@ impl Linear {
                 let likelihood = Likelihood::Softmax { codes: codes.clone(), classes: outputs };
                 (likelihood, Standardization::IDENTITY)
             }
-            Targets::Counts { .. } => {
+            Targets::Counts { .. } | Targets::Durations { .. } => {
                 let outcomes = Outcomes::new(&self.residual, data, coefficients.state_len);
                 let scaling = outcomes.scaling();
-                (Likelihood::Counts(Box::new(outcomes)), scaling)
+                (Likelihood::Outcomes(Box::new(outcomes)), scaling)
             }
         };
         let end = match &likelihood {
             Likelihood::Real(regression) => regression.residual.end,
-            Likelihood::Counts(outcomes) => outcomes.end,
+            Likelihood::Outcomes(outcomes) => outcomes.end,
             _ => coefficients.state_len,
         };
         coefficients.selection = self
@@ -203,7 +204,7 @@ impl Posterior for LinearPosterior {
         match (&self.coefficients.selection, &self.likelihood) {
             (Some(selection), _) => selection.slots.end,
             (None, Likelihood::Real(regression)) => regression.residual.end,
-            (None, Likelihood::Counts(outcomes)) => outcomes.end,
+            (None, Likelihood::Outcomes(outcomes)) => outcomes.end,
             (None, _) => self.coefficients.state_len,
         }
     }
@@ -234,7 +235,7 @@ impl Posterior for LinearPosterior {
             regression.residual.start(&mut state, stream);
             regression.residual.start_cases(&mut state);
         }
-        if let Likelihood::Counts(outcomes) = &self.likelihood {
+        if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             outcomes.start(&mut state, stream);
         }
         if let Some(selection) = &self.coefficients.selection {
@@ -287,8 +288,8 @@ impl Posterior for LinearPosterior {
                 let likelihood = || Softmax::new(&self.x, codes, *classes);
                 self.class_updates(likelihood, inverse_temperature, &mut updates);
             }
-            Likelihood::Counts(outcomes) => {
-                updates.extend(self.count_updates(outcomes, inverse_temperature));
+            Likelihood::Outcomes(outcomes) => {
+                updates.extend(self.outcome_updates(outcomes, inverse_temperature));
             }
         }
         if coefficients.state_len > coefficients.count {

@@ -20,7 +20,8 @@ pub(super) struct LinearPredictor<'p> {
     scales: Range<usize>,
     above: Option<usize>,
     dof: Option<usize>,
-    overdispersion: Option<usize>,
+    /// Where σ of counts or durations is.
+    sigma: Option<usize>,
     /// Outputs × columns.
     slopes: Matrix,
     heights: Vec<f64>,
@@ -40,7 +41,10 @@ impl<'p> LinearPredictor<'p> {
             scales,
             above: layout.place_of(Role::ResidualScaleAbove),
             dof: layout.place_of(Role::ResidualDof),
-            overdispersion: layout.place_of(Role::Overdispersion),
+            sigma: match &posterior.likelihood {
+                Likelihood::Outcomes(outcomes) => outcomes.place(layout),
+                _ => None,
+            },
             slopes: Matrix::zeros(outputs, columns),
             heights: vec![0.0; outputs],
             columns: Matrix::zeros(0, columns),
@@ -97,11 +101,11 @@ impl<'p> LinearPredictor<'p> {
         }
     }
 
-    /// The log mean of every row for an exposure of one, and the shape of the draw.
-    fn counts(&self, draw: &[f64], parameters: &mut [f64]) {
-        let shape = Outcomes::shape_of(self.overdispersion.map(|slot| draw[slot]));
+    /// What every row follows for an exposure of one.
+    fn outcomes(&self, outcomes: &Outcomes, draw: &[f64], parameters: &mut [f64]) {
+        let sigma = self.sigma.map(|slot| draw[slot]);
         for (row, place) in parameters.chunks_exact_mut(self.family().width()).enumerate() {
-            place.copy_from_slice(&[self.outputs[(row, 0)], 0.0, shape]);
+            place.copy_from_slice(&outcomes.parameters(self.outputs[(row, 0)], 0.0, sigma));
         }
     }
 
@@ -132,7 +136,7 @@ impl Predictor for LinearPredictor<'_> {
             },
             Likelihood::Logistic(_) => Family::Bernoulli,
             Likelihood::Softmax { classes, .. } => Family::Categorical { classes: *classes },
-            Likelihood::Counts(_) => Family::Count,
+            Likelihood::Outcomes(outcomes) => outcomes.family(),
         }
     }
 
@@ -144,8 +148,8 @@ impl Predictor for LinearPredictor<'_> {
         let inputs = &*inputs;
         self.forward(draw, inputs);
         match &self.posterior.likelihood {
-            Likelihood::Counts(_) => {
-                self.counts(draw, parameters);
+            Likelihood::Outcomes(outcomes) => {
+                self.outcomes(outcomes, draw, parameters);
                 if let Some(offsets) = offsets {
                     self.family().add_offsets(offsets, 0.0, parameters);
                 }
@@ -160,7 +164,7 @@ impl Predictor for LinearPredictor<'_> {
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
         let posterior = self.posterior;
         self.at(draw, &posterior.inputs, parameters);
-        if let Likelihood::Counts(outcomes) = &posterior.likelihood {
+        if let Likelihood::Outcomes(outcomes) = &posterior.likelihood {
             // The centre is in the intercept.
             self.family().add_offsets(outcomes.offsets(), outcomes.centre(), parameters);
         }

@@ -34,8 +34,8 @@ impl LinearPosterior {
                 return refuse("these residuals with inference = \"laplace\" or \"map\"");
             }
             Likelihood::Logistic(_) => Vec::new(),
-            Likelihood::Counts(_) => {
-                return refuse("inference = \"laplace\" or \"map\" for counts");
+            Likelihood::Outcomes(_) => {
+                return refuse("inference = \"laplace\" or \"map\" for counts or durations");
             }
             Likelihood::Softmax { .. } => {
                 return refuse(
@@ -87,8 +87,8 @@ impl Regularised for LinearWeights<'_> {
                 Response::Real { targets: &regression.residual.targets, group_of: &self.all_one }
             }
             Likelihood::Logistic(signs) => Response::Binary { signs },
-            Likelihood::Softmax { .. } | Likelihood::Counts(_) => {
-                unreachable!("several classes and counts were refused")
+            Likelihood::Softmax { .. } | Likelihood::Outcomes(_) => {
+                unreachable!("several classes, counts and durations were refused")
             }
         }
     }

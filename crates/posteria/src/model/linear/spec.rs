@@ -108,6 +108,9 @@ impl Linear {
             Some(Task::Count) if conjugate => {
                 return conflict(WEIGHTS, "family = \"conjugate\"", "task = \"count\"");
             }
+            Some(Task::Duration) if conjugate => {
+                return conflict(WEIGHTS, "family = \"conjugate\"", "task = \"duration\"");
+            }
             _ => {}
         }
         let residual = residual(spec, conjugate)?;
@@ -159,7 +162,7 @@ impl Linear {
                 write_scale(intercept, self.intercept_prior);
             }
         }
-        if matches!(task, Task::Regression | Task::Count) {
+        if !task.is_of_classes() {
             let residual = spec.residual.get_or_insert_default();
             // With one target there is nothing to share.
             let sharing = residual.sharing;

@@ -122,7 +122,7 @@ enum Answers {
     Real { targets: Vec<f64>, precisions: Vec<f64> },
     Binary { signs: Vec<f64> },
     Multiclass { codes: Vec<u32> },
-    Counts(Box<Outcomes>),
+    Outcomes(Box<Outcomes>),
 }
 
 impl Half {
@@ -141,7 +141,7 @@ impl Half {
             Observed::Multiclass { codes } => {
                 Answers::Multiclass { codes: indices.iter().map(|row| codes[*row]).collect() }
             }
-            Observed::Counts(outcomes) => Answers::Counts(Box::new(outcomes.subset(&indices))),
+            Observed::Outcomes(outcomes) => Answers::Outcomes(Box::new(outcomes.subset(&indices))),
         };
         Half { rows: posterior.rows.subset(&indices), indices, answers }
     }
@@ -163,8 +163,10 @@ impl<'h> HalfLikelihood<'h> {
             Answers::Real { targets, precisions } => Likelihood::Squares { targets, precisions },
             Answers::Binary { signs } => Likelihood::Logistic { signs },
             Answers::Multiclass { codes } => Likelihood::Softmax { codes },
-            // As if they were Poisson: the overdispersion is not estimated here.
-            Answers::Counts(outcomes) => Likelihood::Counts { outcomes, shape: f64::INFINITY },
+            // As if counts were Poisson, and durations varied as their prior says: σ is not estimated here.
+            Answers::Outcomes(outcomes) => {
+                Likelihood::Outcomes { outcomes, shape: outcomes.usual_shape() }
+            }
         }
     }
 }
@@ -236,8 +238,11 @@ fn residual_scale(family: ResidualFamily, dof: f64, residuals: &[f64]) -> f64 {
             let quartile = StudentT::new(0.0, 1.0, dof).map_or(1.0, |t| t.quantile(0.75));
             median_absolute(residuals) / quartile
         }
-        ResidualFamily::Poisson | ResidualFamily::NegativeBinomial => {
-            unreachable!("counts have no residual scale")
+        ResidualFamily::Poisson
+        | ResidualFamily::NegativeBinomial
+        | ResidualFamily::Weibull
+        | ResidualFamily::LogNormal => {
+            unreachable!("counts and durations are no real targets")
         }
     }
 }

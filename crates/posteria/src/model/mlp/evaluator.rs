@@ -90,7 +90,7 @@ impl<'p> MlpEvaluator<'p> {
                 self.real.evaluate(residual, state, outputs, jacobian, log_likelihood)?;
                 Ok(residual.log_prior(state))
             }
-            Observed::Counts(outcomes) => {
+            Observed::Outcomes(outcomes) => {
                 let shape = outcomes.shape(state);
                 let outputs = self.outputs.iter().enumerate();
                 for (slot, (row, f)) in log_likelihood.iter_mut().zip(outputs) {
@@ -109,7 +109,7 @@ impl<'p> MlpEvaluator<'p> {
     fn classes(&mut self, log_likelihood: &mut [f64]) {
         let rows = self.posterior.rows.len();
         match &self.posterior.observed {
-            Observed::Real(_) | Observed::Counts(_) => {}
+            Observed::Real(_) | Observed::Outcomes(_) => {}
             Observed::Binary { signs } => {
                 for ((slot, sign), output) in
                     log_likelihood.iter_mut().zip(signs).zip(&self.outputs)
@@ -192,7 +192,7 @@ impl MlpEvaluator<'_> {
         if let Observed::Real(residual) = observed {
             residual.write(state, target_scaling, |value| writer.push(value));
         }
-        if let Observed::Counts(outcomes) = observed {
+        if let Observed::Outcomes(outcomes) = observed {
             outcomes.write(state, |value| writer.push(value));
         }
         if let Some(selection) = selection {
@@ -200,17 +200,23 @@ impl MlpEvaluator<'_> {
         }
         let rows = self.posterior.rows.len();
         for &row in &self.posterior.fitted_rows {
-            self.fitted(&self.outputs, rows, row, |value| writer.push(value));
+            self.fitted((&self.outputs, state), rows, row, |value| writer.push(value));
         }
-        writer.push(self.error(&self.outputs, &self.posterior.answers, None));
+        writer.push(self.error((&self.outputs, state), &self.posterior.answers, None));
         if let Some(test) = &self.posterior.test {
-            writer.push(self.error(&self.test_outputs, &test.answers, Some(test)));
+            writer.push(self.error((&self.test_outputs, state), &test.answers, Some(test)));
         }
     }
 
-    /// What the outputs of a row say about its target: means in the user's unit or of a count, or the
-    /// probability of the second class, or of every class.
-    fn fitted(&self, outputs: &[f64], rows: usize, row: usize, mut push: impl FnMut(f64)) {
+    /// What the outputs of a row say about its target: means in the user's unit or of a count, the
+    /// median of a duration, or the probability of the second class, or of every class.
+    fn fitted(
+        &self,
+        (outputs, state): (&[f64], &[f64]),
+        rows: usize,
+        row: usize,
+        mut push: impl FnMut(f64),
+    ) {
         let count = self.posterior.shape.outputs;
         match &self.posterior.observed {
             Observed::Real(_) => {
@@ -219,7 +225,9 @@ impl MlpEvaluator<'_> {
                 }
             }
             Observed::Binary { .. } => push(logistic(outputs[row])),
-            Observed::Counts(outcomes) => push(outcomes.mean(row, outputs[row])),
+            Observed::Outcomes(outcomes) => {
+                push(outcomes.expected(row, outputs[row], outcomes.shape(state)));
+            }
             Observed::Multiclass { .. } => {
                 let largest = (0..count)
                     .map(|class| outputs[class * rows + row])
@@ -234,9 +242,14 @@ impl MlpEvaluator<'_> {
         }
     }
 
-    /// Root mean square error in the user's unit, or of the mean counts, over rows and targets, or the share of rows
+    /// Root mean square error in the user's unit, or of the mean counts or median durations, over rows and targets, or the share of rows
     /// whose most probable class is wrong.
-    fn error(&self, outputs: &[f64], answers: &[f64], test: Option<&TestRows>) -> f64 {
+    fn error(
+        &self,
+        (outputs, state): (&[f64], &[f64]),
+        answers: &[f64],
+        test: Option<&TestRows>,
+    ) -> f64 {
         let rows = outputs.len() / self.posterior.shape.outputs;
         match &self.posterior.observed {
             Observed::Real(_) => {
@@ -250,9 +263,9 @@ impl MlpEvaluator<'_> {
                 let sum: f64 = errors().map(|error| (error / largest).powi(2)).sum();
                 (sum / outputs.len() as f64).sqrt() * largest
             }
-            Observed::Counts(outcomes) => {
+            Observed::Outcomes(outcomes) => {
                 let offsets = test.map(|test| test.offsets.as_deref());
-                outcomes.error(outputs, answers, offsets)
+                outcomes.error(outputs, (answers, outcomes.shape(state)), offsets)
             }
             Observed::Binary { .. } => {
                 let wrong = outputs.iter().zip(answers).filter(|(f, y)| (**f > 0.0) != (**y > 0.5));

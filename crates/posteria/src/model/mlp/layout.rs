@@ -26,7 +26,9 @@ pub(super) fn layout(
             dimension("target", vec![name.clone()])
         }
         Targets::Classes { labels, .. } => dimension("class", labels.clone()),
-        Targets::Counts { name, .. } => dimension("target", vec![name.clone()]),
+        Targets::Counts { name, .. } | Targets::Durations { name, .. } => {
+            dimension("target", vec![name.clone()])
+        }
     };
     for group in &hierarchy.groups {
         let dimensions = match group.name {
@@ -75,7 +77,7 @@ pub(super) fn layout(
     if let Observed::Real(residual) = observed {
         residual.push_layout(&mut layout, &output);
     }
-    if let Observed::Counts(outcomes) = observed {
+    if let Observed::Outcomes(outcomes) = observed {
         outcomes.push_layout(&mut layout);
     }
     if let Some(selection) = &hierarchy.selection {
@@ -84,7 +86,9 @@ pub(super) fn layout(
     let rows = dimension(Dimension::ROWS, fitted.iter().map(|row| row.to_string()).collect());
     match observed {
         Observed::Real(_) if shape.outputs == 1 => layout.push_role(Role::Fitted, vec![rows]),
-        Observed::Binary { .. } | Observed::Counts(_) => layout.push_role(Role::Fitted, vec![rows]),
+        Observed::Binary { .. } | Observed::Outcomes(_) => {
+            layout.push_role(Role::Fitted, vec![rows])
+        }
         _ => layout.push_role(Role::Fitted, vec![rows, output]),
     };
     layout.push_role(Role::TrainingError, Vec::new());

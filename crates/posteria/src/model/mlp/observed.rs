@@ -15,15 +15,15 @@ pub(super) enum Observed {
     Binary { signs: Vec<f64> },
     /// Index of the class of every row.
     Multiclass { codes: Vec<u32> },
-    /// Counts about the exponential of the output.
-    Counts(Box<Outcomes>),
+    /// Counts or durations about the exponential of the output.
+    Outcomes(Box<Outcomes>),
 }
 
 impl Observed {
     /// The class of each of `rows` rows; one for all where targets are numbers.
     pub(super) fn classes(&self, rows: usize) -> Vec<usize> {
         match self {
-            Observed::Real(_) | Observed::Counts(_) => vec![0; rows],
+            Observed::Real(_) | Observed::Outcomes(_) => vec![0; rows],
             Observed::Binary { signs } => {
                 signs.iter().map(|sign| usize::from(*sign > 0.0)).collect()
             }
@@ -38,7 +38,7 @@ pub(super) struct Conditioned {
     /// Precisions, or inverse scales.
     parameters: Vec<f64>,
     dof: f64,
-    /// The shape of counts.
+    /// The shape of counts or durations.
     shape: f64,
     log_constant: f64,
 }
@@ -49,7 +49,7 @@ enum Kind {
     StudentT,
     Absolute,
     Classes,
-    Counts,
+    Outcomes,
 }
 
 impl Conditioned {
@@ -60,13 +60,16 @@ impl Conditioned {
                     ResidualFamily::Normal => Kind::Squares,
                     ResidualFamily::StudentT | ResidualFamily::PerCase => Kind::StudentT,
                     ResidualFamily::Laplace => Kind::Absolute,
-                    ResidualFamily::Poisson | ResidualFamily::NegativeBinomial => {
-                        unreachable!("families of counts have no residuals")
+                    ResidualFamily::Poisson
+                    | ResidualFamily::NegativeBinomial
+                    | ResidualFamily::Weibull
+                    | ResidualFamily::LogNormal => {
+                        unreachable!("families of counts and durations have no residuals")
                     }
                 };
                 (kind, residual.targets.len())
             }
-            Observed::Counts(_) => (Kind::Counts, 0),
+            Observed::Outcomes(_) => (Kind::Outcomes, 0),
             _ => (Kind::Classes, 0),
         };
         let parameters = vec![f64::NAN; len];
@@ -75,7 +78,7 @@ impl Conditioned {
 
     /// Takes scales and degrees of freedom from `state`; whether they changed.
     pub(super) fn condition(&mut self, observed: &Observed, state: &[f64]) -> bool {
-        if let Observed::Counts(outcomes) = observed {
+        if let Observed::Outcomes(outcomes) = observed {
             let shape = outcomes.shape(state);
             let changed = shape.to_bits() != self.shape.to_bits();
             self.shape = shape;
@@ -99,7 +102,7 @@ impl Conditioned {
                 ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln()
             }
             Kind::Absolute => -std::f64::consts::LN_2,
-            Kind::Classes | Kind::Counts => 0.0,
+            Kind::Classes | Kind::Outcomes => 0.0,
         };
         self.log_constant =
             scales.iter().zip(counts).map(|(scale, count)| count * (constant - scale)).sum();
@@ -115,7 +118,7 @@ impl Conditioned {
         match observed {
             Observed::Binary { signs } => Likelihood::Logistic { signs },
             Observed::Multiclass { codes } => Likelihood::Softmax { codes },
-            Observed::Counts(outcomes) => Likelihood::Counts { outcomes, shape: self.shape },
+            Observed::Outcomes(outcomes) => Likelihood::Outcomes { outcomes, shape: self.shape },
             Observed::Real(residual) => {
                 let targets = &residual.targets[..];
                 match self.kind {
@@ -134,7 +137,7 @@ impl Conditioned {
     /// Minus the second derivative of the log likelihood of one row with respect to output
     /// `output`, roughly [Neal 1996, A.4; MCMCstuff manual eq. 52 and 55].
     pub(super) fn curvature(&self, observed: &Observed, output: usize) -> f64 {
-        if let Observed::Counts(outcomes) = observed {
+        if let Observed::Outcomes(outcomes) = observed {
             return outcomes.curvature(self.shape);
         }
         let Observed::Real(residual) = observed else { return 0.25 };

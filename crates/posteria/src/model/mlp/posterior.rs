@@ -92,7 +92,8 @@ impl Mlp {
         }
         let outputs = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => names.len(),
-            (Targets::Classes { .. }, Task::Binary) | (Targets::Counts { .. }, _) => 1,
+            (Targets::Classes { .. }, Task::Binary)
+            | (Targets::Counts { .. } | Targets::Durations { .. }, _) => 1,
             (Targets::Classes { labels, .. }, _) => labels.len(),
         };
         let shape = Shape {
@@ -118,14 +119,14 @@ impl Mlp {
             Targets::Classes { codes, .. } => {
                 Observed::Multiclass { codes: codes.iter().map(|code| *code as u32).collect() }
             }
-            Targets::Counts { .. } => {
+            Targets::Counts { .. } | Targets::Durations { .. } => {
                 let outcomes = Outcomes::new(&self.residual, data, state_len);
                 state_len = outcomes.end;
-                Observed::Counts(Box::new(outcomes))
+                Observed::Outcomes(Box::new(outcomes))
             }
         };
         let target_scaling = match &observed {
-            Observed::Counts(outcomes) => vec![outcomes.scaling()],
+            Observed::Outcomes(outcomes) => vec![outcomes.scaling()],
             _ => data.target_scaling.clone(),
         };
         if let Some(spec) = &self.selection {
@@ -145,7 +146,11 @@ impl Mlp {
             Some(test) => {
                 usable(test)?;
                 let offsets = test.offsets.clone();
-                Some(TestRows { rows: Rows::new(&test.inputs), answers: answers(test), offsets })
+                Some(TestRows {
+                    rows: Rows::new(&test.inputs),
+                    answers: test.targets.answers(),
+                    offsets,
+                })
             }
         };
         let count = data.rows();
@@ -163,21 +168,12 @@ impl Mlp {
             target_scaling,
             moves: self.sampling,
             fitted_rows,
-            answers: answers(data),
+            answers: data.targets.answers(),
             row_groups: data.groups.clone(),
             test,
             state_len,
             layout,
         })
-    }
-}
-
-/// Standardised targets o·n + i, class codes or counts.
-fn answers(data: &Dataset) -> Vec<f64> {
-    match &data.targets {
-        Targets::Real { values, .. } => values.values().to_vec(),
-        Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
-        Targets::Counts { values, .. } => values.clone(),
     }
 }
 
@@ -261,7 +257,7 @@ impl StateDensity for MlpPosterior {
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.density_slots()?);
         }
-        if let Observed::Counts(outcomes) = &self.observed {
+        if let Observed::Outcomes(outcomes) = &self.observed {
             slots.extend(outcomes.slots());
         }
         Some(slots)
@@ -295,7 +291,7 @@ impl StateDensity for MlpPosterior {
         }
         if let Observed::Real(residual) = &self.observed {
             residual.restore(take, &self.target_scaling, &mut state);
-        } else if let Observed::Counts(outcomes) = &self.observed {
+        } else if let Observed::Outcomes(outcomes) = &self.observed {
             outcomes.restore(take, &mut state);
         }
         Some(state)
@@ -311,7 +307,7 @@ impl StateDensity for MlpPosterior {
         if let Observed::Real(residual) = &self.observed {
             slots.extend(residual.movable_slots());
         }
-        if let Observed::Counts(outcomes) = &self.observed {
+        if let Observed::Outcomes(outcomes) = &self.observed {
             slots.extend(outcomes.slots());
         }
         slots

@@ -9,7 +9,6 @@ use super::network::{Network, Rows};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use crate::draws::{Layout, Role};
-use crate::model::outcome::Outcomes;
 use crate::model::residual::{Noise, Residual};
 use crate::model::spec::ResidualFamily;
 use crate::predict::{Family, Predictor, split_offsets};
@@ -24,7 +23,8 @@ pub(super) struct MlpPredictor<'p> {
     above: Range<usize>,
     covariance: Range<usize>,
     dof: Option<usize>,
-    overdispersion: Option<usize>,
+    /// Where σ of counts or durations is.
+    sigma: Option<usize>,
     outputs: Vec<f64>,
 }
 
@@ -37,7 +37,10 @@ impl<'p> MlpPredictor<'p> {
             above: layout.range_of(Role::ResidualScaleAbove),
             covariance: layout.range_of(Role::ResidualCovariance),
             dof: layout.place_of(Role::ResidualDof),
-            overdispersion: layout.place_of(Role::Overdispersion),
+            sigma: match &posterior.observed {
+                Observed::Outcomes(outcomes) => outcomes.place(layout),
+                _ => None,
+            },
             outputs: Vec::new(),
         }
     }
@@ -66,11 +69,12 @@ impl<'p> MlpPredictor<'p> {
         let posterior = self.posterior;
         match &posterior.observed {
             Observed::Real(residual) => self.real(residual, draw, rows, parameters),
-            Observed::Counts(outcomes) => {
-                let shape = Outcomes::shape_of(self.overdispersion.map(|slot| draw[slot]));
+            Observed::Outcomes(outcomes) => {
+                let sigma = self.sigma.map(|slot| draw[slot]);
                 let width = self.family().width();
                 for (place, f) in parameters.chunks_exact_mut(width).zip(&self.outputs) {
-                    place.copy_from_slice(&[outcomes.centre() + f, 0.0, shape]);
+                    let location = outcomes.scaling().invert(*f);
+                    place.copy_from_slice(&outcomes.parameters(location, 0.0, sigma));
                 }
             }
             _ => self.by_row(rows.len(), parameters),
@@ -146,7 +150,7 @@ impl Predictor for MlpPredictor<'_> {
             },
             Observed::Binary { .. } => Family::Bernoulli,
             Observed::Multiclass { .. } => Family::Categorical { classes: outputs },
-            Observed::Counts(_) => Family::Count,
+            Observed::Outcomes(outcomes) => outcomes.family(),
         }
     }
 
@@ -161,7 +165,7 @@ impl Predictor for MlpPredictor<'_> {
     fn at_training_rows(&mut self, draw: &[f64], parameters: &mut [f64]) {
         let posterior = self.posterior;
         self.at_rows(draw, &posterior.rows, parameters);
-        if let Observed::Counts(outcomes) = &posterior.observed {
+        if let Observed::Outcomes(outcomes) = &posterior.observed {
             self.family().add_offsets(outcomes.offsets(), outcomes.centre(), parameters);
         }
     }

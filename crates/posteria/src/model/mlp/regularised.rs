@@ -33,8 +33,8 @@ impl MlpPosterior {
         if self.hierarchy.groups.iter().any(|group| group.multipliers.is_some()) {
             return refuse("a prior family of weights other than normal");
         }
-        if let Observed::Counts(_) = &self.observed {
-            return refuse("counts");
+        if let Observed::Outcomes(_) = &self.observed {
+            return refuse("counts or durations");
         }
         if let Observed::Real(residual) = &self.observed {
             if residual.family != ResidualFamily::Normal {
@@ -113,7 +113,7 @@ impl Regularised for MlpWeights<'_> {
             }
             Observed::Binary { signs } => Response::Binary { signs },
             Observed::Multiclass { codes } => Response::Classes { codes },
-            Observed::Counts(_) => unreachable!("counts were refused"),
+            Observed::Outcomes(_) => unreachable!("counts and durations were refused"),
         }
     }
 
@@ -238,7 +238,7 @@ impl Outputs for MlpOutputs<'_> {
             }
             Observed::Binary { signs } => Likelihood::Logistic { signs },
             Observed::Multiclass { codes } => Likelihood::Softmax { codes },
-            Observed::Counts(_) => unreachable!("counts were refused"),
+            Observed::Outcomes(_) => unreachable!("counts and durations were refused"),
         };
         self.network.log_likelihood_gradient(weights, &likelihood, gradient)
     }

@@ -172,7 +172,7 @@ impl Mlp {
                 *prior = completed(prior, &self.groups[index]);
             }
         }
-        if matches!(task, Task::Regression | Task::Count) {
+        if !task.is_of_classes() {
             self.residual.complete(spec.residual.get_or_insert_default());
         }
         self.sampling.complete(&mut spec.sampling);

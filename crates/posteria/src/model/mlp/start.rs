@@ -33,7 +33,7 @@ pub(super) fn from_prior(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f
     if let Observed::Real(residual) = &posterior.observed {
         residual.draw_prior(&mut state, stream);
     }
-    if let Observed::Counts(outcomes) = &posterior.observed {
+    if let Observed::Outcomes(outcomes) = &posterior.observed {
         outcomes.draw_prior(&mut state, stream);
     }
     if let Some(selection) = &posterior.hierarchy.selection {
@@ -60,7 +60,7 @@ pub(super) fn dispersed(posterior: &MlpPosterior, stream: &mut Stream) -> Vec<f6
     if let Observed::Real(residual) = &posterior.observed {
         residual.start(&mut state, stream);
     }
-    if let Observed::Counts(outcomes) = &posterior.observed {
+    if let Observed::Outcomes(outcomes) = &posterior.observed {
         outcomes.start(&mut state, stream);
     }
     state

@@ -213,7 +213,7 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
         }
     }
     updates.extend(residual);
-    if let Observed::Counts(outcomes) = &posterior.observed {
+    if let Observed::Outcomes(outcomes) = &posterior.observed {
         let mut network = Network::new(posterior.shape, &posterior.rows);
         let selection = posterior.hierarchy.selection.as_ref();
         let weights = posterior.shape.len();

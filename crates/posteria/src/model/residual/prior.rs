@@ -55,6 +55,9 @@ impl ResidualPrior {
 
     fn checked(spec: &Spec, conjugate: bool) -> Result<Self, SpecError> {
         let section = "residual";
+        if spec.data.censored.is_some() && spec.data.event.is_some() {
+            return conflict("data", "event", "censored, which says the same the other way round");
+        }
         let empty = ResidualSpec::default();
         let residual = spec.residual.as_ref().unwrap_or(&empty);
         let vague = spec.model.priors.unwrap_or_default() != Priors::WeaklyInformative;
@@ -68,8 +71,8 @@ impl ResidualPrior {
             (_, None) => DofChoice::Known(1.0),
             (_, Some(_)) => return conflict(section, "dof", "a family that has none"),
         };
-        if family.is_of_counts() {
-            refuse_for_counts(family, residual)?;
+        if family.is_of_counts() || family.is_of_durations() {
+            refuse_for_outcomes(family, residual)?;
         }
         let by = residual.by.clone().unwrap_or_default();
         let sharing = residual.sharing.unwrap_or(ResidualSharing::PerTarget);
@@ -142,7 +145,7 @@ impl ResidualPrior {
         if self.family == ResidualFamily::Poisson {
             return;
         }
-        if !self.family.is_of_counts() {
+        if !self.family.is_of_counts() && !self.family.is_of_durations() {
             residual.sharing = Some(self.sharing);
         }
         let by = !self.by.is_empty();
@@ -171,24 +174,33 @@ impl ResidualPrior {
 /// The family, which must be one of the targets' task.
 fn family_of(spec: &Spec, residual: &ResidualSpec) -> Result<ResidualFamily, SpecError> {
     let (task, given) = (spec.task(), residual.family);
-    let counts = task == Some(Task::Count);
+    let (counts, durations) = (task == Some(Task::Count), task == Some(Task::Duration));
     match given {
         None if counts => Ok(ResidualFamily::Poisson),
+        None if durations => Ok(ResidualFamily::Weibull),
         None => Ok(ResidualFamily::Normal),
+        Some(family) if family.is_of_durations() && !durations => {
+            conflict("residual", "a family of durations", "a task other than \"duration\"")
+        }
+        Some(family) if durations && !family.is_of_durations() => conflict(
+            "residual",
+            "a family of other targets",
+            "task = \"duration\", whose families are weibull and log-normal",
+        ),
         Some(family) if family.is_of_counts() && !counts => {
             conflict("residual", "a family of counts", "a task other than \"count\"")
         }
         Some(family) if counts && !family.is_of_counts() => conflict(
             "residual",
-            "a family of real targets",
+            "a family of other targets",
             "task = \"count\", whose families are poisson and negative-binomial",
         ),
         Some(family) => Ok(family),
     }
 }
 
-/// Refuses what counts have not: scales of residuals in the unit of the target.
-fn refuse_for_counts(family: ResidualFamily, residual: &ResidualSpec) -> Result<(), SpecError> {
+/// Refuses what counts and durations have not: scales of residuals in the unit of the target.
+fn refuse_for_outcomes(family: ResidualFamily, residual: &ResidualSpec) -> Result<(), SpecError> {
     let never = [
         ("by", residual.by.is_some()),
         ("top_dof", residual.top_dof.is_some()),
@@ -196,7 +208,7 @@ fn refuse_for_counts(family: ResidualFamily, residual: &ResidualSpec) -> Result<
         ("precision", residual.precision.is_some()),
     ];
     if let Some((key, _)) = never.into_iter().find(|(_, given)| *given) {
-        return conflict("residual", key, "a family of counts");
+        return conflict("residual", key, "a family of counts or durations");
     }
     let of_overdispersion = [
         ("scale", residual.scale.is_some()),

@@ -20,7 +20,8 @@ pub struct DataSpec {
     /// Target columns; one name may stand without brackets.
     #[serde(deserialize_with = "one_or_more")]
     pub target: Vec<String>,
-    /// Input columns; all that are neither target nor group nor exposure if absent.
+    /// Input columns; all that are neither target nor group nor exposure nor what is censored if
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// Columns that are no inputs, where `inputs` is absent.
@@ -32,6 +33,12 @@ pub struct DataSpec {
     /// Of counts: column of the exposure, a positive number that the mean count is proportional to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposure: Option<String>,
+    /// Of durations: column whose 1 says that a duration is censored: known only to be longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub censored: Option<String>,
+    /// In place of `censored`: column whose 1 says that a duration has ended, and 0 that it is censored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
     /// Whether inputs and real targets are shifted and scaled to mean 0 and deviation 1.
     pub standardize: bool,
     /// Whether the first line names the columns; decided by its content if absent.
@@ -63,6 +70,8 @@ impl Default for DataSpec {
             exclude: Vec::new(),
             group: None,
             exposure: None,
+            censored: None,
+            event: None,
             standardize: true,
             header: None,
             missing: MissingPolicy::Error,

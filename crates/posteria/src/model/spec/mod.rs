@@ -81,12 +81,21 @@ impl Spec {
         self.model.priors.unwrap_or_default().usual(self.model.kind, task, group)
     }
 
-    /// What the targets set, as far as it is said: a distribution of counts says that they are such.
+    /// What the targets set, as far as it is said: a distribution of counts or durations says that they
+    /// are such, and so does a column of exposures or of what is censored.
     pub fn task(&self) -> Option<Task> {
         let family = self.residual.as_ref().and_then(|residual| residual.family);
-        let counts =
-            self.data.exposure.is_some() || family.is_some_and(ResidualFamily::is_of_counts);
-        self.model.task.or(counts.then_some(Task::Count))
+        let DataSpec { exposure, censored, event, .. } = &self.data;
+        let counts = exposure.is_some() || family.is_some_and(ResidualFamily::is_of_counts);
+        let durations = censored.is_some()
+            || event.is_some()
+            || family.is_some_and(ResidualFamily::is_of_durations);
+        let said = match (counts, durations) {
+            (true, _) => Some(Task::Count),
+            (_, true) => Some(Task::Duration),
+            _ => None,
+        };
+        self.model.task.or(said)
     }
 
     /// The same for targets of this task.

@@ -18,11 +18,20 @@ pub enum ResidualFamily {
     Poisson,
     /// Of counts: negative binomial about exp f, with a variance beyond the mean's.
     NegativeBinomial,
+    /// Of durations: Weibull with the scale exp f.
+    Weibull,
+    /// Of durations: log-normal with the median exp f.
+    LogNormal,
 }
 
 impl ResidualFamily {
     /// Whether it is a distribution of counts.
     pub fn is_of_counts(self) -> bool {
         matches!(self, ResidualFamily::Poisson | ResidualFamily::NegativeBinomial)
+    }
+
+    /// Whether it is a distribution of durations.
+    pub fn is_of_durations(self) -> bool {
+        matches!(self, ResidualFamily::Weibull | ResidualFamily::LogNormal)
     }
 }

@@ -56,6 +56,7 @@ fn parameters(family: Family, draws: usize, stream: &mut Stream) -> Vec<f64> {
                 }
             }
             Family::Count => parameters.extend([stream.normal(), 0.0, f64::INFINITY]),
+            Family::Duration(_) => parameters.extend([stream.normal(), 0.0, 0.5]),
             Family::Bernoulli => parameters.push(2.0 * stream.normal()),
             Family::Categorical { classes: several } | Family::Density { components: several } => {
                 parameters.extend((0..several).map(|_| 2.0 * stream.normal()));

@@ -65,7 +65,7 @@ pub(in crate::model::gp) fn updates(
         if let Some(selection) = &posterior.selection {
             updates.push(Box::new(Jump::new(selection, PriorSet { posterior })));
         }
-        // The overdispersion of counts included.
+        // The σ of counts or durations included.
         updates.push(Box::new(PriorUpdate::new(posterior)));
         return updates;
     }
@@ -98,7 +98,7 @@ pub(in crate::model::gp) fn updates(
     if choice == LatentsChoice::Auto {
         updates.extend(magnitude::update(posterior, beta));
     }
-    if let Observed::Counts(outcomes) = &posterior.observed {
+    if let Observed::Outcomes(outcomes) = &posterior.observed {
         let latents = posterior.latents.clone();
         let functions = move |state: &[f64], functions: &mut [f64]| {
             functions.copy_from_slice(&state[latents.clone()]);

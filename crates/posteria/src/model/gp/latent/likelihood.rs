@@ -1,10 +1,10 @@
-//! The likelihood of classes or counts given latent values, with slopes and curvatures.
+//! The likelihood of classes, counts or durations given latent values, with slopes and curvatures.
 
 use super::super::observed::{Observed, log_probability};
-use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf, logistic};
+use crate::density::special::{inverse_mills, logistic};
 use crate::model::spec::Link;
 
-/// The log likelihood Σ log p(y_i | f_i) of classes or counts, f at j·n + i.
+/// The log likelihood Σ log p(y_i | f_i) of classes, counts or durations, f at j·n + i.
 pub(in crate::model::gp) struct Likelihood<'p> {
     observed: &'p Observed,
     rows: usize,
@@ -14,7 +14,7 @@ pub(in crate::model::gp) struct Likelihood<'p> {
     /// Room for one row: class functions or probabilities, and their mean of Q.
     classes: Vec<f64>,
     means: Vec<f64>,
-    /// The shape of counts, of the state at hand.
+    /// The shape of counts or durations, of the state at hand.
     shape: f64,
 }
 
@@ -33,7 +33,7 @@ impl<'p> Likelihood<'p> {
 
     /// Takes what else than latents it depends on from a state; whether that changed.
     pub(in crate::model::gp) fn condition(&mut self, state: &[f64]) -> bool {
-        let Observed::Counts(outcomes) = self.observed else { return false };
+        let Observed::Outcomes(outcomes) = self.observed else { return false };
         let shape = outcomes.shape(state);
         let changed = shape.to_bits() != self.shape.to_bits();
         self.shape = shape;
@@ -59,7 +59,7 @@ impl<'p> Likelihood<'p> {
                 let rows = codes.iter().enumerate();
                 rows.map(|(row, code)| self.softmax(latents, row, *code as usize)).sum()
             }
-            Observed::Counts(outcomes) => {
+            Observed::Outcomes(outcomes) => {
                 let rows = latents.iter().enumerate();
                 rows.map(|(row, f)| outcomes.terms(row, *f, self.shape).value).sum()
             }
@@ -112,7 +112,7 @@ impl<'p> Likelihood<'p> {
                     }
                 }
             }
-            Observed::Counts(outcomes) => {
+            Observed::Outcomes(outcomes) => {
                 for (row, latent) in latents.iter().enumerate() {
                     let terms = outcomes.terms(row, *latent, self.shape);
                     value += terms.value;
@@ -197,22 +197,8 @@ fn binary(link: Link, sign: f64, latent: f64) -> Binary {
             Binary { value, slope: sign * other, curvature: other * logistic(t) }
         }
         Link::Probit => {
-            let (ratio, excess) = mills(t);
+            let (ratio, excess) = inverse_mills(t);
             Binary { value, slope: sign * ratio, curvature: ratio * excess }
         }
     }
-}
-
-/// r = φ(t)/Φ(t) and r + t, both to many digits wherever t is.
-pub(super) fn mills(t: f64) -> (f64, f64) {
-    // Below this the series is exact to a double, and r and -t agree in their first digits.
-    const SERIES_BELOW: f64 = -30.0;
-    if t >= SERIES_BELOW {
-        let ratio = (-0.5 * t * t - LOG_SQRT_2PI - log_normal_cdf(t)).exp();
-        return (ratio, ratio + t);
-    }
-    // Φ(t) = φ(t)/|t| (1 - s), s = q - 3q² + 15q³ - …, q = 1/t² [Abramowitz and Stegun 26.2.12].
-    let q = 1.0 / (t * t);
-    let s = q * (1.0 - 3.0 * q * (1.0 - 5.0 * q * (1.0 - 7.0 * q * (1.0 - 9.0 * q))));
-    (-t / (1.0 - s), -t * s / (1.0 - s))
 }

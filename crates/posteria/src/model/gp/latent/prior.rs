@@ -35,7 +35,7 @@ impl<'p> PriorUpdate<'p> {
         if let Some(selection) = &self.posterior.selection {
             self.drawn[selection.slots.clone()].copy_from_slice(&state[selection.slots.clone()]);
         }
-        if let Observed::Counts(outcomes) = &self.posterior.observed {
+        if let Observed::Outcomes(outcomes) = &self.posterior.observed {
             outcomes.draw_prior(&mut self.drawn, stream);
         }
         let hyperparameters = &self.posterior.processes[0].hyperparameters;

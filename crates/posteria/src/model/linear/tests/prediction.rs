@@ -106,6 +106,7 @@ fn the_log_likelihood_of_the_run_is_the_log_density_of_the_prediction() {
                     }
                     crate::data::Targets::Classes { codes, .. } => codes[row] as f64,
                     crate::data::Targets::Counts { values, .. } => values[row],
+                    crate::data::Targets::Durations { times, .. } => times[row],
                 };
                 let expected = draws.log_likelihood[number * data.rows() + row];
                 let found = one.predictive(row).log_density(&[observed]);

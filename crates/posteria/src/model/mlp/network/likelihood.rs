@@ -41,11 +41,11 @@ pub enum Likelihood<'a> {
         /// Class c of every row, counted from 0.
         codes: &'a [u32],
     },
-    /// Σ_i log p(y_i given f_i) of counts.
-    Counts {
-        /// The counts.
+    /// Σ_i log p(y_i given f_i) of counts or durations.
+    Outcomes {
+        /// They.
         outcomes: &'a Outcomes,
-        /// Their shape; infinite of a Poisson distribution.
+        /// Their shape; infinite of Poisson counts.
         shape: f64,
     },
 }
@@ -62,8 +62,8 @@ impl Likelihood<'_> {
                 assert_eq!(codes.len(), rows, "one class per row");
                 return;
             }
-            Likelihood::Counts { outcomes, .. } => {
-                assert_eq!(outcomes.offsets().len(), rows, "one count per row");
+            Likelihood::Outcomes { outcomes, .. } => {
+                assert_eq!(outcomes.offsets().len(), rows, "one outcome per row");
                 assert_eq!(outputs, 1, "one output");
                 return;
             }
@@ -78,7 +78,7 @@ impl Likelihood<'_> {
             Likelihood::Squares { .. } => -0.5 * terms.sum,
             // The sum is 0, or not finite where a factor of the product is not.
             Likelihood::StudentT { dof, .. } => -0.5 * (dof + 1.0) * terms.product.ln() - terms.sum,
-            Likelihood::Absolute { .. } | Likelihood::Counts { .. } => -terms.sum,
+            Likelihood::Absolute { .. } | Likelihood::Outcomes { .. } => -terms.sum,
             Likelihood::Logistic { .. } | Likelihood::Softmax { .. } => {
                 -(terms.sum + terms.product.ln())
             }

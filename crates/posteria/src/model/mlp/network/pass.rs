@@ -100,7 +100,7 @@ impl<'p, T: Real> Pass<'p, T> {
                 T::convert_codes(&codes[tile.range.clone()], classes);
                 T::softmax(f, classes)
             }
-            Likelihood::Counts { outcomes, shape } => {
+            Likelihood::Outcomes { outcomes, shape } => {
                 let mut terms = Terms::default();
                 for (index, f) in f.iter_mut().enumerate() {
                     let row = tile.range.start + index;

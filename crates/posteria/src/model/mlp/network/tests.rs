@@ -103,7 +103,7 @@ impl Data {
 
 /// The log likelihood of one row by its formula.
 fn row_value(likelihood: &Likelihood<'_>, f: &[f64], row: usize, n: usize) -> f64 {
-    if let Likelihood::Counts { outcomes, shape } = likelihood {
+    if let Likelihood::Outcomes { outcomes, shape } = likelihood {
         return outcomes.terms(row, f[0], *shape).value;
     }
     if let Likelihood::Softmax { codes } = likelihood {
@@ -121,7 +121,7 @@ fn row_value(likelihood: &Likelihood<'_>, f: &[f64], row: usize, n: usize) -> f6
             -((targets[o * n + row] - f) * inverse_scales[o * n + row]).abs()
         }
         Likelihood::Logistic { signs } => -(-signs[o * n + row] * f).exp().ln_1p(),
-        Likelihood::Softmax { .. } | Likelihood::Counts { .. } => unreachable!("treated above"),
+        Likelihood::Softmax { .. } | Likelihood::Outcomes { .. } => unreachable!("treated above"),
     };
     f.iter().enumerate().map(|(o, f)| term(o, *f)).sum()
 }
@@ -296,7 +296,7 @@ fn counts_have_the_gradient_of_their_value() {
     let mut network = Network::new(shape, &rows);
     let weights: Vec<f64> = (0..shape.len()).map(|_| 0.5 * stream.normal()).collect();
     for counts in [f64::INFINITY, 2.5] {
-        let likelihood = Likelihood::Counts { outcomes: &outcomes, shape: counts };
+        let likelihood = Likelihood::Outcomes { outcomes: &outcomes, shape: counts };
         let mut gradient = vec![0.0; shape.len()];
         let value = network.log_likelihood_gradient(&weights, &likelihood, &mut gradient);
         let mut outputs = vec![0.0; n];

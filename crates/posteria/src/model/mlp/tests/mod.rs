@@ -134,7 +134,7 @@ impl World {
         let outputs = self.outputs(&state[..self.shape().len()]);
         let rows = self.inputs.rows();
         match &posterior.observed {
-            Observed::Counts(_) => unreachable!("counts are proved elsewhere"),
+            Observed::Outcomes(_) => unreachable!("counts are proved elsewhere"),
             Observed::Binary { .. } => outputs
                 .iter()
                 .map(|f| f64::from(u8::from(stream.uniform() * (1.0 + (-f).exp()) < 1.0)))

@@ -139,7 +139,7 @@ fn a_draw_names_what_the_state_holds() {
             let count = posterior.shape.outputs;
             let expected: Vec<f64> = match &posterior.observed {
                 Observed::Real(_) => (0..count).map(|o| scaling[o].invert(f(o))).collect(),
-                Observed::Counts(outcomes) => vec![outcomes.mean(row, f(0))],
+                Observed::Outcomes(outcomes) => vec![outcomes.expected(row, f(0), f64::INFINITY)],
                 Observed::Binary { .. } => vec![1.0 / (1.0 + (-f(0)).exp())],
                 Observed::Multiclass { .. } => {
                     let total: f64 = (0..count).map(|o| f(o).exp()).sum();

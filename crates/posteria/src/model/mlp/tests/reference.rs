@@ -276,7 +276,7 @@ impl World {
         let outputs = self.outputs(&state[..self.shape().len()]);
         let (rows, count) = (self.inputs.rows(), self.shape().outputs);
         match &posterior.observed {
-            Observed::Counts(_) => unreachable!("counts are proved elsewhere"),
+            Observed::Outcomes(_) => unreachable!("counts are proved elsewhere"),
             Observed::Binary { signs } => (0..rows)
                 .map(|row| {
                     let second = if signs[row] > 0.0 { 1 } else { 0 };

@@ -1,4 +1,4 @@
-//! The likelihood of counts.
+//! The likelihood of counts and durations.
 
 use posteria_linalg::{Matrix, matrix_vector, transposed_matrix_vector};
 
@@ -7,8 +7,8 @@ use super::posterior::LinearPosterior;
 use crate::model::outcome::Outcomes;
 use crate::sample::Update;
 
-/// Σ_i log p(y_i given f_i), f = Xw, with the overdispersion of the state.
-pub(super) struct Counted<'p> {
+/// Σ_i log p(y_i given f_i), f = Xw, with the σ of the state.
+pub(super) struct OutcomeDensity<'p> {
     x: &'p Matrix,
     outcomes: &'p Outcomes,
     shape: f64,
@@ -16,13 +16,13 @@ pub(super) struct Counted<'p> {
     outputs: Vec<f64>,
 }
 
-impl<'p> Counted<'p> {
+impl<'p> OutcomeDensity<'p> {
     pub(super) fn new(x: &'p Matrix, outcomes: &'p Outcomes) -> Self {
-        Counted { x, outcomes, shape: f64::NAN, outputs: vec![0.0; x.rows()] }
+        OutcomeDensity { x, outcomes, shape: f64::NAN, outputs: vec![0.0; x.rows()] }
     }
 }
 
-impl ClassLikelihood for Counted<'_> {
+impl ClassLikelihood for OutcomeDensity<'_> {
     fn condition(&mut self, state: &[f64]) -> bool {
         let shape = self.outcomes.shape(state);
         let changed = shape.to_bits() != self.shape.to_bits();
@@ -47,14 +47,14 @@ impl ClassLikelihood for Counted<'_> {
 }
 
 impl LinearPosterior {
-    /// What moves the coefficients of a model of counts, and then their overdispersion.
-    pub(super) fn count_updates<'p>(
+    /// What moves the coefficients of a model of counts or durations, and then their σ.
+    pub(super) fn outcome_updates<'p>(
         &'p self,
         outcomes: &'p Outcomes,
         inverse_temperature: f64,
     ) -> Vec<Box<dyn Update + 'p>> {
         let mut updates = Vec::new();
-        let likelihood = || Counted::new(&self.x, outcomes);
+        let likelihood = || OutcomeDensity::new(&self.x, outcomes);
         self.class_updates(likelihood, inverse_temperature, &mut updates);
         let coefficients = &self.coefficients;
         let mut seen = vec![0.0; coefficients.count];

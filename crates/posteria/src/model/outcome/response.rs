@@ -1,0 +1,116 @@
+//! What is observed of rows whose outcome is not about f itself.
+
+use crate::data::{Standardization, Targets};
+use crate::density::special::ln_gamma;
+use crate::density::{Duration, DurationFamily, LocationTerms, NegativeBinomial};
+use crate::model::spec::ResidualFamily;
+
+/// The outcomes of all rows.
+#[derive(Clone, Debug)]
+pub(super) enum Response {
+    Counts {
+        counts: Vec<f64>,
+        /// -log y!
+        constants: Vec<f64>,
+    },
+    Durations(Durations),
+}
+
+/// Durations on the scale of f.
+#[derive(Clone, Debug)]
+pub(super) struct Durations {
+    pub(super) family: DurationFamily,
+    /// Standardised logarithms.
+    log_times: Vec<f64>,
+    /// Whether all that is known is that the duration is longer.
+    censored: Vec<bool>,
+    /// Of the density of a duration: the logarithm of 1/t in the unit of the standardised logarithm, less
+    /// that logarithm itself.
+    constants: Vec<f64>,
+}
+
+impl Response {
+    pub(super) fn new(family: ResidualFamily, targets: &Targets, scaling: Standardization) -> Self {
+        match targets {
+            Targets::Counts { values, .. } => Response::Counts {
+                counts: values.clone(),
+                constants: values.iter().map(|y| -ln_gamma(y + 1.0)).collect(),
+            },
+            Targets::Durations { times, censored, .. } => {
+                let censored = censored.clone().unwrap_or_else(|| vec![false; times.len()]);
+                let log_times: Vec<f64> = times.iter().map(|t| scaling.apply(t.ln())).collect();
+                let constant = |((t, log), is_censored): ((&f64, &f64), &bool)| match is_censored {
+                    true => 0.0,
+                    // From the density of exp of the standardised logarithm to that of t.
+                    false => log - scaling.scale.ln() - t.ln(),
+                };
+                let each = times.iter().zip(&log_times).zip(&censored);
+                let constants = each.map(constant).collect();
+                let family = match family {
+                    ResidualFamily::LogNormal => DurationFamily::LogNormal,
+                    _ => DurationFamily::Weibull,
+                };
+                Response::Durations(Durations { family, log_times, censored, constants })
+            }
+            _ => unreachable!("only counts and durations are such outcomes"),
+        }
+    }
+
+    pub(super) fn subset(&self, rows: &[usize]) -> Self {
+        let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();
+        match self {
+            Response::Counts { counts, constants } => {
+                Response::Counts { counts: of(counts), constants: of(constants) }
+            }
+            Response::Durations(it) => Response::Durations(Durations {
+                family: it.family,
+                log_times: of(&it.log_times),
+                censored: rows.iter().map(|row| it.censored[*row]).collect(),
+                constants: of(&it.constants),
+            }),
+        }
+    }
+
+    /// 1/σ² of counts, 1/σ of durations.
+    pub(super) fn shape_of(&self, log_sigma: f64) -> f64 {
+        let power = match self {
+            Response::Counts { .. } => -2.0,
+            Response::Durations(_) => -1.0,
+        };
+        (power * log_sigma).exp()
+    }
+
+    /// The log probability or density of a row, with its derivatives by f.
+    pub(super) fn terms(&self, row: usize, offset: f64, f: f64, shape: f64) -> LocationTerms {
+        let (terms, constant) = match self {
+            Response::Counts { counts, constants } => {
+                let terms = NegativeBinomial::of_log_mean(offset + f, shape).terms(counts[row]);
+                (terms, constants[row])
+            }
+            Response::Durations(it) => {
+                let duration = Duration::new(it.family, f, shape.recip());
+                (duration.terms(it.log_times[row], it.censored[row]), it.constants[row])
+            }
+        };
+        LocationTerms { value: terms.value + constant, ..terms }
+    }
+
+    /// The mean of a count, or the median of a duration, at η.
+    pub(super) fn expected(&self, location: f64, sigma: f64) -> f64 {
+        match self {
+            Response::Counts { .. } => location.exp(),
+            Response::Durations(it) => Duration::new(it.family, location, sigma).median(),
+        }
+    }
+
+    /// The expectation of minus the second derivative by f of the log probability of a row where f is 0.
+    pub(super) fn expected_curvature(&self, offset: f64, shape: f64) -> f64 {
+        match self {
+            Response::Counts { .. } => {
+                let mean = offset.exp();
+                mean / (1.0 + mean / shape)
+            }
+            Response::Durations(_) => shape * shape,
+        }
+    }
+}

@@ -36,7 +36,7 @@ pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Va
 pub use inference::InferenceChoice;
 pub use moves::{KernelChoice, StartChoice};
 pub use priors::Priors;
-pub use residual::ResidualFamily;
+pub use residual::{ResidualFamily, ResidualSharing};
 pub use sampling::SamplingSpec;
 pub use selection::{InclusionPriorSpec, SchemeChoice, SelectionSpec};
 
@@ -355,18 +355,6 @@ pub struct ResidualSpec {
     /// Gamma prior of the residual precision, in place of `scale` and `scale_dof`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<GammaSpec>,
-}
-
-/// Which targets share a residual scale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ResidualSharing {
-    /// One scale for all targets.
-    Common,
-    /// One scale per target.
-    PerTarget,
-    /// A full covariance matrix of the residuals of all targets.
-    Covariance,
 }
 
 /// `width_scaled`: a convention of scaling by fan-in, or `false`.

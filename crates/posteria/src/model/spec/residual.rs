@@ -35,3 +35,15 @@ impl ResidualFamily {
         matches!(self, ResidualFamily::Weibull | ResidualFamily::LogNormal)
     }
 }
+
+/// Which targets share a residual scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResidualSharing {
+    /// One scale for all targets.
+    Common,
+    /// One scale per target.
+    PerTarget,
+    /// A full covariance matrix of the residuals of all targets.
+    Covariance,
+}

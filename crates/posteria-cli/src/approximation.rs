@@ -56,7 +56,10 @@ pub fn name(inference: InferenceChoice, kind: ModelKind) -> Option<&'static str>
 pub fn draws_words(inference: InferenceChoice, kind: ModelKind, draws: usize) -> Option<String> {
     let name = name(inference, kind)?;
     Some(match (inference, draws) {
-        (InferenceChoice::Map, _) => name.to_string(),
+        (InferenceChoice::Map, 1) => name.to_string(),
+        (InferenceChoice::Map, _) => {
+            format!("{draws} independent draws of the functions at {name}")
+        }
         (_, 1) => format!("1 independent draw from {name}"),
         _ => format!("{draws} independent draws from {name}"),
     })

@@ -204,6 +204,17 @@ pub enum Caution {
     },
     /// Rows are left out of a mode that they have had their part in.
     ModeOfAllRows,
+    /// The functions of a process are far from normal about their mode.
+    FunctionWeights {
+        /// Effective number of weighted draws of them.
+        effective_size: f64,
+        /// Number of draws.
+        draws: usize,
+        /// Pareto shape k of the largest weights.
+        pareto_shape: f64,
+        /// What the log density of the targets lacks.
+        log_correction: f64,
+    },
     /// Weighted draws of hyperparameters are not worth much.
     HyperparameterWeights {
         /// Effective number of draws.

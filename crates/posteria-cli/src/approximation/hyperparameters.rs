@@ -16,8 +16,16 @@ pub fn words(found: &HyperparameterFindings) -> Vec<String> {
             text::fixed(found.log_density, 2)
         ),
     }];
+    if let Some(it) = &found.functions {
+        lines.push(format!(
+            "functions by Laplace's method: at the mode {}; the log evidence there lacks {}",
+            worth(it.weighted, it.effective_size, it.pareto_shape, it.pareto_limit),
+            text::fixed(it.log_correction, 2)
+        ));
+    }
     if let Some(weights) = found.weights.as_ref().filter(|_| found.climbs > 0) {
-        lines.push(weighted(weights));
+        let WeightFindings { weighted, effective_size, pareto_shape, pareto_limit, .. } = weights;
+        lines.push(worth(*weighted, *effective_size, *pareto_shape, *pareto_limit));
     }
     if let Some(WeightFindings { log_evidence, log_evidence_error, .. }) = &found.weights {
         let error = match *log_evidence_error > 0.0 {
@@ -29,18 +37,14 @@ pub fn words(found: &HyperparameterFindings) -> Vec<String> {
     lines
 }
 
-fn weighted(weights: &WeightFindings) -> String {
-    let shape = match weights.pareto_shape {
+fn worth(draws: usize, size: f64, shape: Option<f64>, limit: f64) -> String {
+    let shape = match shape {
         Some(shape) => format!(
             " (Pareto k {}, trusted up to {})",
             text::fixed(shape, 2),
-            text::fixed(weights.pareto_limit, 2)
+            text::fixed(limit, 2)
         ),
         None => String::new(),
     };
-    format!(
-        "{} weighted draws are worth {}{shape}",
-        weights.weighted,
-        text::fixed(weights.effective_size, 0)
-    )
+    format!("{draws} weighted draws are worth {}{shape}", text::fixed(size, 0))
 }

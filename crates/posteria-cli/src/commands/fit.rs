@@ -265,7 +265,8 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     }
     // Chains that are there already are judged first, as if they had never stopped.
     let wanted = wanted.max(most);
-    if prepared.spec.sampling.inference() == InferenceChoice::Map {
+    let sampling = &prepared.spec.sampling;
+    if sampling.inference() == InferenceChoice::Map && sampling.chains == 1 {
         return Err(Failure::bad_input(format!(
             "{} holds the mode, one point; there are no more draws of it (--inference laplace has \
              as many as are asked for)",

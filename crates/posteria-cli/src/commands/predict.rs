@@ -103,7 +103,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     if arguments.by == Some(args::By::Linearised) && !work.is_linearised() {
         return Err(Failure::bad_input(
             "--by linearised is for networks of --inference laplace or variational, with real \
-             targets of one residual scale each, or two classes; omit it",
+             targets of one residual scale each, or classes (laplace); omit it",
         ));
     }
     let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));

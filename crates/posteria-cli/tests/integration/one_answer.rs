@@ -84,7 +84,7 @@ fn one_predictive_distribution_per_run() {
         ("mlp-three-laplace", format!("three {small} --inference laplace")),
         ("gp", format!("y --model gp {short}")),
         ("gp-laplace", "y --model gp --inference laplace --draws 20".into()),
-        ("gp-map", "y --model gp --inference map".into()),
+        ("gp-three-map", "three --model gp --inference map --draws 20".into()),
         ("gp-two", "two --model gp --chains 2 --warmup 40 --draws 40".into()),
     ];
     for (name, words) in fits {

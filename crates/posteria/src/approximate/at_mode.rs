@@ -80,12 +80,7 @@ pub struct PointAtMode {
 impl PointAtMode {
     /// The mode that `evidence` found.
     pub fn new(evidence: &Evidence) -> Self {
-        PointAtMode::at(evidence.state.clone())
-    }
-
-    /// This state.
-    pub fn at(state: Vec<f64>) -> Self {
-        PointAtMode { state }
+        PointAtMode { state: evidence.state.clone() }
     }
 }
 

@@ -10,7 +10,8 @@ use crate::sample::{Step, Sweep, Update};
 
 /// A distribution q of states that takes the place of a posterior.
 pub trait Approximation: Send + Sync {
-    /// Writes an independent draw over `state`, every entry of it. Allocates nothing.
+    /// Writes an independent draw over `state`, every entry of it. Allocates nothing, but for latent
+    /// functions, each draw of which takes the cube of their number anyway.
     fn draw(&self, state: &mut [f64], stream: &mut Stream);
 
     /// log q at `state`, over those entries of it that are uncertain.

@@ -6,6 +6,7 @@ use super::independent::Approximation;
 use super::split_student_t::SplitStudentT;
 use crate::density::special::log_sum_exp;
 use crate::diagnose::importance::{ImportanceWeights, Smoothing, importance_weights};
+use crate::model::gp::GpPosterior;
 use crate::random::Stream;
 
 /// Positions drawn from one proposal after another, with the log density that is aimed at.
@@ -106,8 +107,9 @@ impl Proposed {
 }
 
 /// Draws of weighted positions, each with the probability that its weight says.
-#[derive(Clone, Debug)]
-pub struct WeightedStates {
+pub struct WeightedStates<'p> {
+    /// Whose functions are drawn given each position.
+    process: &'p GpPosterior,
     /// Entries of the state that a position holds; all others are those of `template`.
     slots: Vec<usize>,
     template: Vec<f64>,
@@ -118,11 +120,11 @@ pub struct WeightedStates {
     log_densities: Vec<f64>,
 }
 
-impl WeightedStates {
+impl<'p> WeightedStates<'p> {
     /// Of what was proposed. `template` has all entries of a state but the `slots`.
     pub fn new(
-        proposed: Proposed,
-        worth: &Worth,
+        process: &'p GpPosterior,
+        (proposed, worth): (Proposed, &Worth),
         (slots, template): (Vec<usize>, Vec<f64>),
     ) -> Self {
         let Proposed { positions, mut log_densities, .. } = proposed;
@@ -133,7 +135,18 @@ impl WeightedStates {
             sum += log_weight.exp();
             cumulative.push(sum);
         }
-        WeightedStates { slots, template, positions, cumulative, log_densities }
+        WeightedStates { process, slots, template, positions, cumulative, log_densities }
+    }
+
+    /// One position.
+    pub fn point(
+        process: &'p GpPosterior,
+        position: Vec<f64>,
+        (slots, template): (Vec<usize>, Vec<f64>),
+    ) -> Self {
+        let (cumulative, log_densities) = (vec![1.0], vec![0.0]);
+        let positions = vec![position];
+        WeightedStates { process, slots, template, positions, cumulative, log_densities }
     }
 
     fn position_of(&self, state: &[f64]) -> Option<usize> {
@@ -145,7 +158,7 @@ impl WeightedStates {
     }
 }
 
-impl Approximation for WeightedStates {
+impl Approximation for WeightedStates<'_> {
     fn draw(&self, state: &mut [f64], stream: &mut Stream) {
         state.copy_from_slice(&self.template);
         let all = self.cumulative.last().copied().unwrap_or(0.0);
@@ -153,9 +166,17 @@ impl Approximation for WeightedStates {
         let index = self.cumulative.partition_point(|sum| *sum <= at);
         let position = &self.positions[index.min(self.positions.len() - 1)];
         self.slots.iter().zip(position).for_each(|(slot, x)| state[*slot] = *x);
+        if self.process.keeps_latents() {
+            let drawn =
+                self.process.hyperparameters().map(|mut it| it.draw_functions(state, stream));
+            // Who evaluates the state sees that it is none.
+            if !matches!(drawn, Ok(Ok(()))) {
+                state.fill(f64::NAN);
+            }
+        }
     }
 
-    /// That of the density aimed at, which weighted draws follow.
+    /// That of the hyperparameters under the density aimed at, which weighted draws follow.
     fn log_density(&self, state: &[f64]) -> f64 {
         self.position_of(state).map_or(f64::NEG_INFINITY, |index| self.log_densities[index])
     }

@@ -67,6 +67,7 @@ impl Caution {
             Caution::HighParetoShape { .. } | Caution::ChainScores { .. } => "high-pareto-k",
             Caution::StackingNoBetter { .. } => "stacking-no-better",
             Caution::StillClimbing { .. } => "bound-not-settled",
+            Caution::FunctionWeights { .. } => "not-normal",
             Caution::ModeOfAllRows => "mode-of-all-rows",
             Caution::FewWeights { .. } | Caution::HyperparameterWeights { .. } => "few-weights",
             Caution::FewTailDraws { .. } => "few-tail-draws",

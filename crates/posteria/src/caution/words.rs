@@ -169,6 +169,14 @@ impl fmt::Display for Caution {
                 "the mode was found with all rows, those that are left out included, so that these figures are \
                  too good; find it without them: --method kfold"
             ),
+            Caution::FunctionWeights { effective_size, draws, pareto_shape, log_correction } => {
+                write!(
+                    f,
+                    "given the hyperparameters the functions are not normal about their mode: {draws} draws of \
+                 them are worth only {effective_size:.0} (Pareto k {pareto_shape:.2}), and the log evidence \
+                 lacks about {log_correction:.2}; fit with --inference mcmc"
+                )
+            }
             Caution::HyperparameterWeights { effective_size, draws, pareto_shape, limit } => {
                 write!(
                     f,

@@ -43,7 +43,10 @@ impl Conditioned {
         let sampling = &spec.sampling;
         let inference = sampling.inference();
         let is_at_mode = matches!(inference, InferenceChoice::Laplace | InferenceChoice::Map);
+        let is_process = is_at_mode && spec.model.kind == ModelKind::Gp;
         let outcome = match data.task {
+            // Functions are integrated out of them as out of classes.
+            Task::Count if is_process => None,
             Task::Count => Some("counts"),
             Task::Duration => Some("durations"),
             _ => None,

@@ -6,12 +6,11 @@ use serde::Serialize;
 
 use super::approximation::{ApproximationError, ApproximationFindings, FittedApproximation};
 use super::run_jobs;
-use crate::approximate::{
-    Approximation, PointAtMode, Proposed, SplitStudentT, WeightedStates, Worth,
-};
+use crate::approximate::{Proposed, SplitStudentT, WeightedStates, Worth};
 use crate::caution::Caution;
 use crate::density::normalize_log_weights;
-use crate::diagnose::importance::pareto_shape_limit;
+use crate::density::special::log_sum_exp;
+use crate::diagnose::importance::{Smoothing, importance_weights, pareto_shape_limit};
 use crate::model::ModelError;
 use crate::model::gp::{GpPosterior, HyperparameterDensity};
 use crate::model::spec::InferenceChoice;
@@ -31,6 +30,11 @@ const ENOUGH: f64 = 200.0;
 const FEWEST: f64 = 50.0;
 /// Positions of one job: fixed, so that no number depends on the threads.
 const BATCH: usize = 20;
+/// Pareto shape of the weights of functions above which Laplace's method is doubted: they are of all functions at
+/// all rows together, while predictions are of one at a time.
+const FUNCTIONS_LIMIT: f64 = 0.7;
+/// Draws of the functions at the mode that Laplace's method is judged by.
+const JUDGED: usize = 400;
 /// Log density that the mode may still lack.
 const SETTLED: f64 = 1e-9;
 
@@ -48,6 +52,10 @@ pub struct HyperparameterFindings {
     /// Log density of the logarithms of the hyperparameters at the highest mode, of targets in the
     /// user's unit, not normalised.
     pub log_density: f64,
+    /// What Laplace's method for the functions is worth at the highest mode; none where they are
+    /// integrated out exactly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<FunctionFindings>,
     /// What weighted draws are worth; none at a mode alone.
     #[serde(flatten)]
     pub weights: Option<WeightFindings>,
@@ -70,7 +78,61 @@ pub struct WeightFindings {
     pub log_evidence_error: f64,
 }
 
+/// What Laplace's method for functions is worth at one set of hyperparameters, by weighted draws of
+/// the functions from the normal distribution that it puts there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FunctionFindings {
+    /// Number of weighted draws of all functions at all rows.
+    pub weighted: usize,
+    /// Their effective number.
+    pub effective_size: f64,
+    /// Pareto shape k of the largest weights; none where all weights are alike.
+    pub pareto_shape: Option<f64>,
+    /// k above which they are not to be trusted.
+    pub pareto_limit: f64,
+    /// What the log density of the targets there lacks.
+    pub log_correction: f64,
+}
+
+impl FunctionFindings {
+    /// Of the log ratios of draws; `None` if there are none.
+    fn of(log_ratios: &[f64]) -> Option<Self> {
+        let weights = importance_weights(log_ratios, Smoothing::Pareto, 1.0).ok()?;
+        let (weighted, shape) = (log_ratios.len(), weights.pareto_shape);
+        Some(FunctionFindings {
+            weighted,
+            effective_size: weights.effective_size,
+            pareto_shape: shape.is_finite().then_some(shape),
+            pareto_limit: pareto_shape_limit(weighted),
+            log_correction: log_sum_exp(log_ratios) - (weighted as f64).ln(),
+        })
+    }
+
+    /// A caution if the functions are far from normal.
+    fn doubt(&self) -> Option<Caution> {
+        let heavy = self.pareto_shape.is_some_and(|shape| shape > FUNCTIONS_LIMIT);
+        heavy.then_some(Caution::FunctionWeights {
+            effective_size: self.effective_size,
+            draws: self.weighted,
+            pareto_shape: self.pareto_shape.unwrap_or(f64::NEG_INFINITY),
+            log_correction: self.log_correction,
+        })
+    }
+}
+
 impl WeightFindings {
+    /// Where all hyperparameters are known.
+    fn of_known(log_evidence: f64) -> Self {
+        WeightFindings {
+            weighted: 1,
+            effective_size: 1.0,
+            pareto_shape: None,
+            pareto_limit: pareto_shape_limit(1),
+            log_evidence,
+            log_evidence_error: 0.0,
+        }
+    }
+
     /// A caution if the weights are not to be trusted.
     fn doubt(&self) -> Option<Caution> {
         let heavy = self.pareto_shape.is_some_and(|shape| shape > self.pareto_limit);
@@ -92,75 +154,68 @@ pub(super) fn of_process(
     inference: InferenceChoice,
     seed: Seed,
     threads: NonZero<usize>,
-) -> Result<FittedApproximation<'static>, ApproximationError> {
+) -> Result<FittedApproximation<'_>, ApproximationError> {
     let mut density = posterior.hyperparameters()?;
     let search = Search { posterior, seed, threads };
-    let (slots, template) = (density.slots().to_vec(), density.template());
-    let (starts, log_unit) = (density.starts(), density.log_unit());
-    let dim = slots.len();
-    let findings = |log_density: f64, climbs: usize, modes: usize, weights| {
-        let method = inference.name();
-        let log_density = log_density + log_unit;
-        HyperparameterFindings { method, hyperparameters: dim, climbs, modes, log_density, weights }
-    };
-    let state_at = |position: &[f64]| {
-        let mut state = template.clone();
-        slots.iter().zip(position).for_each(|(slot, x)| state[*slot] = *x);
-        state
-    };
-    if dim == 0 {
-        // Everything is known.
-        let log_density = density.log_density(&[]).unwrap_or(f64::NAN);
-        let weights = (inference == InferenceChoice::Laplace).then(|| WeightFindings {
-            weighted: 1,
-            effective_size: 1.0,
-            pareto_shape: None,
-            pareto_limit: pareto_shape_limit(1),
-            log_evidence: log_density + log_unit,
-            log_evidence_error: 0.0,
-        });
-        let point = PointAtMode::at(state_at(&[]));
-        return Ok(found(Box::new(point), findings(log_density, 0, 1, weights)));
-    }
-    let climbs = starts.len();
+    let within = (density.slots().to_vec(), density.template());
+    let starts = if within.0.is_empty() { Vec::new() } else { density.starts() };
+    let (climbs, log_unit) = (starts.len(), density.log_unit());
+    let no_mode = || ApproximationError::NoMode { climbs };
     let modes = Modes::new(starts);
     search.modes(&modes)?;
     let modes = modes.find(&mut density);
     let by_height = |a: &&AtMode, b: &&AtMode| a.log_density.total_cmp(&b.log_density);
-    let highest = modes.iter().max_by(by_height).ok_or(ApproximationError::NoMode { climbs })?;
-    if inference == InferenceChoice::Map {
-        let climb = QuasiNewton { value_tolerance: SETTLED, ..QuasiNewton::default() };
-        let top = climb.maximise(&mut density, highest.mode.clone());
-        let top = top.map_err(|_| ApproximationError::NoMode { climbs })?;
-        let point = PointAtMode::at(state_at(&top.position));
-        return Ok(found(Box::new(point), findings(top.log_density, climbs, modes.len(), None)));
+    let (top, height) = match modes.iter().max_by(by_height) {
+        // Everything is known.
+        None if climbs == 0 => (Vec::new(), density.log_density(&[]).map_err(|_| no_mode())?),
+        None => return Err(no_mode()),
+        Some(highest) => {
+            let climb = QuasiNewton { value_tolerance: SETTLED, ..QuasiNewton::default() };
+            let top = climb.maximise(&mut density, highest.mode.clone()).map_err(|_| no_mode())?;
+            (top.position, top.log_density)
+        }
+    };
+    let mut stream = seed.stream(Purpose::Weighted, [3, 0]);
+    let ratios = density.weigh_functions(&top, JUDGED, &mut stream).map_err(|_| no_mode())?;
+    let mut findings = HyperparameterFindings {
+        method: inference.name(),
+        hyperparameters: top.len(),
+        climbs,
+        modes: modes.len().max(1),
+        log_density: height + log_unit,
+        functions: FunctionFindings::of(&ratios),
+        weights: None,
+    };
+    if inference == InferenceChoice::Map || climbs == 0 {
+        if inference == InferenceChoice::Laplace {
+            findings.weights = Some(WeightFindings::of_known(height + log_unit));
+        }
+        return Ok(found(WeightedStates::point(posterior, top, within), findings));
     }
-    let (proposed, worth) =
-        search.weighted(&mut density, modes)?.ok_or(ApproximationError::NoMode { climbs })?;
+    let (proposed, worth) = search.weighted(&mut density, modes)?.ok_or_else(no_mode)?;
     let weighted = proposed.positions().len();
     let shape = worth.weights.pareto_shape;
-    let weights = WeightFindings {
+    findings.weights = Some(WeightFindings {
         weighted,
         effective_size: worth.weights.effective_size,
-        pareto_shape: (shape > f64::NEG_INFINITY).then_some(shape),
+        pareto_shape: shape.is_finite().then_some(shape),
         pareto_limit: pareto_shape_limit(weighted),
         log_evidence: worth.log_mass + log_unit,
         log_evidence_error: worth.log_mass_error,
-    };
-    let states = WeightedStates::new(proposed, &worth, (slots, template));
-    let all = findings(highest.log_density, climbs, modes.len(), Some(weights));
-    Ok(found(Box::new(states), all))
+    });
+    Ok(found(WeightedStates::new(posterior, (proposed, &worth), within), findings))
 }
 
-fn found(
-    approximation: Box<dyn Approximation>,
+fn found<'p>(
+    states: WeightedStates<'p>,
     findings: HyperparameterFindings,
-) -> FittedApproximation<'static> {
-    let cautions = findings.weights.as_ref().and_then(WeightFindings::doubt);
+) -> FittedApproximation<'p> {
+    let of_weights = findings.weights.as_ref().and_then(WeightFindings::doubt);
+    let of_functions = findings.functions.as_ref().and_then(FunctionFindings::doubt);
     FittedApproximation {
-        approximation: Some(approximation),
+        approximation: Some(Box::new(states)),
         findings: ApproximationFindings::Hyperparameters(Box::new(findings)),
-        cautions: cautions.into_iter().collect(),
+        cautions: of_weights.into_iter().chain(of_functions).collect(),
         linearised: None,
     }
 }

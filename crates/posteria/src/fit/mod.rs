@@ -45,7 +45,7 @@ pub use enough::{Attained, Goal};
 pub(crate) use evidence::fit_evidence;
 pub use fitted::Fit;
 pub use from_table::{FitOptions, fit_table};
-pub use hyperparameters::{HyperparameterFindings, WeightFindings};
+pub use hyperparameters::{FunctionFindings, HyperparameterFindings, WeightFindings};
 pub use inclusion::Inclusion;
 pub(crate) use jobs::run_in_turns;
 pub use jobs::run_jobs;

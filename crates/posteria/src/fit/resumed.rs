@@ -37,7 +37,7 @@ impl Fit {
             self.stopped = Some(Stopped::Asked);
             return Ok(());
         }
-        if own.inference() == InferenceChoice::Map {
+        if own.inference() == InferenceChoice::Map && self.draws.chains == 1 {
             return Err(FitError::OnePoint);
         }
         if self.memories.len() != self.draws.chains {

@@ -249,8 +249,8 @@ impl GpPosterior {
         self.inputs.rows()
     }
 
-    /// Whether states and draws hold the latent values.
-    pub(super) fn keeps_latents(&self) -> bool {
+    /// Whether states and draws hold functions at all rows, which normal residuals integrate out.
+    pub fn keeps_latents(&self) -> bool {
         self.observed.needs_latents()
     }
 }

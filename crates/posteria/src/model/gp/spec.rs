@@ -12,8 +12,8 @@ use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
     HyperparametersSpec, InferenceChoice, KernelChoice, LatentsChoice, Link, MeanChoice, ModelKind,
-    Processes, ResidualFamily, ResidualSharing, SelectionSpec, Sharing, Spec, SpecError,
-    StartChoice,
+    Processes, ResidualFamily, ResidualSharing, SamplingSpec, SelectionSpec, Sharing, Spec,
+    SpecError, StartChoice,
 };
 
 /// The covariance function of a specification that names none.
@@ -192,6 +192,20 @@ impl GaussianProcess {
         self.priors.complete(spec, self);
         let inference = spec.sampling.inference();
         spec.sampling.inference = Some(inference);
+        if inference == InferenceChoice::Map {
+            match task {
+                Task::Regression => spec.sampling.refuse_more_points()?,
+                // Functions are uncertain at the mode of the hyperparameters.
+                _ if spec.sampling.chains * spec.sampling.draws == 1 => {
+                    let (laplace, seed) = (InferenceChoice::Laplace, spec.sampling.seed);
+                    spec.sampling = SamplingSpec {
+                        inference: Some(inference),
+                        ..SamplingSpec::of_inference(laplace, spec.model.kind, seed)
+                    };
+                }
+                _ => {}
+            }
+        }
         if inference == InferenceChoice::Mcmc {
             spec.sampling.kernel = Some(self.moves.kernel);
             spec.sampling.start = Some(self.moves.start);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ModelKind, Spec, SpecError};
+use super::{ModelKind, SamplingSpec, Spec, SpecError};
 
 /// How the posterior is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,10 @@ impl Spec {
     /// [`SpecError::Inference`] if the model does not know the way that is asked for.
     pub(super) fn check_inference(&self) -> Result<(), SpecError> {
         let kind = self.model.kind;
+        // Of a process it depends on the targets what there is at a mode.
+        if self.sampling.inference() == InferenceChoice::Map && kind != ModelKind::Gp {
+            self.sampling.refuse_more_points()?;
+        }
         let known = |way: &InferenceChoice| way.models().contains(&kind);
         let Some(inference) = self.sampling.inference.filter(|inference| !known(inference)) else {
             return Ok(());
@@ -78,5 +82,21 @@ impl Spec {
             kind: kind.name(),
             known: ways.iter().filter(|way| known(way)).map(|way| way.name()).collect(),
         })
+    }
+}
+
+impl SamplingSpec {
+    /// Refuses more draws than one of a mode that is one point.
+    pub(crate) fn refuse_more_points(&self) -> Result<(), SpecError> {
+        let asked = [
+            ("chains", self.chains != 1),
+            ("only_chain", self.only_chain.is_some()),
+            ("draws", self.draws != 1),
+        ];
+        let with = "inference = \"map\", which finds one point";
+        match asked.into_iter().find(|(_, asked)| *asked) {
+            None => Ok(()),
+            Some((key, _)) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),
+        }
     }
 }

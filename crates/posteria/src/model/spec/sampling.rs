@@ -165,9 +165,8 @@ impl SamplingSpec {
 
     /// Independent draws of an approximation in all chains, unless a number is given.
     pub const INDEPENDENT: usize = 1000;
-
-    /// The same of a Gaussian process: fewer, since each takes the cube of the rows to predict.
-    pub const INDEPENDENT_OF_PROCESS: usize = 400;
+    /// Of a process, each of whose draws takes the cube of the rows to predict.
+    const OF_PROCESS: usize = 400;
 
     /// The usual numbers of a way without Markov chains: no warm-up, and as many draws as are usual
     /// of an approximation, as a committee has members, or the one mode.
@@ -178,9 +177,8 @@ impl SamplingSpec {
             InferenceChoice::Mcmc => return usual,
             InferenceChoice::Laplace | InferenceChoice::Variational => {
                 let chains = SamplingSpec::default().chains;
-                let is_process = kind == ModelKind::Gp;
-                let all = if is_process { Self::INDEPENDENT_OF_PROCESS } else { Self::INDEPENDENT };
-                (chains, all / chains)
+                let few = kind == ModelKind::Gp;
+                (chains, if few { Self::OF_PROCESS } else { Self::INDEPENDENT } / chains)
             }
             InferenceChoice::Map => (1, 1),
             InferenceChoice::Committee => (1, Self::MEMBERS),
@@ -255,11 +253,10 @@ impl SamplingSpec {
     /// warm up, thin or move.
     fn refuse_chains(&self) -> Result<(), SpecError> {
         let inference = self.inference();
-        let one = !matches!(inference, InferenceChoice::Laplace | InferenceChoice::Variational);
+        let one = inference == InferenceChoice::Committee;
         let asked = [
             ("chains", one && self.chains != 1),
             ("only_chain", one && self.only_chain.is_some()),
-            ("draws", inference == InferenceChoice::Map && self.draws != 1),
             ("warmup", self.warmup != 0),
             ("settle", self.settle.is_some()),
             ("ess", self.ess.is_some()),
@@ -279,7 +276,6 @@ impl SamplingSpec {
             InferenceChoice::Committee => {
                 "inference = \"committee\", which has members in place of chains"
             }
-            InferenceChoice::Map => "inference = \"map\", which finds one point",
             _ => "an inference whose draws are independent, in place of chains",
         };
         match asked.into_iter().find(|(_, asked)| *asked) {
@@ -368,7 +364,6 @@ mod tests {
         assert!(SamplingSpec { chains: 3, ..of(Laplace) }.plan().is_ok());
         assert_eq!(of(Map).plan().unwrap(), Plan::new(1, 0, 1));
         for wrong in [
-            SamplingSpec { draws: 2, ..of(Map) },
             SamplingSpec { warmup: 1, ..of(Laplace) },
             SamplingSpec { kernel: Some(KernelChoice::Hmc), ..of(Laplace) },
             SamplingSpec { inverse_temperature: Some(2.0), ..of(Laplace) },

@@ -5,6 +5,7 @@
 //! Z = |B|^(-½) exp(½ νᵀν - ½ νᵀB⁻¹ν) [Rasmussen & Williams 2006, §3.4.3].
 
 mod adjoint;
+mod implicit;
 
 use posteria_linalg::{Cholesky, Matrix};
 

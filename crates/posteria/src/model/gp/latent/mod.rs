@@ -20,6 +20,7 @@ mod kernel;
 mod laplace;
 mod likelihood;
 mod magnitude;
+mod marginal;
 mod noise;
 mod prior;
 mod shared;
@@ -30,3 +31,4 @@ mod tests;
 mod walk;
 
 pub(super) use kernel::{start, updates};
+pub(super) use marginal::LatentMarginal;

@@ -14,6 +14,8 @@ const FLOOR: f64 = 1e-8;
 pub(super) struct Sites {
     rows: usize,
     functions: usize,
+    /// Added to the curvature of the likelihood.
+    floor: f64,
     /// Whether there are any.
     present: bool,
     /// W.
@@ -34,12 +36,19 @@ impl Sites {
         Sites {
             rows,
             functions,
+            floor: if functions > 1 { BLOCK_FLOOR } else { FLOOR },
             present: false,
             precisions: blocks.clone(),
             shifts: vector.clone(),
             roots: blocks,
             targets: vector,
         }
+    }
+
+    /// The same, to touch the likelihood as closely as numbers let them: sites of chains keep some
+    /// distance from rows that are sure.
+    pub(super) fn touching(rows: usize, functions: usize) -> Self {
+        Sites { floor: FLOOR, ..Sites::none(rows, functions) }
     }
 
     pub(super) fn present(&self) -> bool {
@@ -73,7 +82,7 @@ impl Sites {
         for (precision, curvature) in self.precisions.iter_mut().zip(curvature) {
             *precision = inverse_temperature * curvature;
         }
-        let floor = if self.functions > 1 { BLOCK_FLOOR } else { FLOOR };
+        let floor = self.floor;
         for j in 0..self.functions {
             let diagonal = self.at(j, j);
             for precision in &mut self.precisions[diagonal..diagonal + self.rows] {

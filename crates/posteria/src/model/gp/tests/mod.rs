@@ -6,6 +6,7 @@ pub(super) mod classes;
 mod hyperparameters;
 mod input_sets;
 mod joint_distribution;
+mod laplace;
 mod leave_one_out;
 mod leave_one_out_classes;
 mod open;

@@ -1,8 +1,11 @@
 //! Put all files of a run folder into one file, and get them back.
 //!
 //! ```text
-//! "POSTUNIT"  format  head  files (name, bytes)  SHA-256 of everything before
+//! "POSTUNIT"  format  head  files (name, length, bytes)  SHA-256 of everything before
 //! ```
+//!
+//! A file that is longer than its bytes goes on with the last eight of them: chunks of draws that are not
+//! full are mostly padding.
 //!
 //! Little-endian, as a checkpoint. Nothing in it is ever executed, and names are those of plain files
 //! below the folder.
@@ -18,11 +21,15 @@ use crate::error::StoreError;
 use crate::lock::LOCK;
 
 /// The format that this version writes, and the latest that it reads.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"POSTUNIT";
 /// Bytes of the checksum at the end.
 const SEAL: usize = 32;
+/// Bytes of a number, which padding repeats.
+const WORD: usize = 8;
+/// The longest padding that is believed.
+const LONGEST_PADDING: usize = 1 << 30;
 
 /// All files of the folder, the lock excepted, behind `head`.
 pub(crate) fn pack(folder: &Path, head: &str) -> Result<Vec<u8>, StoreError> {
@@ -37,18 +44,49 @@ pub(crate) fn pack(folder: &Path, head: &str) -> Result<Vec<u8>, StoreError> {
         // Names are made by this crate: ASCII, divided by slashes.
         let parts = name.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
         bytes.put_text(&parts.collect::<Vec<_>>().join("/"));
+        let kept = without_padding(&content);
         bytes.put_count(content.len());
-        bytes.extend_from_slice(&content);
+        bytes.put_count(kept.len());
+        bytes.extend_from_slice(kept);
     }
     let seal = Sha256::digest(&bytes);
     bytes.extend_from_slice(&seal);
     Ok(bytes)
 }
 
+/// The content without what repeats its last eight bytes.
+fn without_padding(content: &[u8]) -> &[u8] {
+    let Some(last) = content.last_chunk::<WORD>() else { return content };
+    let repeats = content.rchunks_exact(WORD).take_while(|word| word == last).count();
+    // One of them stays, to be repeated.
+    &content[..content.len() - WORD * (repeats - 1)]
+}
+
+/// A file as it was packed.
+struct PackedFile<'a> {
+    name: PathBuf,
+    /// How long it is.
+    length: usize,
+    /// Its beginning, the last eight bytes of which it goes on with.
+    kept: &'a [u8],
+}
+
+impl PackedFile<'_> {
+    fn content(&self) -> Vec<u8> {
+        let mut content = Vec::with_capacity(self.length);
+        content.extend_from_slice(self.kept);
+        if let Some(word) = self.kept.last_chunk::<WORD>() {
+            let repeats = (self.length - self.kept.len()) / WORD;
+            content.extend(std::iter::repeat_n(word, repeats).flatten());
+        }
+        content
+    }
+}
+
 /// What was packed: the head, and names with contents.
 pub(crate) struct Packed<'a> {
     pub(crate) head: String,
-    files: Vec<(PathBuf, &'a [u8])>,
+    files: Vec<PackedFile<'a>>,
 }
 
 impl<'a> Packed<'a> {
@@ -65,13 +103,14 @@ impl<'a> Packed<'a> {
         let mut from = Decoder::new("the result", body);
         match from.u32("the format")? {
             0 => return Err(damaged("there is no format 0")),
+            found if found < FORMAT => return Err(damaged("an earlier posteria made it")),
             found if found > FORMAT => {
                 return Err(StoreError::Newer { found, supported: FORMAT });
             }
             _ => {}
         }
         let head = from.text("the head")?;
-        let count = from.count(16, "the number of files")?;
+        let count = from.count(24, "the number of files")?;
         let mut files = Vec::with_capacity(count);
         for _ in 0..count {
             let name = PathBuf::from(from.text("a name")?);
@@ -79,8 +118,15 @@ impl<'a> Packed<'a> {
             if !plain || name.as_os_str().is_empty() {
                 return Err(from.damaged("it names a file outside its folder"));
             }
-            let length = from.count(1, "the length of a file")?;
-            files.push((name, from.bytes(length, "a file")?));
+            let length = from.number("the length of a file")?;
+            let kept = from.count(1, "the bytes of a file")?;
+            let kept = from.bytes(kept, "a file")?;
+            let padding = length.checked_sub(kept.len());
+            let fits = |it: usize| it.is_multiple_of(WORD) && (it == 0 || kept.len() >= WORD);
+            if !padding.is_some_and(|it| it <= LONGEST_PADDING && fits(it)) {
+                return Err(from.damaged("the length of a file is not that of its bytes"));
+            }
+            files.push(PackedFile { name, length, kept });
         }
         if !from.is_empty() {
             return Err(damaged("it goes on after its last file"));
@@ -89,18 +135,18 @@ impl<'a> Packed<'a> {
     }
 
     /// The content of a file.
-    pub(crate) fn file(&self, name: &str) -> Option<&'a [u8]> {
-        self.files.iter().find(|(own, _)| own == Path::new(name)).map(|(_, content)| *content)
+    pub(crate) fn file(&self, name: &str) -> Option<Vec<u8>> {
+        self.files.iter().find(|it| it.name == Path::new(name)).map(PackedFile::content)
     }
 
     /// Writes the files into a new folder.
     pub(crate) fn unpack(&self, folder: &Path) -> Result<(), StoreError> {
         fs::create_dir(folder).map_err(failure("create", folder))?;
-        for (name, content) in &self.files {
-            let path = folder.join(name);
+        for file in &self.files {
+            let path = folder.join(&file.name);
             let parent = path.parent().unwrap_or(folder);
             fs::create_dir_all(parent).map_err(failure("create", parent))?;
-            fs::write(&path, content).map_err(failure("write", &path))?;
+            fs::write(&path, file.content()).map_err(failure("write", &path))?;
         }
         Ok(())
     }
@@ -156,4 +202,38 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 fn is_partial(name: &std::ffi::OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with('.') && (name.ends_with(".tmp") || name.ends_with(".part"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_the_same_and_padding_costs_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let from = folder.path().join("from");
+        fs::create_dir(&from).expect("made");
+        let nan = f64::NAN.to_le_bytes();
+        let padded = [&b"1234567 draws"[..], &nan.repeat(5000)].concat();
+        let contents: [(&str, &[u8]); 6] = [
+            ("empty", b""),
+            ("short", b"abc"),
+            ("word", b"12345678"),
+            ("same", &[7; 23]),
+            ("text", b"nothing repeats here"),
+            ("padded", &padded),
+        ];
+        for (name, content) in contents {
+            fs::write(from.join(name), content).expect("written");
+        }
+        let bytes = pack(&from, "head").expect("packed");
+        assert!(bytes.len() < 1000, "{}", bytes.len());
+        let packed = Packed::read(&bytes).expect("read");
+        assert_eq!(packed.head, "head");
+        packed.unpack(&folder.path().join("to")).expect("unpacked");
+        for (name, content) in contents {
+            assert_eq!(fs::read(folder.path().join("to").join(name)).expect("there"), content);
+            assert_eq!(packed.file(name).as_deref(), Some(content), "{name}");
+        }
+    }
 }

@@ -146,7 +146,7 @@ impl WorkPlan {
         let packed = self.checked(unit, &bytes)?;
         let path = self.result_file(unit.id);
         let json = packed.file(FOUND).ok_or_else(|| damaged(&path, "it lacks what was found"))?;
-        serde_json::from_slice(json).map_err(|error| damaged(&path, error.to_string()))
+        serde_json::from_slice(&json).map_err(|error| damaged(&path, error.to_string()))
     }
 
     /// Adds the ladders of runs whose temperatures have been placed, as a stage of their own; how many

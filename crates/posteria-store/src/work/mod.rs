@@ -333,3 +333,26 @@ fn write_text(path: &Path, text: &str) -> Result<(), WorkError> {
 fn to_json(value: &impl Serialize) -> Result<String, WorkError> {
     serde_json::to_string(value).map_err(|error| damaged(Path::new(PLAN), error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_found_wherever_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(UNITS);
+        for count in [1, 2, 3, 7, 64, 301] {
+            // Lines of very different lengths.
+            let line =
+                |id: usize| format!("{{\"id\":{id},\"what\":\"{}\"}}\n", "x".repeat(id * 37 % 101));
+            fs::write(&path, (1..=count).map(line).collect::<String>()).expect("written");
+            for id in 1..=count {
+                assert_eq!(line_of(&path, id).expect("read"), Some(line(id)), "{id} of {count}");
+            }
+            for id in [0, count + 1] {
+                assert_eq!(line_of(&path, id).expect("read"), None, "{id} of {count}");
+            }
+        }
+    }
+}

@@ -53,7 +53,7 @@ _Path: TypeAlias = str | PathLike[str]
 _Table: TypeAlias = Any
 #: The name of a column, several names, or the values themselves.
 _Target: TypeAlias = str | Sequence[str] | ArrayLike | Any
-_Task: TypeAlias = Literal["regression", "binary", "multiclass", "count", "duration"]
+_Task: TypeAlias = Literal["regression", "binary", "multiclass", "ordinal", "count", "duration"]
 _Priors: TypeAlias = Literal["weakly-informative", "mcmcstuff", "fbm"]
 _Residual: TypeAlias = Literal[
     "normal", "student-t", "laplace", "per-case", "poisson", "negative-binomial", "weibull", "log-normal"
@@ -164,6 +164,7 @@ class _SelectOptions(TypedDict, total=False):
     exclude: str | Sequence[str] | None
     group: str | None
     exposure: str | None
+    levels: Sequence[str] | None
     censored: str | None
     event: str | None
     standardize: bool | None

@@ -17,7 +17,7 @@ from ._units import done_by, folds_of, ladders_of
 from ._warnings import ConvergenceWarning, tell, warn, warn_of_draws, words
 
 #: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`.
-DATA = ("inputs", "exclude", "group", "exposure", "censored", "event", "standardize", "missing", "max_levels")
+DATA = ("inputs", "exclude", "group", "exposure", "levels", "censored", "event", "standardize", "missing", "max_levels")
 SAMPLING = tuple(key for key in KEYS["sampling"] if key not in (*METHOD, "settle", "only_chain"))
 
 
@@ -29,7 +29,8 @@ def fit(data, target=None, model="linear", *, threads=None, progress=None, **opt
 
     Options of the data: ``inputs`` or ``exclude`` (names of columns), ``group``, ``exposure`` (of counts: a column
     that their mean is proportional to), ``censored`` or ``event`` (of durations: a column where 1 says
-    that a duration is censored, or that it ended), ``missing`` (``"error"`` or
+    that a duration is censored, or that it ended), ``levels`` (of ordered classes: all, from the
+    lowest on), ``missing`` (``"error"`` or
     ``"drop"``), ``standardize``, ``max_levels``; of the sampling: ``chains``, ``draws`` (exactly so
     many of every chain), ``ess`` (effective draws of predictions that are enough), ``time`` (such as
     ``"10m"``), ``warmup``, ``thin``, ``seed``, ``log_lik_limit``. What is left out is as usual for the

@@ -39,7 +39,7 @@ Examples:
   posteria assess --log-lik output_1.csv output_2.csv   CmdStan files with log_lik
 
 Utilities: elpd (log predictive density), likelihood, expr:FORMULA; of numbers rmse, nrmse, mae, \
-abs-quantile:ALPHA, crps; of classes accuracy, error-rate, brier. A formula may use y, mean, sd, \
+abs-quantile:ALPHA, crps; of classes accuracy, error-rate, brier, of ordered ones rps. A formula may use y, mean, sd, \
 median, q(p), prob(class), log_density.")]
 pub struct Assess {
     /// The run

@@ -38,6 +38,8 @@ pub enum Task {
     Binary,
     /// More than two classes
     Multiclass,
+    /// Classes with an order: numbers by value, or as --levels says (linear)
+    Ordinal,
     /// Numbers of events: 0, 1, 2, …
     Count,
     /// How long something lasts, perhaps censored

@@ -93,6 +93,12 @@ pub struct Fit {
     #[arg(long, value_name = "COL", help_heading = DATA)]
     pub exposure: Option<String>,
 
+    /// Ordered classes of the target, all of them, from the lowest on, such as low,mid,high
+    ///
+    /// Numbers are ordered by value without it. Implies --task ordinal.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = DATA)]
+    pub levels: Vec<String>,
+
     /// Column that says which durations are censored: 1 (yes) where all that is known is that it lasts longer
     ///
     /// 0 (no) says that the duration is known: what it waits for has happened. Where 1 says that it has
@@ -146,7 +152,7 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "KIND", help_heading = MODEL)]
     pub model: Option<ModelKind>,
 
-    /// What the target is [default: inferred from the column, never count or duration]
+    /// What the target is [default: inferred from the column, never ordinal, count or duration]
     #[arg(long, value_enum, value_name = "TASK", help_heading = MODEL)]
     pub task: Option<Task>,
 

@@ -25,6 +25,9 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if let Some(exposure) = &flags.exposure {
         spec.data.exposure = Some(exposure.clone());
     }
+    if !flags.levels.is_empty() {
+        spec.data.levels = Some(flags.levels.clone());
+    }
     if let Some(censored) = &flags.censored {
         (spec.data.censored, spec.data.event) = (Some(censored.clone()), None);
     }
@@ -94,6 +97,7 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Task::Regression => Task::Regression,
             args::Task::Binary => Task::Binary,
             args::Task::Multiclass => Task::Multiclass,
+            args::Task::Ordinal => Task::Ordinal,
             args::Task::Count => Task::Count,
             args::Task::Duration => Task::Duration,
         });

@@ -4,7 +4,6 @@ use std::num::NonZero;
 use std::path::Path;
 
 use posteria::caution::{Caution, shell_word};
-use posteria::data::Task;
 use posteria::diagnose::{Mixing, divergences};
 use posteria::draws::Draws;
 use posteria::fit::{Attained, Goal, Inclusion, Prepared, Stopped, judged_summary};
@@ -85,7 +84,7 @@ impl FitReport {
             // Members are told of by their training; nothing is found in single ones.
             summary.variables.clear();
         }
-        let is_classes = matches!(prepared.data.task, Task::Binary | Task::Multiclass);
+        let is_classes = prepared.data.task.is_of_classes();
         let found = Findings::new(&summary, &draws.layout, is_classes);
         let accepted: f64 =
             draws.statistics.iter().map(|statistic| statistic.acceptance_rate).sum();

@@ -56,6 +56,10 @@ fn output(spec: &Spec, data: &Dataset) -> String {
         (Targets::Classes { labels, .. }, Task::Binary) => {
             words.push_str(&format!(", the log odds of {}", labels[1]));
         }
+        (Targets::Classes { labels, .. }, Task::Ordinal) => words.push_str(&format!(
+            "; the log odds of a class up to a cut between the {} are its cut point less f",
+            text::count(labels.len(), "class")
+        )),
         (Targets::Classes { labels, .. }, _) => words.push_str(&format!(
             " for each of {}; the probability of a class is proportional to exp f",
             text::count(labels.len(), "class")

@@ -279,7 +279,7 @@ fn first_function(
         Task::Count | Task::Duration => all.into_iter().map(f64::exp).collect(),
         Task::Binary => all.into_iter().map(|f| 1.0 / (1.0 + (-f).exp())).collect(),
         // Relative to the first class: its own term is exp(0).
-        Task::Multiclass => all
+        Task::Multiclass | Task::Ordinal => all
             .chunks(width)
             .map(|f| 1.0 / f.iter().map(|other| (other - f[0]).exp()).sum::<f64>())
             .collect(),

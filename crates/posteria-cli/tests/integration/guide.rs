@@ -166,6 +166,11 @@ fn the_chapter_about_counts_runs() {
 }
 
 #[test]
+fn the_chapter_about_grades_runs() {
+    run("docs/guide/grades.md", &table());
+}
+
+#[test]
 fn the_chapter_about_durations_runs() {
     run("docs/guide/durations.md", &table());
 }

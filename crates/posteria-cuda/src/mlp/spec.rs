@@ -104,6 +104,7 @@ fn likelihood(spec: &Spec, data: &Dataset) -> Result<MlpLikelihood, CudaError> {
                 _ => refuse("a residual family other than normal and Student's t"),
             }
         }
+        (Targets::Classes { .. }, Task::Ordinal) => refuse("ordered classes"),
         (Targets::Classes { .. }, Task::Binary) => Ok(MlpLikelihood::Logistic),
         (Targets::Classes { .. }, _) => Ok(MlpLikelihood::Softmax),
         (Targets::Counts { .. }, _) => refuse("counts"),

@@ -121,7 +121,7 @@ pub fn usual_statistics(targets: &TargetFacts) -> Vec<String> {
             let one = |target: usize| each.map(|name| format!("{name}({})", of(target)));
             (0..names.len()).flat_map(one).collect()
         }
-        TargetFacts::Classes { labels } => {
+        TargetFacts::Classes { labels } | TargetFacts::Ordered { labels } => {
             labels.iter().map(|label| format!("mean(y == \"{label}\")")).collect()
         }
         TargetFacts::Censored { .. } | TargetFacts::Absent => Vec::new(),

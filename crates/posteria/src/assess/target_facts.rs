@@ -1,6 +1,6 @@
 //! What utilities and formulas must know about the targets.
 
-use crate::data::{Dataset, Targets};
+use crate::data::{Dataset, Targets, Task};
 
 /// The targets of a task, as far as utilities and formulas need to know them.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,11 @@ pub enum TargetFacts {
         /// Name of the target column.
         name: String,
     },
+    /// One target that is a class of an order.
+    Ordered {
+        /// Labels of the classes, from the lowest on.
+        labels: Vec<String>,
+    },
     /// Rows without a target, which have a density of their own.
     Absent,
 }
@@ -31,6 +36,9 @@ impl TargetFacts {
     /// Those of a dataset.
     pub fn of(dataset: &Dataset) -> Self {
         match &dataset.targets {
+            Targets::Classes { labels, .. } if dataset.task == Task::Ordinal => {
+                TargetFacts::Ordered { labels: labels.clone() }
+            }
             Targets::Classes { labels, .. } => TargetFacts::Classes { labels: labels.clone() },
             Targets::Counts { name, values } => {
                 TargetFacts::Real { names: vec![name.clone()], deviations: vec![deviation(values)] }
@@ -58,7 +66,7 @@ impl TargetFacts {
     /// The labels of classes; none otherwise.
     pub fn labels(&self) -> &[String] {
         match self {
-            TargetFacts::Classes { labels } => labels,
+            TargetFacts::Classes { labels } | TargetFacts::Ordered { labels } => labels,
             _ => &[],
         }
     }
@@ -68,6 +76,7 @@ impl TargetFacts {
         match self {
             TargetFacts::Real { .. } => "numbers",
             TargetFacts::Classes { .. } => "classes",
+            TargetFacts::Ordered { .. } => "ordered classes",
             TargetFacts::Censored { .. } => "durations that may be censored",
             TargetFacts::Absent => "rows without a target",
         }

@@ -19,6 +19,8 @@ pub enum Task {
     Binary,
     /// One target with more than two classes.
     Multiclass,
+    /// One target whose classes have an order.
+    Ordinal,
     /// One target that counts events: 0, 1, 2, …
     Count,
     /// One target that is how long something lasts, and may be censored.
@@ -28,7 +30,7 @@ pub enum Task {
 impl Task {
     /// Whether the target is a class.
     pub fn is_of_classes(self) -> bool {
-        matches!(self, Task::Binary | Task::Multiclass)
+        matches!(self, Task::Binary | Task::Multiclass | Task::Ordinal)
     }
 }
 
@@ -46,7 +48,7 @@ pub enum Targets {
     Classes {
         /// Name of the target column.
         name: String,
-        /// Labels of the classes, in order: numbers by value, text alphabetically.
+        /// Labels of the classes, in order: as was said, or numbers by value and text alphabetically.
         labels: Vec<String>,
         /// Index of the class of every row.
         codes: Vec<usize>,

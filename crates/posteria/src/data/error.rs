@@ -202,6 +202,25 @@ pub enum DataError {
         /// The classes.
         labels: Vec<String>,
     },
+    /// Ordered classes whose order is not known.
+    #[error("{file}: the order of the classes of {} ({}) is not known; name all, from the lowest on, by \
+             --levels, such as --levels low,mid,high", shown(.column), listed(.labels))]
+    NoOrder {
+        /// Name of the file.
+        file: String,
+        /// The target.
+        column: String,
+        /// The classes.
+        labels: Vec<String>,
+    },
+    /// Ordered classes that are not two different ones at least.
+    #[error("{file}: the ordered classes of {} must be two or more, and different", shown(.column))]
+    FewLevels {
+        /// Name of the file.
+        file: String,
+        /// The target.
+        column: String,
+    },
     /// A target of classes is not the only target.
     #[error("{file}: {targets} targets were given, but classification takes exactly one")]
     ClassTargets {

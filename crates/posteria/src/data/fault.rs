@@ -127,10 +127,16 @@ pub enum CellFault {
              that is, known only to be longer; correct it, or leave its row out"
     )]
     NotEvent,
+    /// A class that is none of those that were named in order.
+    #[error("is none of the classes that --levels names: {}; name all in their order", listed(.levels))]
+    NotLevel {
+        /// Those that were named.
+        levels: Box<[String]>,
+    },
     /// A class that the training data do not have.
     #[error("is a class that the training data do not have; they have {}", listed(.levels))]
     UnknownLevel {
         /// The classes of the training data.
-        levels: Vec<String>,
+        levels: Box<[String]>,
     },
 }

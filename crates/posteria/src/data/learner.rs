@@ -161,6 +161,10 @@ impl<'a> Learner<'a> {
         if task == Task::Binary && labels.len() > 2 {
             return Err(DataError::NotBinary { file: file(), column, found: labels.len(), labels });
         }
+        if task == Task::Ordinal {
+            let labels = self.ordered(index, labels)?;
+            return Ok((TargetEncoding::Classes { column, labels }, task));
+        }
         if let [label] = &labels[..] {
             let label = label.clone();
             if task == Task::Binary {
@@ -172,6 +176,28 @@ impl<'a> Learner<'a> {
             self.cautions.push(Caution::SingleClass { column: column.clone(), label });
         }
         Ok((TargetEncoding::Classes { column, labels }, task))
+    }
+
+    /// The ordered classes of a target with these labels: those that were named, or numbers by value.
+    fn ordered(&self, index: usize, labels: Vec<String>) -> Result<Vec<String>, DataError> {
+        let (file, column) = (self.rows.table.file().to_string(), self.rows.name(index));
+        let levels = match &self.roles.levels {
+            Some(levels) => levels.clone(),
+            None if labels.iter().all(|it| it.parse::<f64>().is_ok()) => labels,
+            None => return Err(DataError::NoOrder { file, column, labels }),
+        };
+        let is_repeated = (1..levels.len()).any(|at| levels[..at].contains(&levels[at]));
+        if levels.len() < 2 || is_repeated {
+            return Err(DataError::FewLevels { file, column });
+        }
+        match self.rows.codes(index, &levels) {
+            Err(DataError::Cell { place, column, text, .. }) => {
+                let fault = CellFault::NotLevel { levels: levels.into() };
+                Err(DataError::Cell { place, column, text, fault })
+            }
+            Err(error) => Err(error),
+            Ok(_) => Ok(levels),
+        }
     }
 
     /// Scaling of a column, and the caution `caution` if it does not vary.

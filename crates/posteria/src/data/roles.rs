@@ -33,6 +33,8 @@ pub struct Roles {
     pub exposure: Option<String>,
     /// Of durations: the column that says which are censored.
     pub censoring: Option<Censoring>,
+    /// Of ordered classes: all of them, from the lowest on. Absent: numbers by value.
+    pub levels: Option<Vec<String>>,
     /// What the targets set. Absent: regression if the targets are numbers; if the target is
     /// text, binary for at most two classes and multiclass for more.
     pub task: Option<Task>,
@@ -56,6 +58,7 @@ impl Default for Roles {
             fold: None,
             exposure: None,
             censoring: None,
+            levels: None,
             task: None,
             standardize: true,
             missing: Missing::Error,

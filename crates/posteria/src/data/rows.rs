@@ -215,7 +215,7 @@ impl<'a> CompleteRows<'a> {
                 _ => None,
             };
             by_text.get(text.as_str()).or_else(|| number(value)).copied().ok_or_else(|| {
-                let levels = levels.to_vec();
+                let levels = levels.into();
                 self.fault(row, index, text, CellFault::UnknownLevel { levels })
             })
         };

@@ -55,6 +55,7 @@ impl Encoder {
             (TargetEncoding::Real(_), task) => task == Task::Regression,
             (TargetEncoding::Classes { labels, .. }, Task::Binary) => labels.len() == 2,
             (TargetEncoding::Classes { labels, .. }, Task::Multiclass) => !labels.is_empty(),
+            (TargetEncoding::Classes { labels, .. }, Task::Ordinal) => labels.len() > 1,
             (TargetEncoding::Counts { .. }, task) => task == Task::Count,
             (TargetEncoding::Durations { .. }, task) => task == Task::Duration,
             (TargetEncoding::Classes { .. }, _) => false,

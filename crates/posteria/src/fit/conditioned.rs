@@ -49,6 +49,7 @@ impl Conditioned {
             Task::Count if is_process => None,
             Task::Count => Some("counts"),
             Task::Duration => Some("durations"),
+            Task::Ordinal => Some("ordered classes"),
             _ => None,
         };
         if let Some(outcome) = outcome.filter(|_| inference != InferenceChoice::Mcmc) {

@@ -225,6 +225,7 @@ fn roles(spec: &Spec) -> Roles {
         fold: None,
         exposure: spec.data.exposure.clone(),
         censoring: censoring(&spec.data),
+        levels: spec.data.levels.clone(),
         task: spec.task(),
         standardize: spec.data.standardize,
         missing: spec.data.missing.into(),

@@ -29,6 +29,8 @@ pub enum Utility {
     ErrorRate,
     /// Brier score.
     Brier,
+    /// Ranked probability score of ordered classes.
+    Rps,
     /// A formula of the target and its predictive distribution, and which values are better.
     Formula(String, Better),
 }
@@ -40,6 +42,7 @@ impl Utility {
         match targets {
             TargetFacts::Real { .. } => vec![Utility::Elpd, Utility::Rmse],
             TargetFacts::Classes { .. } => vec![Utility::Elpd, Utility::Accuracy],
+            TargetFacts::Ordered { .. } => vec![Utility::Elpd, Utility::Rps],
             TargetFacts::Censored { .. } | TargetFacts::Absent => vec![Utility::Elpd],
         }
     }
@@ -82,6 +85,7 @@ impl Utility {
             "accuracy" => Utility::Accuracy,
             "error-rate" => Utility::ErrorRate,
             "brier" => Utility::Brier,
+            "rps" => Utility::Rps,
             _ => Utility::Formula(parameter.trim().into(), formulas),
         })
     }
@@ -101,6 +105,7 @@ impl fmt::Display for Utility {
             Utility::Accuracy => f.write_str("accuracy"),
             Utility::ErrorRate => f.write_str("error-rate"),
             Utility::Brier => f.write_str("brier"),
+            Utility::Rps => f.write_str("rps"),
             Utility::Formula(formula, _) => write!(f, "expr:{formula}"),
         }
     }

@@ -85,6 +85,44 @@ impl UtilityFunction for Brier {
     }
 }
 
+/// The ranked probability score of ordered classes, Σ_k (P(class ≤ k) - 1[y ≤ k])² / (K - 1), between 0 and
+/// 1: a prediction of a neighbouring class is not as wrong as one far off [Epstein 1969]. Of two classes
+/// it is Brier's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RankedProbability;
+
+impl UtilityFunction for RankedProbability {
+    fn name(&self) -> &str {
+        "rps"
+    }
+    fn better(&self) -> Better {
+        Better::Lower
+    }
+    fn summary(&self) -> Summary {
+        Summary::Mean
+    }
+    fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
+        let mut probabilities = vec![0.0; predictive.family().classes()];
+        predictive.probabilities(&mut probabilities);
+        ranked(&probabilities, observed[0] as usize)
+    }
+    fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
+        Some(ranked(averages.probabilities, observed[0] as usize))
+    }
+}
+
+fn ranked(probabilities: &[f64], class: usize) -> f64 {
+    let cuts = probabilities.len() - 1;
+    // What lies on the wrong side of every cut, from that side.
+    let wrong = |cut: usize| -> f64 {
+        match class <= cut {
+            true => probabilities[cut + 1..].iter().sum(),
+            false => probabilities[..=cut].iter().sum(),
+        }
+    };
+    (0..cuts).map(|cut| wrong(cut).powi(2)).sum::<f64>() / cuts as f64
+}
+
 fn brier(probabilities: &[f64], class: usize) -> f64 {
     // 1 - p_k is the sum of the others, which loses nothing where p_k is nearly 1.
     let others = probabilities.iter().enumerate().filter(|(k, _)| *k != class);

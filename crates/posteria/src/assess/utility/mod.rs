@@ -13,7 +13,7 @@ mod summary;
 mod tests;
 
 pub use choice::Utility;
-pub use classes::{Accuracy, Brier, ErrorRate};
+pub use classes::{Accuracy, Brier, ErrorRate, RankedProbability};
 pub use crps::Crps;
 pub use density::{Elpd, Likelihood};
 pub use error::UtilityError;

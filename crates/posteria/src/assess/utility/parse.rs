@@ -3,14 +3,14 @@
 use super::super::TargetFacts;
 use super::{
     AbsoluteError, Accuracy, Better, Brier, Crps, Elpd, ErrorRate, Expression, Likelihood,
-    SquaredError, UtilityError, UtilityFunction,
+    RankedProbability, SquaredError, UtilityError, UtilityFunction,
 };
 use crate::data::nearest;
 
 /// Name of the log predictive density.
 pub const ELPD: &str = "elpd";
 
-const ALL: [&str; 11] = [
+const ALL: [&str; 12] = [
     ELPD,
     "likelihood",
     "rmse",
@@ -21,11 +21,12 @@ const ALL: [&str; 11] = [
     "accuracy",
     "error-rate",
     "brier",
+    "rps",
     "expr:FORMULA",
 ];
 
 /// The utility named `elpd`, `likelihood`, `rmse`, `nrmse`, `mae`, `abs-quantile:ALPHA`, `crps`
-/// (numbers), `accuracy`, `error-rate`, `brier` (classes) or `expr:FORMULA`, of which `formulas` says
+/// (numbers), `accuracy`, `error-rate`, `brier` (classes), `rps` (ordered classes) or `expr:FORMULA`, of which `formulas` says
 /// what is better.
 ///
 /// # Errors
@@ -76,6 +77,7 @@ pub fn parse_utility(
         ("crps", _) => Box::new(Crps),
         ("accuracy", _) => Box::new(Accuracy),
         ("error-rate", _) => Box::new(ErrorRate),
+        ("rps", _) => Box::new(RankedProbability),
         _ => Box::new(Brier),
     };
     Ok(utility)
@@ -86,7 +88,8 @@ fn fits(name: &str, targets: &TargetFacts) -> bool {
         ELPD | "likelihood" => true,
         // What is censored is no number that a formula could hold against a prediction.
         "expr" => !matches!(targets, TargetFacts::Censored { .. }),
-        "accuracy" | "error-rate" | "brier" => matches!(targets, TargetFacts::Classes { .. }),
+        "accuracy" | "error-rate" | "brier" => !targets.labels().is_empty(),
+        "rps" => matches!(targets, TargetFacts::Ordered { .. }),
         _ => matches!(targets, TargetFacts::Real { .. }),
     }
 }

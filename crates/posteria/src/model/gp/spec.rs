@@ -9,7 +9,7 @@ pub(super) use prior::{GroupPrior, GroupPriors};
 use super::covariance::{Covariance, CovarianceError};
 use crate::data::Task;
 use crate::model::residual::ResidualPrior;
-use crate::model::spec::checks::{conflict, positive};
+use crate::model::spec::checks::{ORDINAL, conflict, positive};
 use crate::model::spec::{
     HyperparametersSpec, InferenceChoice, KernelChoice, LatentsChoice, Link, MeanChoice, ModelKind,
     Processes, ResidualFamily, ResidualSharing, SamplingSpec, SelectionSpec, Sharing, Spec,
@@ -100,6 +100,9 @@ impl GaussianProcess {
         if let Some(name) = spec.prior.keys().find(|name| !PRIORS.contains(&name.as_str())) {
             let (section, name) = ("prior", name.clone());
             return Err(SpecError::UnknownSection { section, name, known: &PRIORS });
+        }
+        if spec.task() == Some(Task::Ordinal) {
+            return Err(SpecError::NotAvailable { what: ORDINAL.replace("KIND", "gp") });
         }
         let covariance = match &spec.model.covariance {
             Some(terms) if !terms.is_empty() => terms.join("+"),

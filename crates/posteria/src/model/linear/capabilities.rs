@@ -24,6 +24,9 @@ impl Tempering for LinearPosterior {
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             outcomes.draw_prior(&mut state, stream);
         }
+        if let Likelihood::Ordered(ordered) = &self.likelihood {
+            ordered.draw_prior(&mut state, stream);
+        }
         if let Some(selection) = &self.coefficients.selection {
             selection.draw_prior(&mut state, stream);
         }
@@ -50,6 +53,9 @@ impl StateDensity for LinearPosterior {
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             slots.extend(outcomes.slots());
         }
+        if let Likelihood::Ordered(ordered) = &self.likelihood {
+            slots.extend(ordered.slots.clone());
+        }
         Some(slots)
     }
 
@@ -73,6 +79,10 @@ impl StateDensity for LinearPosterior {
             regression.residual.restore(take, &[user.target], &mut state);
         } else if let Likelihood::Outcomes(outcomes) = likelihood {
             outcomes.restore(take, &mut state);
+        } else if let Likelihood::Ordered(ordered) = likelihood {
+            let height = user.height(draw);
+            let cuts: Vec<f64> = ordered.slots.clone().map(|_| take() - height).collect();
+            ordered.set(cuts, &mut state);
         }
         Some(state)
     }
@@ -84,6 +94,9 @@ impl StateDensity for LinearPosterior {
         }
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             slots.extend(outcomes.slots());
+        }
+        if let Likelihood::Ordered(ordered) = &self.likelihood {
+            slots.extend(ordered.slots.clone());
         }
         slots
     }

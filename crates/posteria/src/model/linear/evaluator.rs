@@ -57,6 +57,9 @@ impl<'p> LinearEvaluator<'p> {
         if let Likelihood::Outcomes(outcomes) = likelihood {
             log_prior += outcomes.log_prior(state);
         }
+        if let Likelihood::Ordered(ordered) = likelihood {
+            log_prior += ordered.log_prior(state);
+        }
         log_prior
     }
 
@@ -65,6 +68,11 @@ impl<'p> LinearEvaluator<'p> {
         let LinearPosterior { coefficients, likelihood, user, .. } = self.posterior;
         coefficients.write_seen(state, &mut self.seen);
         let mut next = user.write(&self.seen, draw);
+        // Cut points are against f of inputs as they are, and not less their centres.
+        let height = match likelihood {
+            Likelihood::Ordered(_) => user.height(draw),
+            _ => 0.0,
+        };
         let mut push = |value| {
             draw[next] = value;
             next += 1;
@@ -80,6 +88,9 @@ impl<'p> LinearEvaluator<'p> {
         }
         if let Likelihood::Outcomes(outcomes) = likelihood {
             outcomes.write(state, &mut push);
+        }
+        if let Likelihood::Ordered(ordered) = likelihood {
+            ordered.cuts(state).into_iter().for_each(|cut| push(cut + height));
         }
         if let Some(selection) = &coefficients.selection {
             selection.push(state, push);
@@ -123,6 +134,13 @@ impl Evaluator for LinearEvaluator<'_> {
                 let outputs = self.outputs.values().iter().enumerate();
                 for (slot, (row, output)) in log_likelihood.iter_mut().zip(outputs) {
                     *slot = outcomes.terms(row, *output, shape).value;
+                }
+            }
+            Likelihood::Ordered(ordered) => {
+                let cuts = ordered.cuts(state);
+                let outputs = self.outputs.values().iter().enumerate();
+                for (slot, (row, output)) in log_likelihood.iter_mut().zip(outputs) {
+                    *slot = ordered.terms(row, *output, &cuts).value;
                 }
             }
             Likelihood::Softmax { codes, .. } => {

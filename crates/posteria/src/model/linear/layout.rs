@@ -5,7 +5,7 @@ use super::columns::Columns;
 use super::posterior::Likelihood;
 use super::spec::{Linear, WeightPrior};
 use super::user_scale::UserScale;
-use crate::data::{Dataset, Targets};
+use crate::data::{Dataset, Targets, Task};
 use crate::draws::{Dimension, Layout, Role};
 use crate::model::ModelError;
 use crate::model::spec::Sharing;
@@ -54,6 +54,9 @@ pub(super) fn layout(
     if let Likelihood::Outcomes(outcomes) = likelihood {
         outcomes.push_layout(&mut layout);
     }
+    if let Likelihood::Ordered(ordered) = likelihood {
+        ordered.push_layout(&mut layout);
+    }
     if let Some(selection) = &coefficients.selection {
         selection.push_layout(&mut layout, &data.input_names);
     }
@@ -66,7 +69,8 @@ pub(super) fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
         return Err(ModelError::Task { expected, found: data.task });
     }
     usable(data)?;
-    if data.input_names.is_empty() && !model.intercept {
+    let has_level = model.intercept || data.task == Task::Ordinal;
+    if data.input_names.is_empty() && !has_level {
         let what = "inputs of a model without an intercept".into();
         return Err(ModelError::Length { what, expected: 1, found: 0 });
     }

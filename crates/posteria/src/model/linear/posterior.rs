@@ -11,6 +11,7 @@ use super::evaluator::LinearEvaluator;
 use super::input_sets::{ConjugateSet, RegressionSet};
 use super::layout::{check, layout};
 use super::logistic::Logistic;
+use super::ordered::Ordered;
 use super::predictor::LinearPredictor;
 use super::softmax::Softmax;
 use super::spec::{Linear, WeightPrior};
@@ -29,13 +30,14 @@ use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Sweep, Update};
 
-/// A linear, logistic, softmax, count or duration regression conditioned on a dataset.
+/// A linear, logistic, ordinal, softmax, count or duration regression conditioned on a dataset.
 ///
 /// A draw holds, on the user's scale, `intercept`, `weights[input]` and, for a real target, the
 /// residual model: `residual_scale` (of normal residuals a standard deviation in the target's
 /// unit), `residual_dof`, `case_scale`. For two classes intercept and weights are log odds of the
 /// second; for more there are `intercept[class]` and `weights[input, class]`, whose differences
-/// between classes are log odds. With a basis the weights are those of its functions,
+/// between classes are log odds. Of ordered classes there are `weights[input]` and `cut_points[cut]` in place
+/// of an intercept: the log odds of a class up to a cut are the cut point less f. With a basis the weights are those of its functions,
 /// `weights[function]`. Of counts intercept and weights are those of the logarithm of the rate per unit
 /// of exposure, and negative binomial ones have an `overdispersion`. Of durations they are those of the
 /// logarithm's location, and `residual_scale` is that of the logarithm. Sampled scales of the weights' prior, `weight_scale` or
@@ -68,6 +70,7 @@ pub(super) enum Likelihood {
         classes: usize,
     },
     Outcomes(Box<Outcomes>),
+    Ordered(Box<Ordered>),
 }
 
 /// What the conditionals of a regression need of the data.
@@ -125,6 +128,10 @@ impl Linear {
                 let signs = codes.iter().map(sign).collect();
                 (Likelihood::Logistic(signs), Standardization::IDENTITY)
             }
+            Targets::Classes { codes, labels, .. } if data.task == Task::Ordinal => {
+                let ordered = Ordered::new(codes, labels, coefficients.state_len);
+                (Likelihood::Ordered(Box::new(ordered)), Standardization::IDENTITY)
+            }
             Targets::Classes { codes, .. } => {
                 let likelihood = Likelihood::Softmax { codes: codes.clone(), classes: outputs };
                 (likelihood, Standardization::IDENTITY)
@@ -138,6 +145,7 @@ impl Linear {
         let end = match &likelihood {
             Likelihood::Real(regression) => regression.residual.end,
             Likelihood::Outcomes(outcomes) => outcomes.end,
+            Likelihood::Ordered(ordered) => ordered.slots.end,
             _ => coefficients.state_len,
         };
         coefficients.selection = self
@@ -146,6 +154,10 @@ impl Linear {
             .map(|spec| Selection::new(spec, data, end, TRIES))
             .transpose()?;
         let user = UserScale::new(target, &columns, outputs, self.intercept);
+        let user = match &likelihood {
+            Likelihood::Ordered(_) => user.without_intercept(),
+            _ => user,
+        };
         let layout = layout(self, (&coefficients, &columns), &user, &likelihood, data);
         let (inputs, model) = (data.inputs.clone(), self.clone());
         Ok(LinearPosterior {
@@ -205,6 +217,7 @@ impl Posterior for LinearPosterior {
             (Some(selection), _) => selection.slots.end,
             (None, Likelihood::Real(regression)) => regression.residual.end,
             (None, Likelihood::Outcomes(outcomes)) => outcomes.end,
+            (None, Likelihood::Ordered(ordered)) => ordered.slots.end,
             (None, _) => self.coefficients.state_len,
         }
     }
@@ -237,6 +250,9 @@ impl Posterior for LinearPosterior {
         }
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             outcomes.start(&mut state, stream);
+        }
+        if let Likelihood::Ordered(ordered) = &self.likelihood {
+            ordered.start(&mut state, stream);
         }
         if let Some(selection) = &self.coefficients.selection {
             selection.draw_prior(&mut state, stream);
@@ -290,6 +306,9 @@ impl Posterior for LinearPosterior {
             }
             Likelihood::Outcomes(outcomes) => {
                 updates.extend(self.outcome_updates(outcomes, inverse_temperature));
+            }
+            Likelihood::Ordered(ordered) => {
+                updates.extend(self.ordered_updates(ordered, inverse_temperature));
             }
         }
         if coefficients.state_len > coefficients.count {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
+use super::ordered::{CUT_POINTS, terms};
 use super::posterior::{Likelihood, LinearPosterior};
 use crate::draws::Role;
 use crate::model::Posterior;
@@ -20,6 +21,8 @@ pub(super) struct LinearPredictor<'p> {
     scales: Range<usize>,
     above: Option<usize>,
     dof: Option<usize>,
+    /// Where the cut points of ordered classes are.
+    cuts: Range<usize>,
     /// Where σ of counts or durations is.
     sigma: Option<usize>,
     /// Outputs × columns.
@@ -41,6 +44,7 @@ impl<'p> LinearPredictor<'p> {
             scales,
             above: layout.place_of(Role::ResidualScaleAbove),
             dof: layout.place_of(Role::ResidualDof),
+            cuts: layout.variable(CUT_POINTS).map_or(0..0, |variable| variable.range()),
             sigma: match &posterior.likelihood {
                 Likelihood::Outcomes(outcomes) => outcomes.place(layout),
                 _ => None,
@@ -109,6 +113,16 @@ impl<'p> LinearPredictor<'p> {
         }
     }
 
+    /// The log probability of every class of every row.
+    fn ordered(&self, draw: &[f64], slots: &mut [f64]) {
+        let cuts = &draw[self.cuts.clone()];
+        for (row, slots) in slots.chunks_exact_mut(cuts.len() + 1).enumerate() {
+            for (class, slot) in slots.iter_mut().enumerate() {
+                *slot = terms(class, self.outputs[(row, 0)], cuts).value;
+            }
+        }
+    }
+
     /// Writes the outputs of a row next to each other.
     fn by_row(&self, slots: &mut [f64]) {
         let (rows, outputs) = (self.outputs.rows(), self.outputs.columns());
@@ -137,6 +151,7 @@ impl Predictor for LinearPredictor<'_> {
             Likelihood::Logistic(_) => Family::Bernoulli,
             Likelihood::Softmax { classes, .. } => Family::Categorical { classes: *classes },
             Likelihood::Outcomes(outcomes) => outcomes.family(),
+            Likelihood::Ordered(ordered) => Family::Categorical { classes: ordered.classes() },
         }
     }
 
@@ -157,6 +172,7 @@ impl Predictor for LinearPredictor<'_> {
             Likelihood::Real(regression) => {
                 self.real(&regression.residual, draw, inputs, parameters);
             }
+            Likelihood::Ordered(_) => self.ordered(draw, parameters),
             _ => self.by_row(parameters),
         }
     }
@@ -173,6 +189,9 @@ impl Predictor for LinearPredictor<'_> {
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
         let (inputs, _) = split_offsets(inputs, self.posterior.inputs.columns());
         self.forward(draw, &inputs);
-        self.by_row(outputs);
+        match &self.posterior.likelihood {
+            Likelihood::Ordered(_) => self.ordered(draw, outputs),
+            _ => self.by_row(outputs),
+        }
     }
 }

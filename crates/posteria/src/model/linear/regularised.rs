@@ -37,6 +37,9 @@ impl LinearPosterior {
             Likelihood::Outcomes(_) => {
                 return refuse("inference = \"laplace\" or \"map\" for counts or durations");
             }
+            Likelihood::Ordered(_) => {
+                return refuse("inference = \"laplace\" or \"map\" for ordered classes");
+            }
             Likelihood::Softmax { .. } => {
                 return refuse(
                     "inference = \"laplace\" or \"map\" for several classes of a linear model \
@@ -87,7 +90,7 @@ impl Regularised for LinearWeights<'_> {
                 Response::Real { targets: &regression.residual.targets, group_of: &self.all_one }
             }
             Likelihood::Logistic(signs) => Response::Binary { signs },
-            Likelihood::Softmax { .. } | Likelihood::Outcomes(_) => {
+            Likelihood::Softmax { .. } | Likelihood::Outcomes(_) | Likelihood::Ordered(_) => {
                 unreachable!("several classes, counts and durations were refused")
             }
         }

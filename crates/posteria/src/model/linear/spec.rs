@@ -90,7 +90,12 @@ impl Linear {
         }
         let usual = |group: &str| spec.usual_prior(group);
         let weights = weight_prior(spec.prior.get("weights"), &usual("weights"))?;
-        let intercept = spec.model.intercept.unwrap_or(true);
+        let is_ordinal = spec.task() == Some(Task::Ordinal);
+        if is_ordinal && spec.model.intercept == Some(true) {
+            let with = "task = \"ordinal\", whose cut points take its place";
+            return conflict("model", "intercept", with);
+        }
+        let intercept = spec.model.intercept.unwrap_or(!is_ordinal);
         let given = spec.prior.get("intercept");
         match (given.is_some(), intercept, weights) {
             (true, false, _) => {
@@ -105,6 +110,7 @@ impl Linear {
         match spec.task() {
             Some(Task::Binary) => classes(spec, weights, "task = \"binary\"")?,
             Some(Task::Multiclass) => classes(spec, weights, "task = \"multiclass\"")?,
+            Some(Task::Ordinal) => classes(spec, weights, "task = \"ordinal\"")?,
             Some(Task::Count) if conjugate => {
                 return conflict(WEIGHTS, "family = \"conjugate\"", "task = \"count\"");
             }

@@ -32,6 +32,16 @@ impl UserScale {
         UserScale { target, columns, outputs, intercept, shown: intercept || shifted }
     }
 
+    /// The same where something else in a draw takes the place of the intercept.
+    pub(super) fn without_intercept(self) -> Self {
+        UserScale { shown: false, ..self }
+    }
+
+    /// How high the line of a draw without an intercept is where all columns are at their centre.
+    pub(super) fn height(&self, draw: &[f64]) -> f64 {
+        draw.iter().zip(&self.columns).map(|(weight, column)| weight * column.centre).sum()
+    }
+
     /// Names the intercept and the weights of a draw; `classes` has the classes where there is an
     /// output for each. Without an intercept on the standardised scale there may be one on the
     /// user's: the output is then the mean target where all inputs are at their mean.

@@ -8,7 +8,7 @@ use super::defaults::{self, GROUP_DOFS, GROUPS};
 use crate::data::Task;
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
 use crate::model::spec::checks::{
-    DofChoice, SpreadChoice, TopChoice, conflict, dof_choice, positive, written,
+    DofChoice, ORDINAL, SpreadChoice, TopChoice, conflict, dof_choice, positive, written,
 };
 use crate::model::spec::{
     Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec,
@@ -101,6 +101,9 @@ impl Mlp {
         if spec.model.basis.is_some() {
             return conflict("model", "basis", "kind = \"mlp\"");
         }
+        if spec.task() == Some(Task::Ordinal) {
+            return not_available(ORDINAL.replace("KIND", "mlp"));
+        }
         if spec.model.intercept.is_some() {
             return conflict("model", "intercept", "kind = \"mlp\", whose outputs have a bias");
         }
@@ -123,7 +126,7 @@ impl Mlp {
                 return conflict(&format!("prior.{name}"), "any key", with);
             }
         }
-        let is_class = matches!(spec.task(), Some(Task::Binary | Task::Multiclass));
+        let is_class = spec.task().is_some_and(Task::is_of_classes);
         if is_class && spec.residual.is_some() {
             return conflict("residual", "any key", "a target that is a class");
         }

@@ -4,6 +4,10 @@ use super::{Dof, DofAbove, DofValues, SpecError, Unknown};
 use crate::density::{InverseGamma, ParameterError, TruncatedInverseGamma};
 use crate::model::prior::{DofDensity, ScaleDensity};
 
+/// What networks and processes say of ordered classes.
+pub(in crate::model) const ORDINAL: &str = "task = \"ordinal\" for kind = \"KIND\" (kind = \"linear\" has it; \
+     task = \"multiclass\" takes the classes without their order)";
+
 /// Degrees of freedom of a prior of degrees of freedom: fewer put it beyond the doubles, and more
 /// leave nothing to be sampled.
 const DOFS_OF_PRIOR: std::ops::RangeInclusive<f64> = 0.1..=1000.0;

@@ -33,6 +33,9 @@ pub struct DataSpec {
     /// Of counts: column of the exposure, a positive number that the mean count is proportional to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposure: Option<String>,
+    /// Of ordered classes: all of them, from the lowest on; numbers are ordered by value without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Vec<String>>,
     /// Of durations: column whose 1 says that a duration is censored: known only to be longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub censored: Option<String>,
@@ -70,6 +73,7 @@ impl Default for DataSpec {
             exclude: Vec::new(),
             group: None,
             exposure: None,
+            levels: None,
             censored: None,
             event: None,
             standardize: true,

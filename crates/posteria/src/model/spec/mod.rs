@@ -82,7 +82,7 @@ impl Spec {
     }
 
     /// What the targets set, as far as it is said: a distribution of counts or durations says that they
-    /// are such, and so does a column of exposures or of what is censored.
+    /// are such, and so does a column of exposures or of what is censored, or an order of classes.
     pub fn task(&self) -> Option<Task> {
         let family = self.residual.as_ref().and_then(|residual| residual.family);
         let DataSpec { exposure, censored, event, .. } = &self.data;
@@ -93,6 +93,7 @@ impl Spec {
         let said = match (counts, durations) {
             (true, _) => Some(Task::Count),
             (_, true) => Some(Task::Duration),
+            _ if self.data.levels.is_some() => Some(Task::Ordinal),
             _ => None,
         };
         self.model.task.or(said)

@@ -84,7 +84,7 @@ fn by_root(prior: PriorSpec) -> PriorSpec {
 fn weakly_informative(kind: ModelKind, task: Task, group: &str) -> PriorSpec {
     // Log odds of ±2 are probabilities of 0.12 and 0.88.
     // Counts are about their mean rate: rates of e and 1/e times it are one unit away.
-    let is_class = matches!(task, Task::Binary | Task::Multiclass);
+    let is_class = task.is_of_classes();
     let unit = if is_class { 2.0 } else { 1.0 };
     // Standardised targets are about 0; log odds of ±6 are classes of a quarter of a percent.
     let level = 1.5 * unit;

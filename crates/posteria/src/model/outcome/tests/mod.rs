@@ -2,6 +2,7 @@
 //! posterior that of quadrature and of published estimates.
 
 mod durations;
+mod ordered;
 
 use std::sync::Arc;
 

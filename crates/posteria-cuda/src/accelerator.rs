@@ -3,18 +3,23 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use posteria::data::Dataset;
 use posteria::model::accelerator::{
-    AcceleratedProcess, Accelerator, AcceleratorError, AcceleratorName, Accelerators,
+    AcceleratedNetwork, AcceleratedProcess, Accelerator, AcceleratorError, AcceleratorName,
+    Accelerators,
 };
 use posteria::model::gp::covariance::Covariance;
-use posteria::model::spec::DeviceChoice;
+use posteria::model::spec::{DeviceChoice, Spec};
 use posteria_linalg::Matrix;
 
 use crate::gp::GpProcess;
+use crate::mlp::CudaNetwork;
 use crate::{Cache, CudaError, Device};
 
 /// Fewest rows of a Gaussian process for which a GPU is chosen without being asked for.
 const FEWEST_ROWS: usize = 500;
+/// Fewest chains of a network for which it is.
+const FEWEST_CHAINS: usize = 64;
 
 /// The GPUs of this machine, each opened when it is first asked for.
 pub struct CudaAccelerators {
@@ -78,6 +83,18 @@ impl Accelerator for CudaAccelerator {
         jitter: f64,
     ) -> Result<Box<dyn AcceleratedProcess>, AcceleratorError> {
         Ok(Box::new(GpProcess::new(&self.device, covariance, inputs, jitter)?))
+    }
+
+    fn fewest_chains(&self) -> usize {
+        FEWEST_CHAINS
+    }
+
+    fn network(
+        &self,
+        spec: &Spec,
+        data: &Dataset,
+    ) -> Result<Box<dyn AcceleratedNetwork>, AcceleratorError> {
+        Ok(Box::new(CudaNetwork::new(&self.device, spec, data)?))
     }
 }
 

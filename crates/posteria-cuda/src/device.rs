@@ -132,10 +132,11 @@ impl Device {
         self.stream.synchronize().map_err(CudaError::driver("waiting for the GPU"))
     }
 
-    /// Whether so many bytes leave half of what is free.
+    /// Whether so many bytes are a quarter of the memory or less, and half as many again are free.
     pub(crate) fn has_plenty(&self, bytes: usize) -> bool {
         let bound = self.bind().is_ok();
-        bound && self.context.mem_get_info().is_ok_and(|(free, _)| 2 * bytes <= free)
+        let fits = |(free, total): (usize, usize)| 4 * bytes <= total && bytes / 2 <= free;
+        bound && self.context.mem_get_info().is_ok_and(fits)
     }
 
     /// An error unless so many bytes are free.

@@ -11,6 +11,7 @@ use posteria::fit::{
     ApproximationError, Chain, ChainMemory, Fit, FitError, FittedApproximation, Outcome, Prepared,
     Recorder, Report,
 };
+use posteria::model::accelerator::Placement;
 use posteria::model::spec::Spec;
 use posteria::sample::Plan;
 
@@ -181,6 +182,11 @@ impl<'a> FoldRun<'a> {
     /// Chains of the fold.
     pub fn chains(&self) -> usize {
         self.work.plan.chains
+    }
+
+    /// Whether a device does the work, beside that of other folds.
+    pub fn is_on_device(&self) -> bool {
+        matches!(self.fold.prepared.placement(), Placement::Device(_))
     }
 
     /// Sweeps left to do.

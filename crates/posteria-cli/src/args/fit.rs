@@ -285,9 +285,9 @@ pub struct Fit {
 
     /// Where the model is computed: auto, cpu, cuda, or cuda:N for GPU number N [default: cpu]
     ///
-    /// A GPU does Gaussian processes of real targets with normal residuals; it pays from some hundred
-    /// rows on. What it does not do the CPU does, and the fit says so; auto takes a GPU where there is one
-    /// and it pays. `posteria device` says what is there.
+    /// A GPU does Gaussian processes of real targets with normal residuals, which pays from some hundred
+    /// rows on, and networks of up to 160 weights, which pays for many chains or folds. What it does not do
+    /// the CPU does, and the fit says so; auto takes a GPU where there is one and it pays. `posteria device` says what is there.
     #[arg(long, value_name = "DEVICE", help_heading = SAMPLING)]
     pub device: Option<DeviceChoice>,
 

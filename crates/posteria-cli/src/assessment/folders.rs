@@ -18,6 +18,9 @@ use crate::progress::{JobProgress, Watched};
 use crate::sampling::{open, options};
 use crate::text;
 
+/// Most folds at once that a device does.
+const MOST_AT_ONCE: usize = 32;
+
 /// The folds of a run, in its folder: what was fitted once is not fitted again.
 pub struct FoldFolders<'a> {
     subject: &'a Subject,
@@ -69,7 +72,10 @@ impl<'a> FoldFolders<'a> {
             let one = NonZero::<usize>::MIN;
             let threads = self.workers().threads.get();
             let chains = begun.iter().map(FoldRun::chains).max().unwrap_or(1);
-            let at_once = NonZero::new(threads / chains).unwrap_or(one);
+            // Those that a device does only wait for it, and it has room for all of them.
+            let wait = begun.iter().all(FoldRun::is_on_device);
+            let many = if wait { folds.len().min(MOST_AT_ONCE) } else { threads / chains };
+            let at_once = NonZero::new(many).unwrap_or(one);
             let share = NonZero::new(threads / at_once).unwrap_or(one);
             let progress = JobProgress::new(self.watched.output, "folds", sweeps);
             let results =

@@ -110,16 +110,11 @@ impl GpDensity {
         jitter: f64,
         targets: usize,
     ) -> Result<Self, CudaError> {
-        expect_length("inputs of a row", covariance.inputs(), inputs.columns())?;
-        let rows = inputs.rows();
-        if rows == 0 || targets == 0 || inputs.columns() == 0 {
-            return Err(CudaError::NotAvailable { what: "a process without rows".into() });
+        GpDensity::check(covariance, inputs)?;
+        if targets == 0 {
+            return Err(CudaError::NotAvailable { what: "a process without targets".into() });
         }
-        let parameters = covariance.parameters().len();
-        if parameters > MOST_PARAMETERS {
-            let what = format!("a covariance function of more than {MOST_PARAMETERS} parameters");
-            return Err(CudaError::NotAvailable { what });
-        }
+        let (rows, parameters) = (inputs.rows(), covariance.parameters().len());
         device.bind()?;
         let square = rows * rows;
         let tiles = GpDensity::tile_numbers(rows, parameters);
@@ -168,6 +163,19 @@ impl GpDensity {
             columns: None,
             device: device.clone(),
         })
+    }
+
+    /// Whether the device does it at all.
+    fn check(covariance: &Covariance, inputs: &Matrix) -> Result<(), CudaError> {
+        expect_length("inputs of a row", covariance.inputs(), inputs.columns())?;
+        if inputs.rows() == 0 || inputs.columns() == 0 {
+            return Err(CudaError::NotAvailable { what: "a process without rows".into() });
+        }
+        if covariance.parameters().len() > MOST_PARAMETERS {
+            let what = format!("a covariance function of more than {MOST_PARAMETERS} parameters");
+            return Err(CudaError::NotAvailable { what });
+        }
+        Ok(())
     }
 
     /// Numbers that the shares of all tiles in the derivatives take.

@@ -61,11 +61,12 @@ impl GpProcess {
             workspaces: Mutex::default(),
             clock: AtomicUsize::new(0),
         };
-        // Whether there is memory for one is known at once.
-        let first = process.workspace()?;
+        // Whether there is memory for one is known at once; it is taken when there is a question.
         let columns = GpDensity::bytes_of_columns(inputs.rows());
-        device.ensure_free("predictions of a Gaussian process", columns)?;
-        lock(&process.workspaces).push(first);
+        let bytes = GpDensity::bytes(covariance, inputs) + columns;
+        device.bind()?;
+        device.ensure_free("a Gaussian process", bytes)?;
+        GpDensity::check(covariance, inputs)?;
         Ok(process)
     }
 
@@ -83,31 +84,37 @@ impl GpProcess {
 
     /// The workspace that knows the point; else a new one where there is plenty of memory; else the one that was
     /// not asked for longest. Which one it is changes no answer.
-    fn choose(&self, at: ProcessPoint<'_>) -> Arc<Mutex<Workspace>> {
+    fn choose(&self, at: ProcessPoint<'_>) -> Result<Arc<Mutex<Workspace>>, CudaError> {
         let mut workspaces = lock(&self.workspaces);
         let mut oldest: Option<(usize, usize)> = None;
         for (index, workspace) in workspaces.iter().enumerate() {
             // One that is in use is about another chain's point.
             let Ok(free) = workspace.try_lock() else { continue };
             if free.knows(at) {
-                return workspace.clone();
+                return Ok(workspace.clone());
             }
             if oldest.is_none_or(|(asked, _)| free.asked < asked) {
                 oldest = Some((free.asked, index));
             }
         }
+        let more = (workspaces.len() + 1) * GpDensity::bytes(&self.covariance, &self.inputs);
+        if workspaces.is_empty() {
+            let first = self.workspace()?;
+            workspaces.push(first.clone());
+            return Ok(first);
+        }
         if workspaces.len() < MOST_WORKSPACES
-            && self.device.has_plenty(GpDensity::bytes(&self.covariance, &self.inputs))
+            && self.device.has_plenty(more)
             && let Ok(new) = self.workspace()
         {
             workspaces.push(new.clone());
-            return new;
+            return Ok(new);
         }
         let index = oldest.map_or_else(
             || self.clock.load(Ordering::Relaxed) % workspaces.len(),
             |(_, index)| index,
         );
-        workspaces[index].clone()
+        Ok(workspaces[index].clone())
     }
 
     /// What `of` makes of a workspace with so much known of a point.
@@ -116,7 +123,7 @@ impl GpProcess {
         (at, ready): (ProcessPoint<'_>, Ready),
         of: impl FnOnce(&mut Workspace) -> Result<T, CudaError>,
     ) -> Result<T, AcceleratorError> {
-        let chosen = self.choose(at);
+        let chosen = self.choose(at)?;
         let mut workspace = lock(&chosen);
         workspace.asked = self.clock.fetch_add(1, Ordering::Relaxed);
         let found = workspace.prepare(at, ready).and_then(|()| of(&mut workspace));

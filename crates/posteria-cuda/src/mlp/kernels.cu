@@ -358,7 +358,7 @@ INLINE Chain begin(const real *rows, const int *first, const int *count, double 
 
 // Iterations of all chains of all folds. `state` has a state for every chain, fold after fold; `draws` every
 // thin-th one, `report` the sum of acceptance probabilities and the last energy.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sample(const real *rows, const int *first, const int *count, const u32 *labels, const double *squares, const double *prior, double *states, double *draws, double *report, u64 seed, double beta, int chains, int begun, int iterations, int steps, int adapting, int thin) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sample(const real *rows, const int *first, const int *count, const u32 *labels, const double *squares, const double *prior, double *states, double *draws, double *report, const u32 *numbers, u64 seed, double beta, int chains, int begun, int iterations, int steps, int adapting, int thin) {
   const int chain = CHAIN_OF_THREAD, fold = blockIdx.y;
   const size_t place = (size_t)fold * chains + chain;
   double *state = states + place * STATE;
@@ -371,7 +371,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sample(const real 
   double sum = misfit(x, q), accepted = 0.0;
 #pragma unroll 1
   for (int it = 0; it < iterations; it++) {
-    const Name name = {seed, labels[fold], (u32)chain, (u32)(begun + it)};
+    const Name name = {seed, labels[fold], numbers[chain], (u32)(begun + it)};
     draw_residual(x, prior, name, q, sum);
     draw_scales(x, prior, name, q);
     if (LIK == STUDENT_T) sum = misfit(x, q);

@@ -10,12 +10,14 @@
 //! double precision, so that the accept step judges the forces. With [`MlpOptions::double`]
 //! everything is in double precision, rows included.
 
+mod network;
 mod philox;
 mod problem;
 mod reference;
 mod sampler;
 mod spec;
 
+pub(crate) use network::CudaNetwork;
 pub use problem::{
     GroupScale, MlpFold, MlpLikelihood, MlpModel, MlpOptions, ResidualScale, ScaleSpread,
     StateLayout,

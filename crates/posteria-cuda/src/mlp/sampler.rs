@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg, sys};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys};
 use posteria::random::Seed;
 
 use super::problem::{MlpFold, MlpLikelihood, MlpModel, MlpOptions};
@@ -24,6 +24,7 @@ const MANY_CHAINS: usize = 256;
 /// Chains of one model on one device: as many for every fold, all in one launch.
 pub struct MlpSampler {
     device: Arc<Device>,
+    stream: Arc<CudaStream>,
     options: MlpOptions,
     seed: Seed,
     folds: usize,
@@ -42,6 +43,7 @@ pub struct MlpSampler {
     prior: CudaSlice<f64>,
     states: CudaSlice<f64>,
     report: CudaSlice<f64>,
+    numbers: CudaSlice<u32>,
 }
 
 /// Rows in the precision of forces.
@@ -120,7 +122,8 @@ impl MlpSampler {
                 starts.extend(model.start(seed, fold.label, chain as u32));
             }
         }
-        let stream = &device.stream;
+        // Chains of other networks run at the same time.
+        let stream = device.context.new_stream().map_err(CudaError::driver("taking a stream"))?;
         let taking = CudaError::driver("taking memory for networks");
         let mut first = vec![0];
         for fold in folds {
@@ -128,6 +131,7 @@ impl MlpSampler {
         }
         let count: Vec<i32> = folds.iter().map(|fold| fold.targets.len() as i32).collect();
         let labels: Vec<u32> = folds.iter().map(|fold| fold.label).collect();
+        let numbers_of_chains: Vec<u32> = (0..chains as u32).collect();
         let squares: Vec<f64> = folds.iter().flat_map(MlpFold::squares).collect();
         let rows = launch.rows(folds);
         let single: Vec<f32> = rows.iter().map(|value| *value as f32).collect();
@@ -158,7 +162,9 @@ impl MlpSampler {
             prior: stream.clone_htod(&model.numbers()).map_err(&taking)?,
             states: stream.clone_htod(&starts).map_err(&taking)?,
             report: stream.alloc_zeros(2 * places).map_err(&taking)?,
+            numbers: stream.clone_htod(&numbers_of_chains).map_err(&taking)?,
             device: device.clone(),
+            stream,
         })
     }
 
@@ -174,7 +180,7 @@ impl MlpSampler {
     /// [`CudaError::Driver`] if the device is lost.
     pub fn states(&self) -> Result<Vec<f64>, CudaError> {
         let reading = CudaError::driver("reading states");
-        self.device.stream.clone_dtoh(&self.states).map_err(reading)
+        self.stream.clone_dtoh(&self.states).map_err(reading)
     }
 
     /// Goes on from these states after so many iterations.
@@ -184,9 +190,25 @@ impl MlpSampler {
     pub fn resume(&mut self, states: &[f64], iteration: usize) -> Result<(), CudaError> {
         expect_length("numbers of all states", self.states.len(), states.len())?;
         let writing = CudaError::driver("writing states");
-        self.device.stream.memcpy_htod(states, &mut self.states).map_err(writing)?;
+        self.stream.memcpy_htod(states, &mut self.states).map_err(writing)?;
         self.iteration = iteration;
         Ok(())
+    }
+
+    /// The same chains with these numbers, by which their random numbers are named, in place of 0, 1, ….
+    ///
+    /// # Errors
+    /// [`CudaError::Length`] if there are not as many.
+    pub fn numbered(mut self, numbers: &[u32]) -> Result<Self, CudaError> {
+        expect_length("numbers of chains", self.chains, numbers.len())?;
+        let writing = CudaError::driver("writing numbers of chains");
+        self.stream.memcpy_htod(numbers, &mut self.numbers).map_err(writing)?;
+        Ok(self)
+    }
+
+    /// Learns step sizes in iterations before this one from now on.
+    pub fn adapt_until(&mut self, iteration: usize) {
+        self.options.adapting = iteration;
     }
 
     /// Makes iterations, and keeps every `thin`-th state; none with 0.
@@ -199,7 +221,7 @@ impl MlpSampler {
         let places = self.folds * self.chains;
         let len = (kept * places * self.state).max(1);
         self.device.ensure_free("draws", len * size_of::<f64>())?;
-        let stream = &self.device.stream;
+        let stream = &self.stream;
         let running = CudaError::driver("running chains");
         let mut draws = stream.alloc_zeros::<f64>(len).map_err(&running)?;
         let MlpOptions { inverse_temperature, steps, adapting, .. } = self.options;
@@ -211,6 +233,7 @@ impl MlpSampler {
         };
         launch.arg(&self.first).arg(&self.count).arg(&self.labels).arg(&self.squares);
         launch.arg(&self.prior).arg(&mut self.states).arg(&mut draws).arg(&mut self.report);
+        launch.arg(&self.numbers);
         launch.arg(&self.seed.0).arg(&inverse_temperature);
         numbers.iter().for_each(|number| {
             launch.arg(number);
@@ -236,7 +259,7 @@ impl MlpSampler {
     /// [`CudaError::Driver`] if the device is lost.
     pub fn evaluate(&mut self) -> Result<(Vec<f64>, Vec<f64>), CudaError> {
         let places = self.folds * self.chains;
-        let stream = &self.device.stream;
+        let stream = &self.stream;
         let running = CudaError::driver("evaluating networks");
         let take = |len: usize| stream.alloc_zeros::<f64>(len).map_err(&running);
         let (mut energies, mut gradients) = (take(places)?, take(places * self.weights)?);

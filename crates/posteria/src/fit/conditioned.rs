@@ -68,7 +68,7 @@ impl Conditioned {
                 }
                 match tempered(sampling) {
                     Some(beta) => temper(posterior, beta),
-                    None => Conditioned::Network(posterior),
+                    None => Conditioned::Network(Box::new(posterior.placed(spec, data))),
                 }
             }
             ModelKind::Linear => {
@@ -107,8 +107,9 @@ impl Conditioned {
     pub fn placement(&self, sampling: &SamplingSpec) -> Placement {
         let what = match self {
             Conditioned::Process(process) => return process.placement().clone(),
+            Conditioned::Network(network) => return network.placement().clone(),
             Conditioned::Linear(_) => "linear models",
-            Conditioned::Network(_) | Conditioned::Tempered(_) => "networks",
+            Conditioned::Tempered(_) => "inverse_temperature in [sampling]",
             Conditioned::Variational(..) => "models without a target",
         };
         Placement::without(sampling.device(), what)

@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 use posteria_linalg::Matrix;
 
 use super::gp::covariance::Covariance;
-use super::spec::DeviceChoice;
+use super::spec::{DeviceChoice, Spec};
+use crate::data::Dataset;
 
 /// Why an accelerator does not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +78,19 @@ pub trait Accelerator: Send + Sync {
         inputs: &Matrix,
         jitter: f64,
     ) -> Result<Box<dyn AcceleratedProcess>, AcceleratorError>;
+
+    /// Fewest chains of a network for which it is faster than a processor, for [`DeviceChoice::Auto`].
+    fn fewest_chains(&self) -> usize;
+
+    /// Room for the chains of a network of a completed specification given these data.
+    ///
+    /// # Errors
+    /// As [`Accelerator::process`].
+    fn network(
+        &self,
+        spec: &Spec,
+        data: &Dataset,
+    ) -> Result<Box<dyn AcceleratedNetwork>, AcceleratorError>;
 }
 
 /// What an accelerator is.
@@ -190,6 +204,51 @@ pub trait AcceleratedProcess: Send + Sync {
         epsilon: f64,
         values: &mut [f64],
     ) -> Result<(), AcceleratorError>;
+}
+
+/// What random numbers of a chain are named by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChainName {
+    /// The seed.
+    pub seed: u64,
+    /// The number of the fold that is held out, 0 for none.
+    pub fold: u64,
+    /// The number of the chain.
+    pub chain: u64,
+}
+
+/// Chains of a network: one iteration draws the residual model and every scale from its full conditional, and
+/// moves all weights along a trajectory [Neal 1996, §3]. What a chain does depends on its name, its state
+/// and the number of the iteration, not on those that run beside it.
+pub trait AcceleratedNetwork: Send + Sync {
+    /// Length of a state.
+    fn state_len(&self) -> usize;
+
+    /// Leapfrog steps of a trajectory.
+    fn leapfrog_steps(&self) -> usize;
+
+    /// Where a chain starts.
+    fn start(&self, name: ChainName) -> Vec<f64>;
+
+    /// The parameters of a state as draws begin with them: weights, scales, the residual model in the user's
+    /// unit.
+    fn parameters(&self, state: &[f64]) -> Vec<f64>;
+
+    /// The log step size of a state.
+    fn log_step_size(&self, state: &[f64]) -> f64;
+
+    /// Iterations of all these chains, of one seed and fold, after the same number `begun` of them;
+    /// step sizes are learned where that is asked for. For each chain, its state after every iteration.
+    ///
+    /// # Errors
+    /// [`AcceleratorError`] if the device fails.
+    fn run(
+        &self,
+        chains: &[(ChainName, &[f64])],
+        begun: usize,
+        iterations: usize,
+        adapt: bool,
+    ) -> Result<Vec<Vec<Vec<f64>>>, AcceleratorError>;
 }
 
 static BROUGHT: OnceLock<Arc<dyn Accelerators>> = OnceLock::new();

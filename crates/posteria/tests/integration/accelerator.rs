@@ -4,17 +4,19 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use posteria::data::TextFormat;
+use posteria::data::{Dataset, TextFormat};
 use posteria::fit::{Fit, FitError, Workers};
 use posteria::model::accelerator::{
-    AcceleratedProcess, Accelerator, AcceleratorError, AcceleratorName, Accelerators, Placement,
-    ProcessPoint, bring,
+    AcceleratedNetwork, AcceleratedProcess, Accelerator, AcceleratorError, AcceleratorName,
+    Accelerators, Placement, ProcessPoint, bring,
 };
 use posteria::model::gp::covariance::Covariance;
 use posteria::model::spec::{DeviceChoice, Spec};
 use posteria::random::{Purpose, Seed};
 use posteria::{FitOptions, Table, Utility};
 use posteria_linalg::{Cholesky, Matrix};
+
+use crate::accelerated_networks::ReferenceNetwork;
 
 /// What the devices of these numbers are.
 const WORKING: usize = 0;
@@ -25,7 +27,7 @@ const LOST: usize = 300;
 /// Fewest rows that the devices are chosen for.
 const FEWEST_ROWS: usize = 30;
 
-struct Devices;
+pub struct Devices;
 
 struct Reference {
     name: AcceleratorName,
@@ -45,6 +47,21 @@ impl Accelerators for Devices {
 }
 
 impl Accelerator for Reference {
+    fn fewest_chains(&self) -> usize {
+        3
+    }
+
+    fn network(
+        &self,
+        spec: &Spec,
+        _data: &Dataset,
+    ) -> Result<Box<dyn AcceleratedNetwork>, AcceleratorError> {
+        if spec.model.hidden == Some(9) {
+            return Err(AcceleratorError::NotAvailable { what: "networks of 9 units".into() });
+        }
+        Ok(Box::new(ReferenceNetwork::of(self.ordinal == LOST)))
+    }
+
     fn name(&self) -> &AcceleratorName {
         &self.name
     }
@@ -223,7 +240,7 @@ impl AcceleratedProcess for ReferenceProcess {
     }
 }
 
-fn table(rows: usize) -> Table {
+pub fn table(rows: usize) -> Table {
     let mut stream = Seed(3).stream(Purpose::Data, [0, 0]);
     let mut text = String::from("a,b,y,class\n");
     for row in 0..rows {
@@ -251,11 +268,11 @@ fn fit(rows: usize, keys: &str, device: Option<&str>) -> Result<Fit, FitError> {
     posteria::fit(&table(rows), target, spec, &options)
 }
 
-fn workers() -> Workers {
+pub fn workers() -> Workers {
     Workers { threads: NonZero::<usize>::MIN, ..Workers::default() }
 }
 
-fn placement(fit: &Fit) -> Placement {
+pub fn placement(fit: &Fit) -> Placement {
     fit.prepared.placement()
 }
 

@@ -22,6 +22,9 @@ mod means;
 /// Who may import whom, and how long a file may be.
 mod layers;
 
+/// Networks that an accelerator moves.
+mod accelerated_networks;
+
 /// Processes that an accelerator computes.
 mod accelerator;
 

@@ -5,6 +5,7 @@ use posteria::fit::{Fit, Prepared, Workers};
 use posteria::model::spec::{ModelKind, ResidualFamily, ResidualSpec, Spec};
 use posteria::random::{Purpose, Seed};
 
+use crate::mlp::network::parameters;
 use crate::mlp::{MlpFold, MlpModel, MlpOptions, Reference};
 
 const ROWS: usize = 20;
@@ -118,6 +119,43 @@ fn fitted_values_are_those_of_the_chains_of_the_library() {
         for (index, (a, b)) in here.iter().zip(&there).enumerate() {
             let z = (a.0 - b.0) / (a.1 + b.1).sqrt();
             assert!(z.abs() < 5.0, "{family:?}, {index}: {} of {}, {z}", b.0, a.0);
+        }
+    }
+}
+
+/// Two states that differ in their weights alone differ by as much in both log likelihoods; those of classes are the
+/// same altogether.
+#[test]
+fn a_state_of_the_device_is_one_of_the_library() {
+    for family in [Some(ResidualFamily::Normal), Some(ResidualFamily::StudentT), None] {
+        let classes = family.is_none();
+        let prepared = Prepared::new(spec(family), &table(classes), None).unwrap();
+        let model = MlpModel::of_spec(&prepared.spec, &prepared.data).unwrap();
+        let fold = MlpFold::of_data(&prepared.data, None, 0);
+        let mut reference = Reference::new(&model, &fold, MlpOptions::default(), Seed(1)).unwrap();
+        let unit = prepared.data.target_scaling.first().map_or(1.0, |scaling| scaling.scale);
+        let has_dof = family == Some(ResidualFamily::StudentT);
+        let mut draw = vec![0.0; prepared.posterior.layout().len()];
+        let mut rows = vec![0.0; prepared.data.rows()];
+        let mut both = |state: &[f64]| {
+            let found = parameters(&model, state, (unit, has_dof));
+            let state_of = prepared.posterior.state_density().unwrap().state_of(&found).unwrap();
+            let mut evaluator = prepared.posterior.evaluator();
+            let terms = evaluator.evaluate(&state_of, &mut draw, &mut rows).unwrap();
+            (terms.log_likelihood, -reference.energy(state))
+        };
+        let mut state = model.start(Seed(2), 0, 3);
+        let layout = model.layout();
+        for (index, slot) in state[layout.weights..layout.dof()].iter_mut().enumerate() {
+            *slot += 0.3 * (index as f64).sin();
+        }
+        let first = both(&state);
+        state[..layout.weights].iter_mut().for_each(|weight| *weight *= -1.7);
+        let second = both(&state);
+        let apart = [second.0 - first.0, second.1 - first.1];
+        assert!((apart[0] - apart[1]).abs() < 1e-9 * apart[0].abs(), "{family:?}: {apart:?}");
+        if classes {
+            assert!((first.0 - first.1).abs() < 1e-9 * first.0.abs(), "{first:?}");
         }
     }
 }

@@ -37,6 +37,7 @@ mod marginal;
 mod mask;
 pub mod network;
 mod observed;
+mod on_device;
 mod posterior;
 mod predictor;
 mod regularised;

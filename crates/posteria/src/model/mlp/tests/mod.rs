@@ -12,6 +12,7 @@ mod input_sets;
 mod joint_distribution;
 mod predictor;
 mod prior;
+mod prior_draws;
 mod reference;
 mod robustness;
 mod tempered;

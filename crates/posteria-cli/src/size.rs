@@ -5,8 +5,9 @@ use std::num::NonZero;
 use std::fs;
 
 use posteria::data::{Dataset, Targets, Task};
+use posteria::draws::Role;
 use posteria::fit::Prepared;
-use posteria::model::spec::{ModelKind, Spec};
+use posteria::model::spec::{ModelKind, ResidualFamily, Spec};
 use posteria::sample::Plan;
 
 use crate::failure::{Failure, Result};
@@ -15,6 +16,8 @@ use crate::warning::Warning;
 
 /// Rows beyond which the cost is told.
 const MANY: usize = 4000;
+/// Seconds of all chains beyond which faster answers are named, also of fewer rows.
+const LONG: f64 = 60.0;
 /// Rows beyond which nobody would wait.
 const TOO_MANY: usize = 20_000;
 /// Matrices of all rows by all rows that a running chain holds.
@@ -65,7 +68,34 @@ pub fn check(prepared: &Prepared, plan: &Plan, threads: NonZero<usize>) -> Resul
         _ => "take a part of the rows, or --model mlp",
     };
     let found = judge(&cost, at_once, memory(), cure).map_err(Failure::bad_input)?;
+    let turns = plan.chains.div_ceil(at_once.max(1));
+    let found =
+        found.or_else(|| if has_approximation(prepared) { faster(&cost, turns) } else { None });
     Ok(found.map(|words| Warning::new("large-process", &words).doubt(false)))
+}
+
+/// Whether chains are asked for where `--inference laplace` integrates the functions out exactly.
+fn has_approximation(prepared: &Prepared) -> bool {
+    let residual = prepared.spec.residual.as_ref();
+    let is_normal = residual.is_none_or(|it| {
+        it.by.is_none() && it.family.is_none_or(|it| it == ResidualFamily::Normal)
+    });
+    let is_fixed = prepared.posterior.layout().of_role(Role::Inclusion).is_none();
+    prepared.is_sampled() && prepared.data.task == Task::Regression && is_normal && is_fixed
+}
+
+/// Names what answers faster where so many chains after each other take longer than people like to wait.
+fn faster(cost: &Cost, turns: usize) -> Option<String> {
+    let seconds = cost.seconds * turns as f64;
+    (seconds > LONG).then(|| {
+        format!(
+            "chains of an exact Gaussian process of {} rows take roughly {}; --inference laplace takes \
+             a fraction of that, mostly for nearly the same answer, and --neighbours 30 is another \
+             approximation",
+            cost.rows,
+            text::duration(seconds)
+        )
+    })
 }
 
 /// A warning, or the reason for a refusal; `memory` is that of the machine in bytes.
@@ -156,6 +186,17 @@ mod tests {
         assert!(small.ends_with("--threads 1 for one chain at a time"), "{small}");
         // Also few rows, where there is next to no memory.
         assert!(judged(1000, Some(1e7)).is_err());
+    }
+
+    #[test]
+    fn faster_answers_are_named_where_chains_take_long() {
+        let told = |seconds: f64, turns| faster(&Cost { seconds, ..cost(900) }, turns);
+        assert_eq!(told(29.0, 2), None);
+        let words = told(90.0, 2).expect("words");
+        assert!(
+            words.contains("of 900 rows take roughly 3 min 0 s; --inference laplace"),
+            "{words}"
+        );
     }
 
     #[test]

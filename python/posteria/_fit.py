@@ -16,9 +16,9 @@ from ._table import as_table, labels_of
 from ._units import done_by, folds_of, ladders_of
 from ._warnings import ConvergenceWarning, tell, warn, warn_of_draws, words
 
-#: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`.
+#: Keys of ``[data]`` and ``[sampling]`` that are arguments of :func:`fit`; the package computes by the CPU.
 DATA = ("inputs", "exclude", "group", "exposure", "levels", "censored", "event", "standardize", "missing", "max_levels")
-SAMPLING = tuple(key for key in KEYS["sampling"] if key not in (*METHOD, "settle", "only_chain"))
+SAMPLING = tuple(key for key in KEYS["sampling"] if key not in (*METHOD, "settle", "only_chain", "device"))
 
 
 def fit(data, target=None, model="linear", *, threads=None, progress=None, **options):

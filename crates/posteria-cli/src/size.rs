@@ -89,8 +89,8 @@ fn faster(cost: &Cost, turns: usize) -> Option<String> {
     let seconds = cost.seconds * turns as f64;
     (seconds > LONG).then(|| {
         format!(
-            "chains of an exact Gaussian process of {} rows take roughly {}; --inference laplace takes \
-             a fraction of that, mostly for nearly the same answer, and --neighbours 30 is another \
+            "chains of an exact Gaussian process of {} rows take roughly {}; --inference laplace is \
+             quicker, mostly with nearly the same answer, and --neighbours 30 is another \
              approximation",
             cost.rows,
             text::duration(seconds)

@@ -16,9 +16,17 @@ import posteria as pt
 MODEL = pt.MLP(hidden=4)
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C is heard as at a terminal, also where tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.filterwarnings("ignore::posteria.PosteriaWarning")
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
-def test_ctrl_c_keeps_what_was_drawn(waves):
+def test_ctrl_c_keeps_what_was_drawn(waves, interruptible):
     few = {"chains": 3, "warmup": 20, "progress": False}
     timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -31,7 +39,7 @@ def test_ctrl_c_keeps_what_was_drawn(waves):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
-def test_ctrl_c_while_chains_warm_up_loses_nothing(waves):
+def test_ctrl_c_while_chains_warm_up_loses_nothing(waves, interruptible):
     few = {"chains": 2, "warmup": 800, "draws": 10, "progress": False}
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -155,6 +155,7 @@ def _work(client, folder, progress):
 def _send(client, of, left, show):
     """Send all pending units, and take those that come back off them."""
     from distributed import as_completed
+    from distributed.comm import CommClosedError
 
     (folder, packed), (pending, failed, total) = of, left
     digest = hashlib.sha256(packed).hexdigest()
@@ -186,6 +187,9 @@ def _send(client, of, left, show):
                 result = future.result()
             except CancelledError:
                 continue
+            except CommClosedError:
+                # Not the unit's fault: the scheduler went away while it handed the result over.
+                raise
             except Exception as error:
                 failed[unit["what"]] = f"{type(error).__name__}: {error}"
             else:

@@ -2,23 +2,10 @@
 
 use super::draw_mixture::{DrawMixture, normal_density};
 use super::family::Component;
+use super::normal_location::{average, log_average, rule};
 use crate::density::NegativeBinomial;
 use crate::density::special::ln_gamma;
 use crate::random::Stream;
-
-/// Spacing of the trapezoid rule about the mode, in units of the width there: the error is some
-/// exp(-2π²/spacing²) of the whole, and where the log mean is wide that of exp(-exp f), which
-/// oscillates at distances of π/2 from the real line.
-const SPACING: f64 = 0.25;
-/// Terms are left out where they are smaller than the largest by exp of this.
-const DEPTH: f64 = 36.0;
-/// Most terms to either side.
-const MOST_TERMS: usize = 2000;
-/// Most steps to the mode.
-const STEPS: usize = 60;
-/// Deviations of the log mean beyond which nothing is left, and the spacing there.
-const DEVIATIONS: f64 = 7.5;
-const DEVIATION_SPACING: f64 = 0.5;
 
 /// A count whose log mean is N(`log_mean`, `spread`²).
 #[derive(Clone, Copy, Debug)]
@@ -65,46 +52,17 @@ impl CountComponent {
             let known = whole && !self.log_mean.is_nan() && !self.spread.is_nan();
             return if known || !whole && !y.is_nan() { f64::NEG_INFINITY } else { f64::NAN };
         }
-        let (mode, width) = self.mode(y);
-        let constant = -ln_gamma(y + 1.0);
-        let term = |z: f64| self.at(z).terms(y).value - 0.5 * z * z;
-        let (largest, spacing) = (term(mode), SPACING * width);
-        let side = |sign: f64| -> f64 {
-            let each = (1..MOST_TERMS).map(|k| term(mode + sign * spacing * k as f64) - largest);
-            each.take_while(|log| *log > -DEPTH).map(f64::exp).sum()
-        };
-        let sum = 1.0 + side(1.0) + side(-1.0);
-        constant + largest + (sum * spacing).ln() + normal_density(0.0).ln()
+        let of = |z: f64| self.at(z).terms(y);
+        log_average(of, self.spread, self.bracket(y), f64::INFINITY) - ln_gamma(y + 1.0)
     }
 
-    /// Where the integrand is largest, in deviations, and its width there.
-    fn mode(&self, y: f64) -> (f64, f64) {
-        let derivatives = |z: f64| {
-            let terms = self.at(z).terms(y);
-            (self.spread * terms.slope - z, 1.0 + self.spread.powi(2) * terms.curvature)
-        };
-        // The slope of the likelihood falls: the root lies between 0 and its value there.
+    /// Where the mode of the log mean given a count lies, in deviations.
+    fn bracket(&self, y: f64) -> (f64, f64) {
+        // The slope of the likelihood falls: the mode lies between 0 and its value there.
         let end = self.spread * self.at(0.0).terms(y).slope;
         // Nor is it beyond the log mean that is the logarithm of the count, where that slope is 0.
         let there = (y.ln() - self.log_mean) / self.spread;
-        let (mut low, mut high) =
-            if end > 0.0 { (0.0, end.min(there)) } else { (end.max(there), 0.0) };
-        let mut z = 0.0;
-        for _ in 0..STEPS {
-            let (slope, curvature) = derivatives(z);
-            if slope > 0.0 {
-                low = z
-            } else {
-                high = z
-            }
-            let step = slope / curvature;
-            if step.abs() < 1e-3 / curvature.sqrt() {
-                break;
-            }
-            let newton = z + step;
-            z = if newton > low && newton < high { newton } else { 0.5 * low + 0.5 * high };
-        }
-        (z, derivatives(z).1.sqrt().recip())
+        if end > 0.0 { (0.0, end.min(there)) } else { (end.max(there), 0.0) }
     }
 
     /// P(Y ≤ y), or P(Y > y).
@@ -116,15 +74,7 @@ impl CountComponent {
         if !self.is_open() {
             return at(0.0);
         }
-        let (spacing, count) = self.rule(y);
-        let (mut sum, mut total) = (0.0, 0.0);
-        for k in -count..=count {
-            let z = f64::from(k) * spacing;
-            let weight = normal_density(z);
-            total += weight;
-            sum += weight * at(z);
-        }
-        sum / total
+        average(at, self.steepness(y))
     }
 
     /// Adds `weight` times the probabilities of `first`, `first` + 1, … to `sums`: one after the other by
@@ -151,7 +101,7 @@ impl CountComponent {
         if !self.is_open() {
             return add(weight, self.at(0.0));
         }
-        let (spacing, count) = self.rule(last);
+        let (spacing, count) = rule(self.steepness(last));
         let total: f64 = (-count..=count).map(|k| normal_density(f64::from(k) * spacing)).sum();
         for k in -count..=count {
             let z = f64::from(k) * spacing;
@@ -159,13 +109,10 @@ impl CountComponent {
         }
     }
 
-    /// Spacing and number to either side of the terms of an average over the log mean of something
-    /// that changes with it as the distribution function at `y` does.
-    fn rule(&self, y: f64) -> (f64, i32) {
-        // As a function of the log mean it falls over a width of 1/√(y + 1) at least.
-        let steep = 0.7 / (self.spread * (y.max(0.0) + 1.0).sqrt());
-        let spacing = DEVIATION_SPACING.min(steep).max(DEVIATIONS / MOST_TERMS as f64);
-        (spacing, (DEVIATIONS / spacing).ceil() as i32)
+    /// Over how many deviations of the log mean the distribution function at `y` changes, at the least: its
+    /// width there is 1/√(y + 1).
+    fn steepness(&self, y: f64) -> f64 {
+        0.7 / (self.spread * (y.max(0.0) + 1.0).sqrt())
     }
 
     pub(super) fn draw(&self, stream: &mut Stream) -> f64 {
@@ -260,6 +207,7 @@ pub(super) fn least_count(probability: f64, start: f64, cdf: impl Fn(f64) -> f64
 mod tests {
     use super::*;
     use crate::density::checks::{assert_draws_follow, assert_relative, integral};
+    use crate::predict::normal_location::mode;
     use crate::predict::{Family, ModelShare, Predictive};
     use crate::random::{Purpose, Seed};
 
@@ -274,7 +222,8 @@ mod tests {
                 for (log_mean, y) in [(0.3, 0.0), (0.3, 2.0), (-4.0, 3.0), (5.0, 60.0), (3.0, 0.0)]
                 {
                     let it = component(log_mean, spread, shape);
-                    let (centre, width) = it.mode(y);
+                    let of = |z: f64| it.at(z).terms(y);
+                    let (centre, width) = mode(&of, spread, it.bracket(y));
                     let expected = integral(centre, width, |z| {
                         (it.at(z).log_probability(y) + normal_density(z).ln()).exp()
                     });

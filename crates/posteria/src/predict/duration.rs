@@ -1,26 +1,12 @@
 //! Durations about a location that is normal: densities, survival, moments, quantiles.
 
-use super::draw_mixture::{DrawMixture, normal_density};
+use super::draw_mixture::DrawMixture;
 use super::family::Component;
+use super::normal_location::{average, log_average};
 use super::quantile::solve;
-use crate::density::special::{LOG_SQRT_2PI, normal_quantile};
-use crate::density::{Duration, DurationFamily, LocationTerms};
+use crate::density::special::normal_quantile;
+use crate::density::{Duration, DurationFamily};
 use crate::random::Stream;
-
-/// Spacing of the trapezoid rule about the mode, in units of the width there: the error is some
-/// exp(-2π²/spacing²) of the whole, and where the location is wide that of exp(-exp z), which
-/// oscillates at distances of π/2 from the real line.
-const SPACING: f64 = 0.25;
-/// Terms are left out where they are smaller than the largest by exp of this.
-const DEPTH: f64 = 36.0;
-/// Most terms to either side.
-const MOST_TERMS: usize = 2000;
-/// Most steps to the mode, and how many of them are Newton's alone.
-const STEPS: usize = 100;
-const NEWTON_STEPS: usize = 12;
-/// Deviations of the location beyond which nothing is left, and the spacing there.
-const DEVIATIONS: f64 = 7.5;
-const DEVIATION_SPACING: f64 = 0.5;
 
 /// A duration with log T = η + σ ε whose location η is N(`location`, `spread`²).
 #[derive(Clone, Copy, Debug)]
@@ -57,59 +43,18 @@ impl DurationComponent {
             let known = self.at(0.0);
             return if y < 0.0 { known.log_survival(time) } else { known.log_density(time) };
         }
-        self.log_average(time.ln(), |z| self.at(z).terms(time.ln(), y < 0.0))
-    }
-
-    /// log ∫ exp(log f(η)) N(η; location, spread²) dη, by the trapezoid rule about the mode of the
-    /// integrand, whose logarithm is concave.
-    fn log_average(&self, log_time: f64, of: impl Fn(f64) -> LocationTerms) -> f64 {
-        let (mode, width) = self.mode(log_time, &of);
-        let term = |z: f64| of(z).value - 0.5 * z * z;
-        let steep = (0.35 * self.scale / self.spread).max(DEVIATIONS / MOST_TERMS as f64);
-        let (largest, spacing) = (term(mode), (SPACING * width).min(steep));
-        let side = |sign: f64| -> f64 {
-            let each = (1..MOST_TERMS).map(|k| term(mode + sign * spacing * k as f64) - largest);
-            each.take_while(|log| *log > -DEPTH).map(f64::exp).sum()
-        };
-        let sum = 1.0 + side(1.0) + side(-1.0);
-        largest + (sum * spacing).ln() - LOG_SQRT_2PI
-    }
-
-    /// Where the integrand is largest, in deviations, and its width there.
-    fn mode(&self, log_time: f64, of: &impl Fn(f64) -> LocationTerms) -> (f64, f64) {
-        let derivatives = |z: f64| {
-            let terms = of(z);
-            (self.spread * terms.slope - z, 1.0 + self.spread.powi(2) * terms.curvature)
-        };
-        // The slope of the likelihood falls: the root lies between 0 and its value there.
+        let log_time = time.ln();
+        let of = |z: f64| self.at(z).terms(log_time, y < 0.0);
+        // The slope of the likelihood falls: the mode lies between 0 and its value there.
         let end = (self.spread * of(0.0).slope).clamp(-f64::MAX, f64::MAX);
         // Where the location is the logarithm of the time the slope is 0, or 1/σ if that is censored, and
         // falls beyond.
         let there = (log_time - self.location) / self.spread;
-        let beyond = there.max(0.0) + self.spread / self.scale;
-        let (mut low, mut high) = match end > 0.0 {
-            true => (0.0, end.min(beyond)),
+        let bracket = match end > 0.0 {
+            true => (0.0, end.min(there.max(0.0) + self.spread / self.scale)),
             false => (end.max(there.min(0.0)), 0.0),
         };
-        let mut z = 0.0;
-        for step_number in 0..STEPS {
-            let (slope, curvature) = derivatives(z);
-            if slope > 0.0 {
-                low = z
-            } else {
-                high = z
-            }
-            let step = slope / curvature;
-            if step.abs() < 1e-3 / curvature.sqrt() {
-                break;
-            }
-            let newton = z + step;
-            // In the far tail of an exponential Newton's steps all have the same small length.
-            let is_newton = step_number < NEWTON_STEPS || step_number % 2 == 0;
-            let is_inside = newton > low && newton < high;
-            z = if is_newton && is_inside { newton } else { 0.5 * low + 0.5 * high };
-        }
-        (z, derivatives(z).1.sqrt().recip())
+        log_average(of, self.spread, bracket, 0.35 * self.scale / self.spread)
     }
 
     /// The average over the location of something that changes with it as the distribution function does.
@@ -117,17 +62,7 @@ impl DurationComponent {
         if !self.is_open() {
             return of(self.at(0.0));
         }
-        let steep = 0.5 * self.scale / self.spread;
-        let spacing = DEVIATION_SPACING.min(steep).max(DEVIATIONS / MOST_TERMS as f64);
-        let count = (DEVIATIONS / spacing).ceil() as i32;
-        let (mut sum, mut total) = (0.0, 0.0);
-        for k in -count..=count {
-            let z = f64::from(k) * spacing;
-            let weight = normal_density(z);
-            total += weight;
-            sum += weight * of(self.at(z));
-        }
-        sum / total
+        average(|z| of(self.at(z)), 0.5 * self.scale / self.spread)
     }
 
     /// P(log T ≤ x) for a positive `sign`, else P(log T > -x), and the density there.
@@ -225,6 +160,7 @@ impl DrawMixture<'_> {
 mod tests {
     use super::*;
     use crate::density::checks::{assert_draws_follow, assert_relative, integral};
+    use crate::predict::draw_mixture::normal_density;
     use crate::predict::{Family, ModelShare, Predictive};
     use crate::random::{Purpose, Seed};
 

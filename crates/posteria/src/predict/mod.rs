@@ -15,6 +15,7 @@ mod effects;
 mod family;
 mod marginal;
 mod mixture;
+mod normal_location;
 mod normal_plus_laplace;
 mod normal_plus_student_t;
 mod predictive;

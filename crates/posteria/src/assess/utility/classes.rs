@@ -76,9 +76,7 @@ impl UtilityFunction for Brier {
         Summary::Mean
     }
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
-        let mut probabilities = vec![0.0; predictive.family().classes()];
-        predictive.probabilities(&mut probabilities);
-        brier(&probabilities, observed[0] as usize)
+        brier(&probabilities(predictive), observed[0] as usize)
     }
     fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
         Some(brier(averages.probabilities, observed[0] as usize))
@@ -102,13 +100,17 @@ impl UtilityFunction for RankedProbability {
         Summary::Mean
     }
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
-        let mut probabilities = vec![0.0; predictive.family().classes()];
-        predictive.probabilities(&mut probabilities);
-        ranked(&probabilities, observed[0] as usize)
+        ranked(&probabilities(predictive), observed[0] as usize)
     }
     fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
         Some(ranked(averages.probabilities, observed[0] as usize))
     }
+}
+
+fn probabilities(predictive: &Predictive<'_>) -> Vec<f64> {
+    let mut probabilities = vec![0.0; predictive.family().classes()];
+    predictive.probabilities(&mut probabilities);
+    probabilities
 }
 
 fn ranked(probabilities: &[f64], class: usize) -> f64 {

@@ -4,6 +4,7 @@ use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::coefficients::{GroupScale, log_normal};
 use super::posterior::{Likelihood, LinearPosterior};
+use super::rowwise::RowTerms;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp};
 use crate::model::Evaluator;
 use crate::model::prior::Squares;

@@ -38,6 +38,7 @@ mod outcome;
 mod posterior;
 mod predictor;
 mod regularised;
+mod rowwise;
 mod scale;
 mod scale_moves;
 mod softmax;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use posteria_linalg::{Matrix, matrix_vector, transposed_matrix_vector};
+use posteria_linalg::matrix_vector;
 
-use super::classified::ClassLikelihood;
 use super::posterior::LinearPosterior;
+use super::rowwise::{RowTerms, RowwiseLikelihood};
 use crate::density::LocationTerms;
 use crate::density::special::{ln_gamma, log1m_exp, log1p_exp, logistic};
 use crate::draws::{Dimension, Layout};
@@ -55,13 +55,17 @@ impl Ordered {
 
     /// The cut points of a state.
     pub(super) fn cuts(&self, state: &[f64]) -> Vec<f64> {
+        let mut cuts = Vec::with_capacity(self.slots.len());
+        self.write_cuts(state, &mut cuts);
+        cuts
+    }
+
+    fn write_cuts(&self, state: &[f64], cuts: &mut Vec<f64>) {
         let mut cut = 0.0;
-        let each = state[self.slots.clone()].iter().enumerate();
-        each.map(|(k, value)| {
+        for (k, value) in state[self.slots.clone()].iter().enumerate() {
             cut += if k == 0 { *value } else { value.exp() };
-            cut
-        })
-        .collect()
+            cuts.push(cut);
+        }
     }
 
     /// Puts cut points into a state.
@@ -107,11 +111,6 @@ impl Ordered {
             .collect();
         self.set(cuts, state);
     }
-
-    /// The log probability of the class of a row at f, with its derivatives by f.
-    pub(super) fn terms(&self, row: usize, f: f64, cuts: &[f64]) -> LocationTerms {
-        terms(self.codes[row], f, cuts)
-    }
 }
 
 /// What cut points are called in a draw.
@@ -140,43 +139,13 @@ pub(super) fn terms(class: usize, f: f64, cuts: &[f64]) -> LocationTerms {
     }
 }
 
-/// Σ_i log P(y_i given f_i), f = Xw, with the cut points of the state.
-pub(super) struct OrderedDensity<'p> {
-    x: &'p Matrix,
-    ordered: &'p Ordered,
-    cuts: Vec<f64>,
-    /// Outputs, then derivatives by them.
-    outputs: Vec<f64>,
-}
-
-impl<'p> OrderedDensity<'p> {
-    pub(super) fn new(x: &'p Matrix, ordered: &'p Ordered) -> Self {
-        OrderedDensity { x, ordered, cuts: Vec::new(), outputs: vec![0.0; x.rows()] }
-    }
-}
-
-impl ClassLikelihood for OrderedDensity<'_> {
-    fn condition(&mut self, state: &[f64]) -> bool {
-        let cuts = self.ordered.cuts(state);
-        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-        let changed = cuts.len() != self.cuts.len() || !cuts.iter().zip(&self.cuts).all(same);
-        self.cuts = cuts;
-        changed
+impl RowTerms for Ordered {
+    fn given(&self, state: &[f64], given: &mut Vec<f64>) {
+        self.write_cuts(state, given);
     }
 
-    fn value(&mut self, position: &[f64]) -> f64 {
-        matrix_vector(self.x, position, &mut self.outputs);
-        let mut sum = 0.0;
-        for (row, output) in self.outputs.iter_mut().enumerate() {
-            let terms = self.ordered.terms(row, *output, &self.cuts);
-            sum += terms.value;
-            *output = terms.slope;
-        }
-        sum
-    }
-
-    fn gradient(&mut self, gradient: &mut [f64]) {
-        transposed_matrix_vector(self.x, &self.outputs, gradient);
+    fn terms(&self, row: usize, f: f64, cuts: &[f64]) -> LocationTerms {
+        terms(self.codes[row], f, cuts)
     }
 }
 
@@ -188,7 +157,7 @@ impl LinearPosterior {
         inverse_temperature: f64,
     ) -> Vec<Box<dyn Update + 'p>> {
         let mut updates = Vec::new();
-        let likelihood = || OrderedDensity::new(&self.x, ordered);
+        let likelihood = || RowwiseLikelihood::new(&self.x, ordered);
         self.class_updates(likelihood, inverse_temperature, &mut updates);
         updates.push(Box::new(CutUpdate {
             posterior: self,
@@ -235,13 +204,11 @@ impl Update for CutUpdate<'_> {
             let rows: f64 = each.map(|(row, f)| ordered.terms(row, *f, cuts).value).sum();
             prior + beta * rows
         };
-        let mut cuts = ordered.cuts(state);
-        let mut evaluations = 0;
-        let start = cuts.clone();
+        let start = ordered.cuts(state);
         let moved = |shift: f64| -> Vec<f64> { start.iter().map(|cut| cut + shift).collect() };
         let step = slice_sample(0.0, |shift| log_density(&moved(shift)), WIDTH, STEPS_OUT, stream);
-        evaluations += step.evaluations;
-        cuts = moved(step.value);
+        let mut evaluations = step.evaluations;
+        let mut cuts = moved(step.value);
         for k in 0..cuts.len() {
             let mut room = cuts.clone();
             let of_one = |cut: f64| {

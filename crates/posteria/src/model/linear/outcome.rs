@@ -1,48 +1,20 @@
 //! The likelihood of counts and durations.
 
-use posteria_linalg::{Matrix, matrix_vector, transposed_matrix_vector};
+use posteria_linalg::matrix_vector;
 
-use super::classified::ClassLikelihood;
 use super::posterior::LinearPosterior;
+use super::rowwise::{RowTerms, RowwiseLikelihood};
+use crate::density::LocationTerms;
 use crate::model::outcome::Outcomes;
 use crate::sample::Update;
 
-/// Σ_i log p(y_i given f_i), f = Xw, with the σ of the state.
-pub(super) struct OutcomeDensity<'p> {
-    x: &'p Matrix,
-    outcomes: &'p Outcomes,
-    shape: f64,
-    /// Outputs, then derivatives by them.
-    outputs: Vec<f64>,
-}
-
-impl<'p> OutcomeDensity<'p> {
-    pub(super) fn new(x: &'p Matrix, outcomes: &'p Outcomes) -> Self {
-        OutcomeDensity { x, outcomes, shape: f64::NAN, outputs: vec![0.0; x.rows()] }
-    }
-}
-
-impl ClassLikelihood for OutcomeDensity<'_> {
-    fn condition(&mut self, state: &[f64]) -> bool {
-        let shape = self.outcomes.shape(state);
-        let changed = shape.to_bits() != self.shape.to_bits();
-        self.shape = shape;
-        changed
+impl RowTerms for Outcomes {
+    fn given(&self, state: &[f64], given: &mut Vec<f64>) {
+        given.push(self.shape(state));
     }
 
-    fn value(&mut self, position: &[f64]) -> f64 {
-        matrix_vector(self.x, position, &mut self.outputs);
-        let mut sum = 0.0;
-        for (row, output) in self.outputs.iter_mut().enumerate() {
-            let terms = self.outcomes.terms(row, *output, self.shape);
-            sum += terms.value;
-            *output = terms.slope;
-        }
-        sum
-    }
-
-    fn gradient(&mut self, gradient: &mut [f64]) {
-        transposed_matrix_vector(self.x, &self.outputs, gradient);
+    fn terms(&self, row: usize, f: f64, given: &[f64]) -> LocationTerms {
+        self.terms(row, f, given[0])
     }
 }
 
@@ -54,7 +26,7 @@ impl LinearPosterior {
         inverse_temperature: f64,
     ) -> Vec<Box<dyn Update + 'p>> {
         let mut updates = Vec::new();
-        let likelihood = || OutcomeDensity::new(&self.x, outcomes);
+        let likelihood = || RowwiseLikelihood::new(&self.x, outcomes);
         self.class_updates(likelihood, inverse_temperature, &mut updates);
         let coefficients = &self.coefficients;
         let mut seen = vec![0.0; coefficients.count];

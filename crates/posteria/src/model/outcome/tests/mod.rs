@@ -177,55 +177,64 @@ fn assert_same_means(found: &[Vec<f64>], expected: &[Vec<f64>], what: &str) {
     }
 }
 
-/// The successive-conditional simulator [Geweke 2004] beside independent draws; and the sweep at
-/// inverse temperature 0.
+/// The successive-conditional simulator [Geweke 2004] beside independent draws, and the sweep at inverse
+/// temperature 0: of a posterior of new outcomes of the same rows, and some usual ones to begin with.
+fn check_one(
+    conditioned: impl Fn(&[f64]) -> Box<dyn Posterior>,
+    usual: f64,
+    stream: &mut Stream,
+    what: &str,
+) {
+    let empty = conditioned(&[usual; ROWS]);
+    let independent: Vec<Vec<f64>> = (0..2 * TRANSITIONS)
+        .map(|_| {
+            let state = empty.prior_state(stream).unwrap();
+            functions(&state, &draw_outcomes(&*empty, &state, stream))
+        })
+        .collect();
+    let mut state = empty.prior_state(stream).unwrap();
+    let mut current = conditioned(&draw_outcomes(&*empty, &state, stream));
+    let mut memory = {
+        let mut sweep = current.tempering().unwrap().short_sweep(1.0);
+        tune(&mut sweep, &mut state.clone(), stream);
+        sweep.memory()
+    };
+    let mut rows = Vec::with_capacity(TRANSITIONS);
+    for _ in 0..TRANSITIONS {
+        let outcomes = draw_outcomes(&*current, &state, stream);
+        current = conditioned(&outcomes);
+        let mut sweep = current.tempering().unwrap().short_sweep(1.0);
+        sweep.enter(&Stage::default());
+        sweep.recall(&memory).unwrap();
+        sweep.pass(&mut state, stream);
+        memory = sweep.memory();
+        rows.push(functions(&state, &outcomes));
+    }
+    assert_same_means(&rows, &independent, what);
+    let mut sweep = empty.sweep(0.0);
+    tune(&mut sweep, &mut state, stream);
+    let rows: Vec<Vec<f64>> = (0..TRANSITIONS)
+        .map(|_| {
+            sweep.pass(&mut state, stream);
+            functions(&state, &[])
+        })
+        .collect();
+    let count = rows[0].len();
+    let prior: Vec<Vec<f64>> = independent.iter().map(|row| row[..count].to_vec()).collect();
+    assert_same_means(&rows, &prior, &format!("prior, {what}"));
+}
+
 fn check(model: usize, seed: u64) {
     let (kind, sections, exposed) = MODELS[model];
     for (number, family) in FAMILIES.into_iter().enumerate() {
         let text = format!("{sections}{family}");
-        let what = format!("{kind:?}, {family}");
         let conditioned = |values: &[f64]| match number {
             0 | 1 => posterior(kind, &text, &dataset(values, exposed)),
             _ => posterior(kind, &text, &durations(values)),
         };
+        let usual = f64::from(u8::from(number > 1));
         let stream = &mut stream(10 * seed + number as u64);
-        let empty = conditioned(&[f64::from(u8::from(number > 1)); ROWS]);
-        let independent: Vec<Vec<f64>> = (0..2 * TRANSITIONS)
-            .map(|_| {
-                let state = empty.prior_state(stream).unwrap();
-                functions(&state, &draw_outcomes(&*empty, &state, stream))
-            })
-            .collect();
-        let mut state = empty.prior_state(stream).unwrap();
-        let mut current = conditioned(&draw_outcomes(&*empty, &state, stream));
-        let mut memory = {
-            let mut sweep = current.tempering().unwrap().short_sweep(1.0);
-            tune(&mut sweep, &mut state.clone(), stream);
-            sweep.memory()
-        };
-        let mut rows = Vec::with_capacity(TRANSITIONS);
-        for _ in 0..TRANSITIONS {
-            let counts = draw_outcomes(&*current, &state, stream);
-            current = conditioned(&counts);
-            let mut sweep = current.tempering().unwrap().short_sweep(1.0);
-            sweep.enter(&Stage::default());
-            sweep.recall(&memory).unwrap();
-            sweep.pass(&mut state, stream);
-            memory = sweep.memory();
-            rows.push(functions(&state, &counts));
-        }
-        assert_same_means(&rows, &independent, &what);
-        let mut sweep = empty.sweep(0.0);
-        tune(&mut sweep, &mut state, stream);
-        let rows: Vec<Vec<f64>> = (0..TRANSITIONS)
-            .map(|_| {
-                sweep.pass(&mut state, stream);
-                functions(&state, &[])
-            })
-            .collect();
-        let count = rows[0].len();
-        let prior: Vec<Vec<f64>> = independent.iter().map(|row| row[..count].to_vec()).collect();
-        assert_same_means(&rows, &prior, &format!("prior, {what}"));
+        check_one(conditioned, usual, stream, &format!("{kind:?}, {family}"));
     }
 }
 

@@ -1,13 +1,9 @@
 //! Ordered classes of linear models: the joint distribution is kept, the prior returned, and two classes are
 //! those of a logistic regression.
 
-use super::{
-    ROWS, TRANSITIONS, assert_same_means, dataset, draw_outcomes, functions, posterior, stream,
-    tune,
-};
+use super::{ROWS, check_one, dataset, posterior, stream};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::model::spec::ModelKind;
-use crate::sample::Stage;
 
 const TEXT: &str = "[model]\ntask = 'ordinal'\n[prior.weights]\nscale = 0.8\nlog_sd = 0.5\n";
 
@@ -29,46 +25,10 @@ fn classes(codes: &[f64], count: usize) -> Dataset {
 #[test]
 fn ordered_classes_keep_the_joint_distribution() {
     for (index, count) in [2, 4].into_iter().enumerate() {
-        let stream = &mut stream(100 + index as u64);
         let conditioned =
             |codes: &[f64]| posterior(ModelKind::Linear, TEXT, &classes(codes, count));
-        let empty = conditioned(&[0.0; ROWS]);
-        let independent: Vec<Vec<f64>> = (0..2 * TRANSITIONS)
-            .map(|_| {
-                let state = empty.prior_state(stream).unwrap();
-                functions(&state, &draw_outcomes(&*empty, &state, stream))
-            })
-            .collect();
-        let mut state = empty.prior_state(stream).unwrap();
-        let mut current = conditioned(&draw_outcomes(&*empty, &state, stream));
-        let mut memory = {
-            let mut sweep = current.tempering().unwrap().short_sweep(1.0);
-            tune(&mut sweep, &mut state.clone(), stream);
-            sweep.memory()
-        };
-        let mut rows = Vec::with_capacity(TRANSITIONS);
-        for _ in 0..TRANSITIONS {
-            let codes = draw_outcomes(&*current, &state, stream);
-            current = conditioned(&codes);
-            let mut sweep = current.tempering().unwrap().short_sweep(1.0);
-            sweep.enter(&Stage::default());
-            sweep.recall(&memory).unwrap();
-            sweep.pass(&mut state, stream);
-            memory = sweep.memory();
-            rows.push(functions(&state, &codes));
-        }
-        assert_same_means(&rows, &independent, &format!("{count} classes"));
-        let mut sweep = empty.sweep(0.0);
-        tune(&mut sweep, &mut state, stream);
-        let rows: Vec<Vec<f64>> = (0..TRANSITIONS)
-            .map(|_| {
-                sweep.pass(&mut state, stream);
-                functions(&state, &[])
-            })
-            .collect();
-        let prior: Vec<Vec<f64>> =
-            independent.iter().map(|row| row[..rows[0].len()].to_vec()).collect();
-        assert_same_means(&rows, &prior, &format!("prior, {count} classes"));
+        let stream = &mut stream(100 + index as u64);
+        check_one(conditioned, 0.0, stream, &format!("{count} classes"));
     }
 }
 

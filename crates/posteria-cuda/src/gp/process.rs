@@ -147,9 +147,7 @@ impl Workspace {
     }
 
     fn prepare(&mut self, at: ProcessPoint<'_>, wanted: Ready) -> Result<(), CudaError> {
-        let is_last =
-            same(&self.log_parameters, at.log_parameters) && same(&self.precisions, at.precisions);
-        if self.ready == Ready::Nothing || !is_last {
+        if !self.knows(at) {
             self.ready = Ready::Nothing;
             self.log_volume = self.density.factorize_at(at.log_parameters, at.precisions)?;
             self.log_parameters.copy_from_slice(at.log_parameters);

@@ -260,10 +260,32 @@ pub fn bring(accelerators: Arc<dyn Accelerators>) -> bool {
 }
 
 /// The accelerator that is asked for, of those that were brought.
-pub(crate) fn open(ordinal: Option<usize>) -> Result<Arc<dyn Accelerator>, AcceleratorError> {
+fn open(ordinal: Option<usize>) -> Result<Arc<dyn Accelerator>, AcceleratorError> {
     match BROUGHT.get() {
         Some(accelerators) => accelerators.open(ordinal),
         None => Err(AcceleratorError::Absent { why: "this program brings no GPU with it".into() }),
+    }
+}
+
+/// The accelerator that `asked` names, for a model of which no device does `beyond`, and to which one that
+/// is found for itself is of use unless `too_little` says otherwise; or where the model stays.
+pub(crate) fn find(
+    asked: DeviceChoice,
+    beyond: Option<&str>,
+    too_little: impl FnOnce(&dyn Accelerator) -> Option<String>,
+) -> Result<Arc<dyn Accelerator>, Placement> {
+    let ordinal = match asked {
+        DeviceChoice::Cpu => return Err(Placement::Cpu),
+        DeviceChoice::Auto => None,
+        DeviceChoice::Cuda(ordinal) => ordinal,
+    };
+    if let Some(what) = beyond {
+        return Err(Placement::without(asked, what));
+    }
+    let device = open(ordinal).map_err(|why| Placement::Instead { asked, why })?;
+    match too_little(&*device) {
+        Some(what) if asked == DeviceChoice::Auto => Err(Placement::without(asked, &what)),
+        _ => Ok(device),
     }
 }
 

@@ -146,27 +146,15 @@ impl GpPosterior {
     /// The same, computed where `asked` says if that is possible.
     #[must_use]
     pub fn placed(mut self, asked: DeviceChoice) -> Self {
-        let ordinal = match asked {
-            DeviceChoice::Cpu => return self,
-            DeviceChoice::Auto => None,
-            DeviceChoice::Cuda(ordinal) => ordinal,
-        };
-        if let Some(what) = self.beyond_devices() {
-            self.placement = Placement::without(asked, what);
-            return self;
-        }
-        let opened = accelerator::open(ordinal).and_then(|device| {
+        let too_little = |device: &dyn Accelerator| {
             let fewest = device.fewest_rows();
-            if asked == DeviceChoice::Auto && self.row_count() < fewest {
-                let what = format!("processes of fewer than {fewest} rows faster than the CPU");
-                return Err(AcceleratorError::NotAvailable { what });
-            }
-            Ok(device)
-        });
-        match opened {
+            let says = || format!("processes of fewer than {fewest} rows faster than the CPU");
+            (self.row_count() < fewest).then(says)
+        };
+        match accelerator::find(asked, self.beyond_devices(), too_little) {
             Ok(device) => self.on(asked, &*device),
-            Err(why) => {
-                self.placement = Placement::Instead { asked, why };
+            Err(placement) => {
+                self.placement = placement;
                 self
             }
         }

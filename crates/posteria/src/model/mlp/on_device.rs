@@ -197,27 +197,15 @@ impl MlpPosterior {
     #[must_use]
     pub fn placed(mut self, spec: &Spec, data: &Dataset) -> Self {
         let asked = spec.sampling.device();
-        let ordinal = match asked {
-            DeviceChoice::Cpu => return self,
-            DeviceChoice::Auto => None,
-            DeviceChoice::Cuda(ordinal) => ordinal,
-        };
-        if let Some(what) = beyond_devices(spec) {
-            self.placement = Placement::without(asked, what);
-            return self;
-        }
-        let opened = accelerator::open(ordinal).and_then(|device| {
+        let too_little = |device: &dyn Accelerator| {
             let fewest = device.fewest_chains();
-            if asked == DeviceChoice::Auto && spec.sampling.chains < fewest {
-                let what = format!("fewer than {fewest} chains of a network faster than the CPU");
-                return Err(AcceleratorError::NotAvailable { what });
-            }
-            Ok(device)
-        });
-        match opened {
+            let says = || format!("fewer than {fewest} chains of a network faster than the CPU");
+            (spec.sampling.chains < fewest).then(says)
+        };
+        match accelerator::find(asked, beyond_devices(spec), too_little) {
             Ok(device) => self.on(asked, &*device, (spec, data)),
-            Err(why) => {
-                self.placement = Placement::Instead { asked, why };
+            Err(placement) => {
+                self.placement = placement;
                 self
             }
         }

@@ -5,9 +5,8 @@ use std::num::NonZero;
 use std::fs;
 
 use posteria::data::{Dataset, Targets, Task};
-use posteria::draws::Role;
 use posteria::fit::Prepared;
-use posteria::model::spec::{ModelKind, ResidualFamily, Spec};
+use posteria::model::spec::{ModelKind, Spec};
 use posteria::sample::Plan;
 
 use crate::failure::{Failure, Result};
@@ -76,12 +75,8 @@ pub fn check(prepared: &Prepared, plan: &Plan, threads: NonZero<usize>) -> Resul
 
 /// Whether chains are asked for where `--inference laplace` integrates the functions out exactly.
 fn has_approximation(prepared: &Prepared) -> bool {
-    let residual = prepared.spec.residual.as_ref();
-    let is_normal = residual.is_none_or(|it| {
-        it.by.is_none() && it.family.is_none_or(|it| it == ResidualFamily::Normal)
-    });
-    let is_fixed = prepared.posterior.layout().of_role(Role::Inclusion).is_none();
-    prepared.is_sampled() && prepared.data.task == Task::Regression && is_normal && is_fixed
+    let is_exact = prepared.data.task == Task::Regression && prepared.integrates_functions();
+    prepared.is_sampled() && is_exact
 }
 
 /// Names what answers faster where so many chains after each other take longer than people like to wait.

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use serde::Serialize;
 
 use super::approximation::{ApproximationError, ApproximationFindings, FittedApproximation};
-use super::run_jobs;
+use super::{Conditioned, Prepared, run_jobs};
 use crate::approximate::{Proposed, SplitStudentT, WeightedStates, Worth};
 use crate::caution::Caution;
 use crate::density::normalize_log_weights;
@@ -143,6 +143,16 @@ impl WeightFindings {
             pareto_shape: self.pareto_shape.unwrap_or(f64::NEG_INFINITY),
             limit: self.pareto_limit,
         })
+    }
+}
+
+impl Prepared {
+    /// Whether this is a process whose hyperparameters can be found without chains.
+    pub fn integrates_functions(&self) -> bool {
+        match &self.posterior {
+            Conditioned::Process(process) => process.integrates_functions().is_ok(),
+            _ => false,
+        }
     }
 }
 

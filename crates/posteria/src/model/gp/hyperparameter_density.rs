@@ -60,8 +60,11 @@ impl GpPosterior {
         }
     }
 
-    /// Refuses what has discrete hyperparameters, and likelihoods without Laplace's method.
-    fn integrates_functions(&self) -> Result<(), ModelError> {
+    /// Whether there is a density of the hyperparameters, functions integrated out.
+    ///
+    /// # Errors
+    /// [`ModelError::NotAvailable`] for discrete hyperparameters, and likelihoods without Laplace's method.
+    pub fn integrates_functions(&self) -> Result<(), ModelError> {
         let refuse = |what: &str| {
             let what = format!("inference = \"laplace\" or \"map\" of a Gaussian process {what}");
             Err(ModelError::NotAvailable { what })

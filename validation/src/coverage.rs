@@ -290,7 +290,7 @@ fn predictions_of<P: Posterior>(
 fn observed(data: &Dataset) -> &[f64] {
     match &data.targets {
         Targets::Real { values, .. } => values.column(0),
-        Targets::Classes { .. } | Targets::Counts { .. } => &[],
+        Targets::Classes { .. } | Targets::Counts { .. } | Targets::Durations { .. } => &[],
     }
 }
 

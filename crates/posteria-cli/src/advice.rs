@@ -45,13 +45,23 @@ impl Advice {
         }
     }
 
-    /// A caution, with the cure of its cause where that is known.
-    pub fn warning(&self, caution: &Caution) -> Warning {
-        let warning = Warning::from(caution);
-        match self.remedy_of(caution) {
-            Some(remedy) => warning.cured(self.words(remedy)),
-            None => warning,
-        }
+    /// Cautions, with the cures of their causes where those are known: going on with these chains is told
+    /// once, with the draws that are enough for all of them.
+    pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
+        let remedies: Vec<Option<Remedy>> =
+            cautions.iter().map(|caution| self.remedy_of(caution)).collect();
+        let asks = |remedy: &Option<Remedy>| match remedy {
+            Some(Remedy::GoOn { draws, .. }) => Some(*draws),
+            _ => None,
+        };
+        let longest = (0..remedies.len()).max_by_key(|index| asks(&remedies[*index]));
+        let each = cautions.iter().zip(&remedies).enumerate();
+        each.map(|(index, (caution, remedy))| match remedy {
+            Some(Remedy::GoOn { .. }) if longest != Some(index) => Warning::from(caution).uncured(),
+            Some(remedy) => Warning::from(caution).cured(self.words(*remedy)),
+            None => Warning::from(caution),
+        })
+        .collect()
     }
 
     /// That classes are separated, if they are and `cautions` may come from that.

@@ -100,10 +100,10 @@ impl FitReport {
             .as_ref()
             .filter(|it| is_doubted(it))
             .map(|_| Advice::new(path, (prepared, draws), goal, threads));
-        let of_draws = summary.cautions.iter().map(|caution| match &advice {
-            Some(advice) => advice.warning(caution),
-            None => Warning::from(caution),
-        });
+        let of_draws = match &advice {
+            Some(advice) => advice.warnings(&summary.cautions),
+            None => summary.cautions.iter().map(Warning::from).collect(),
+        };
         let of_classes = advice.as_ref().and_then(|it| it.separated(&summary.cautions));
         let of_approximation = approximation::warnings(approximation);
         let of_approximation = of_approximation.iter().map(|it| Warning::new("approximation", it));

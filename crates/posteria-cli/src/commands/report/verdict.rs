@@ -62,8 +62,10 @@ fn of_draws(summary: &Summary, looked: Option<&Looked>) -> Vec<Doubt> {
     let Some(looked) = looked else { return summary.cautions.iter().map(doubt).collect() };
     let of_chains = looked.advice.separated(&summary.cautions).into_iter().chain(looked.verdict());
     let of_chains = of_chains.map(|warning| (Level::Bad, warning));
-    let own = summary.cautions.iter().filter(|caution| !follows(caution, &summary.cautions));
-    let own = own.map(|caution| (doubt(caution).level, looked.advice.warning(caution)));
+    let is_own = |caution: &&Caution| !follows(caution, &summary.cautions);
+    let own: Vec<Caution> = summary.cautions.iter().filter(is_own).cloned().collect();
+    let levels = own.iter().map(|caution| doubt(caution).level);
+    let own = levels.zip(looked.advice.warnings(&own));
     let told = Warnings::default();
     let shown = of_chains.chain(own).flat_map(|(level, warning)| {
         told.push(warning);

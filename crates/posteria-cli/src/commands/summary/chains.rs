@@ -139,7 +139,7 @@ impl Looked {
         let mut warnings: Vec<Warning> =
             self.advice.separated(&summary.cautions).into_iter().collect();
         warnings.extend(self.verdict());
-        warnings.extend(summary.cautions.iter().map(|caution| self.advice.warning(caution)));
+        warnings.extend(self.advice.warnings(&summary.cautions));
         warnings
     }
 

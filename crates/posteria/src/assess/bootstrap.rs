@@ -147,6 +147,15 @@ pub(super) struct Units {
 }
 
 impl Units {
+    /// The weighted sum of every unit.
+    pub(super) fn sums(&self, values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+        let mut sums = vec![0.0; self.count];
+        for ((value, base), unit) in values.into_iter().zip(&self.base).zip(&self.of_row) {
+            sums[*unit] += base * value;
+        }
+        sums
+    }
+
     fn draw(&self, stream: &mut Stream, of_units: &mut [f64], weights: &mut [f64]) {
         dirichlet(stream, of_units);
         let mut total = 0.0;
@@ -183,6 +192,8 @@ pub(super) struct Distribution {
     pub(super) by_repetition: Vec<f64>,
     /// Variance by the draws, for each division.
     pub(super) monte_carlo: Vec<Option<f64>>,
+    /// The weighted sum of the utilities of each unit.
+    pub(super) by_unit: Vec<f64>,
 }
 
 /// Draws the distributions of the expected utilities of models at the same rows, with common
@@ -206,7 +217,7 @@ pub(super) fn distributions(
         return Ok((each.collect(), units));
     }
     let mut samplers: Vec<Sampler<'_>> =
-        models.iter().map(|model| Sampler::new(model, &units.base, bootstrap.replicates)).collect();
+        models.iter().map(|model| Sampler::new(model, &units, bootstrap.replicates)).collect();
     let (mut of_units, mut weights) = (vec![0.0; units.count], vec![0.0; rows]);
     for replicate in 0..bootstrap.replicates {
         let stream =
@@ -229,7 +240,8 @@ struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    fn new(model: &'a PointwiseUtilities, base: &[f64], replicates: usize) -> Self {
+    fn new(model: &'a PointwiseUtilities, units: &Units, replicates: usize) -> Self {
+        let base = &units.base[..];
         let prepare = |terms| PreparedTerms::new(model.summary, terms);
         let repetitions: Vec<_> = model
             .repetitions()
@@ -254,6 +266,7 @@ impl<'a> Sampler<'a> {
             biases: corrected.then(empty),
             monte_carlo: repetitions.iter().map(of_one).collect(),
             by_repetition,
+            by_unit: units.sums(model.values()),
         };
         let shares = vec![0.0; repetitions.len()];
         Sampler { repetitions, shares, distribution }

@@ -75,6 +75,8 @@ pub struct Difference {
     pub replicates: Vec<f64>,
     /// What makes it uncertain.
     pub components: Components,
+    /// Rows, or groups of rows, of which the models' utilities differ.
+    differing: usize,
 }
 
 /// The pseudo-Bayes factor Π_i p(y_i given x_i, D without i, A) / p(… B) = exp(n ū_A-B)
@@ -123,6 +125,7 @@ impl Difference {
                 subsampling: spread(&minus(&a.samples_only, &b.samples_only)),
                 bias,
             },
+            differing: differing(a, b),
         }
     }
 
@@ -143,19 +146,24 @@ impl Difference {
 
     /// P(the first model is better); of equals each is better with probability ½, so that this
     /// and the same of the models exchanged sum to 1. NaN if a replicate is not a number.
+    ///
+    /// Weights of the observed rows know of no rows but those: if the models differ in two rows, both for
+    /// the first model, it is better in every replicate. So P is no more than 1 - 2^-(m + 1) if m rows
+    /// differ: that more than half of such rows are for a model if m of m are, under a uniform prior of
+    /// their share [Gelman et al. 2013, §2.1].
     pub fn probability_better(&self) -> f64 {
-        probability_better(&self.replicates, self.better)
+        probability_better(&self.replicates, self.better, self.differing)
     }
 
     /// P(the first model is better by more than `margin`): whether the difference matters
-    /// in practice.
+    /// in practice. It is bounded above as [`Difference::probability_better`] is.
     pub fn probability_better_by(&self, margin: f64) -> f64 {
         if self.replicates.iter().any(|value| value.is_nan()) {
             return f64::NAN;
         }
         let sign = self.better.sign();
         let more = self.replicates.iter().filter(|value| sign * **value > margin).count();
-        more as f64 / self.replicates.len() as f64
+        (more as f64 / self.replicates.len() as f64).min(1.0 - unseen(self.differing))
     }
 
     /// How many standard deviations the first model is better: positive if it is; 0 for equals.
@@ -180,7 +188,18 @@ struct Side<'a> {
     found: &'a Distribution,
 }
 
-fn probability_better(differences: &[f64], better: Better) -> f64 {
+/// In how many units the utilities of two models differ.
+fn differing(first: &Distribution, second: &Distribution) -> usize {
+    let both = first.by_unit.iter().zip(&second.by_unit);
+    both.filter(|(a, b)| a.to_bits() != b.to_bits()).count()
+}
+
+/// P(at most half of the units that differ are for a model if all `differing` ones that were seen are).
+fn unseen(differing: usize) -> f64 {
+    0.5_f64.powf(differing as f64 + 1.0)
+}
+
+fn probability_better(differences: &[f64], better: Better, differing: usize) -> f64 {
     let mut sum = 0.0;
     for value in differences {
         let advantage = better.sign() * value;
@@ -192,7 +211,8 @@ fn probability_better(differences: &[f64], better: Better) -> f64 {
             false => 0.5,
         };
     }
-    sum / differences.len() as f64
+    let unseen = unseen(differing);
+    (sum / differences.len() as f64).clamp(unseen, 1.0 - unseen)
 }
 
 /// The difference of two models at the same rows.
@@ -247,13 +267,14 @@ pub fn compare(
     let pointwise: Vec<&PointwiseUtilities> = models.iter().map(|(_, model)| *model).collect();
     let (found, expected) = expected_utilities(&pointwise, bootstrap)?;
     let better = pointwise[0].better;
-    let entry = |first: &ExpectedUtility, second: &ExpectedUtility| {
+    let entry = |first: &Distribution, second: &Distribution| {
         let both = first.replicates.iter().zip(&second.replicates);
-        probability_better(&both.map(|(a, b)| a - b).collect::<Vec<_>>(), better)
+        let differences: Vec<f64> = both.map(|(a, b)| a - b).collect();
+        probability_better(&differences, better, differing(first, second))
     };
     let mut probabilities = vec![vec![0.5; models.len()]; models.len()];
-    for (row, first) in expected.iter().enumerate() {
-        for (column, second) in expected.iter().enumerate().skip(row + 1) {
+    for (row, first) in found.iter().enumerate() {
+        for (column, second) in found.iter().enumerate().skip(row + 1) {
             let probability = entry(first, second);
             probabilities[row][column] = probability;
             probabilities[column][row] = 1.0 - probability;

@@ -183,10 +183,7 @@ fn standard_error(pointwise: &PointwiseUtilities, units: &Units) -> f64 {
         _ => pointwise.values(),
     };
     let of = |residuals: &dyn Fn(f64) -> f64| {
-        let mut sums = vec![0.0; units.count];
-        for ((value, base), unit) in values.iter().zip(&units.base).zip(&units.of_row) {
-            sums[*unit] += base * residuals(*value);
-        }
+        let sums = units.sums(values.iter().map(|value| residuals(*value)));
         let count = units.count as f64;
         let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
         (squares * count / (count - 1.0)).sqrt()

@@ -79,6 +79,7 @@ pub(super) fn sampled_distribution(
         biases: None,
         by_repetition: vec![estimate],
         monte_carlo: vec![(of_draws.len() > 1).then(|| variance(&of_draws))],
+        by_unit: evaluation.terms.values.clone(),
     };
     let (mut weights, mut of_sample) = (plain.clone(), plain.clone());
     for replicate in 0..bootstrap.replicates {

@@ -30,6 +30,29 @@ fn equals_are_better_half_of_the_time() {
 }
 
 #[test]
+fn a_few_rows_that_differ_are_not_certainty() {
+    let hits = |missed: &[usize]| {
+        let values = (0..32).map(|row| f64::from(u8::from(!missed.contains(&row))));
+        elpd(&values.collect::<Vec<_>>())
+    };
+    let of = |first: &[usize], second: &[usize], groups: Option<Vec<usize>>| {
+        let bootstrap = Bootstrap { groups, ..Bootstrap::new(Seed(3)) };
+        difference(&hits(first), &hits(second), &bootstrap).unwrap()
+    };
+    // Two rows for the first, none for the second: 7/8 [a uniform prior, two of two].
+    let two = of(&[1], &[1, 5, 9], None);
+    assert_relative(two.probability_better(), 0.875, 1e-15);
+    assert_relative(two.probability_better_by(0.0), 0.875, 1e-15);
+    assert_relative(of(&[1, 5, 9], &[1], None).probability_better(), 0.125, 1e-15);
+    // Rows of one group are one.
+    let one = of(&[1], &[1, 5, 9], Some((0..32).map(|row| row % 4).collect()));
+    assert_relative(one.probability_better(), 0.75, 1e-15);
+    // P(a gamma variable of shape 3 is above one of shape 1) = 1 - 2^-3: nothing is bounded.
+    let mixed = of(&[1], &[2, 5, 9], None);
+    assert!((mixed.probability_better() - 0.875).abs() < 0.025);
+}
+
+#[test]
 fn common_rows_cancel_and_the_better_is_found() {
     // u_B = u_A + d: what is common has sd 1, the difference 0.1 about 0.02.
     let (common, own) = (normals(100, 1), normals(100, 2));

@@ -176,6 +176,11 @@ fn the_chapter_about_durations_runs() {
 }
 
 #[test]
+fn the_chapter_about_several_targets_runs() {
+    run("docs/guide/several-targets.md", &table());
+}
+
+#[test]
 fn the_chapter_about_covariance_functions_runs() {
     run("docs/guide/covariances.md", &table());
 }

@@ -16,9 +16,13 @@ impl Tempering for LinearPosterior {
             residual.draw_prior(&mut state, stream);
             residual.draw_case_variances(&mut state, stream);
             if let Some(conjugate) = &regression.conjugate {
-                let scale = residual.log_scale(&state, 0).exp() / conjugate.rho.sqrt();
-                let count = self.coefficients.count;
-                state[..count].iter_mut().for_each(|w| *w = scale * stream.normal());
+                for output in 0..self.coefficients.outputs {
+                    let log_scale = residual.log_scale(&state, output * residual.rows);
+                    let scale = log_scale.exp() / conjugate.rho.sqrt();
+                    for at in self.coefficients.of_output(output) {
+                        state[at] = scale * stream.normal();
+                    }
+                }
             }
         }
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
@@ -76,7 +80,7 @@ impl StateDensity for LinearPosterior {
             }
         }
         if let Likelihood::Real(regression) = likelihood {
-            regression.residual.restore(take, &[user.target], &mut state);
+            regression.residual.restore(take, &user.targets, &mut state);
         } else if let Likelihood::Outcomes(outcomes) = likelihood {
             outcomes.restore(take, &mut state);
         } else if let Likelihood::Ordered(ordered) = likelihood {

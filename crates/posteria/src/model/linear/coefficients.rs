@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use posteria_linalg::{Matrix, matrix_vector};
+
 use super::columns::Columns;
 use super::scale::ScalePrior;
 use super::spec::{Linear, WeightPrior};
@@ -38,8 +40,8 @@ impl Group {
 }
 
 /// The coefficients of the state, intercept first, and their prior N(0, scale²) by groups; no
-/// groups under the conjugate prior. That of column k and output o is at k·O + o: one output for
-/// real targets and two classes, one per class for more.
+/// groups under the conjugate prior. That of column k and output o is at k·O + o: one output per
+/// real target, one for two classes, one per class for more. Outputs share the scales.
 #[derive(Clone, Debug)]
 pub(super) struct Coefficients {
     /// Number of all coefficients.
@@ -117,6 +119,38 @@ impl Coefficients {
                     *value = 0.0;
                 }
             }
+        }
+    }
+
+    /// Where the coefficients of an output are, column by column.
+    pub(super) fn of_output(&self, output: usize) -> impl Iterator<Item = usize> + use<> {
+        (output..self.count).step_by(self.outputs)
+    }
+
+    /// Number of coefficients of one output.
+    pub(super) fn columns(&self) -> usize {
+        self.count / self.outputs
+    }
+
+    /// Writes the outputs o·n + i of the rows of `x` for these coefficients; `room` is as long as
+    /// those of one output.
+    pub(super) fn write_outputs(
+        &self,
+        x: &Matrix,
+        seen: &[f64],
+        room: &mut [f64],
+        outputs: &mut [f64],
+    ) {
+        for (output, outputs) in outputs.chunks_exact_mut(x.rows()).enumerate() {
+            self.gather(output, seen, room);
+            matrix_vector(x, room, outputs);
+        }
+    }
+
+    /// Copies the coefficients of one output.
+    pub(super) fn gather(&self, output: usize, seen: &[f64], room: &mut [f64]) {
+        for (slot, at) in room.iter_mut().zip(self.of_output(output)) {
+            *slot = seen[at];
         }
     }
 

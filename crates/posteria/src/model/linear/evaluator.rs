@@ -22,6 +22,8 @@ pub(super) struct LinearEvaluator<'p> {
     row: Vec<f64>,
     /// Coefficients as the likelihood sees them.
     seen: Vec<f64>,
+    /// Those of one output, and room for as many.
+    own: Vec<f64>,
     room: Vec<f64>,
 }
 
@@ -31,12 +33,13 @@ impl<'p> LinearEvaluator<'p> {
         let outputs = posterior.coefficients.outputs;
         LinearEvaluator {
             posterior,
-            real: ResidualLikelihood::new(1),
+            real: ResidualLikelihood::new(outputs),
             outputs: Matrix::zeros(rows, outputs),
             weights: Matrix::zeros(outputs, columns),
             row: vec![0.0; outputs],
             seen: vec![0.0; posterior.coefficients.count],
-            room: vec![0.0; posterior.coefficients.count],
+            own: vec![0.0; columns],
+            room: vec![0.0; columns],
         }
     }
 
@@ -48,11 +51,13 @@ impl<'p> LinearEvaluator<'p> {
             let residual = &regression.residual;
             log_prior += residual.log_prior(state);
             if let Some(conjugate) = &regression.conjugate {
-                let log_scale = residual.log_scale(state, 0);
-                let included =
-                    (0..coefficients.count).filter(|at| !coefficients.excludes(state, *at));
-                let squares = Squares::of(included.map(|at| state[at]));
-                log_prior += log_normal(squares, log_scale - 0.5 * conjugate.rho.ln());
+                for output in 0..coefficients.outputs {
+                    let log_scale = residual.log_scale(state, output * residual.rows);
+                    let own = coefficients.of_output(output);
+                    let included = own.filter(|at| !coefficients.excludes(state, *at));
+                    let squares = Squares::of(included.map(|at| state[at]));
+                    log_prior += log_normal(squares, log_scale - 0.5 * conjugate.rho.ln());
+                }
             }
         }
         if let Likelihood::Outcomes(outcomes) = likelihood {
@@ -85,7 +90,7 @@ impl<'p> LinearEvaluator<'p> {
             }
         }
         if let Likelihood::Real(regression) = likelihood {
-            regression.residual.write(state, &[user.target], &mut push);
+            regression.residual.write(state, &user.targets, &mut push);
         }
         if let Likelihood::Outcomes(outcomes) = likelihood {
             outcomes.write(state, &mut push);
@@ -119,8 +124,8 @@ impl Evaluator for LinearEvaluator<'_> {
         match likelihood {
             Likelihood::Real(regression) => {
                 let residual = &regression.residual;
-                // In the user's unit: one factor dy'/dy = 1/scale.
-                let jacobian = -user.target.scale.ln();
+                // In the user's unit: one factor dy'/dy = 1/scale of every target.
+                let jacobian = -user.log_units();
                 let outputs = self.outputs.values();
                 self.real.evaluate(residual, state, outputs, jacobian, log_likelihood)?;
             }
@@ -161,7 +166,7 @@ impl Evaluator for LinearEvaluator<'_> {
         draw: &mut [f64],
         rows: &mut [f64],
     ) -> Result<Terms, Infeasible> {
-        let LinearPosterior { x, likelihood, user, .. } = self.posterior;
+        let LinearPosterior { x, coefficients, likelihood, user, .. } = self.posterior;
         let Likelihood::Real(regression) = likelihood else {
             return self.evaluate(state, draw, rows);
         };
@@ -169,10 +174,14 @@ impl Evaluator for LinearEvaluator<'_> {
             return self.evaluate(state, draw, rows);
         };
         self.write(state, draw);
-        let log_scale = regression.residual.log_scale(state, 0);
-        let sum = squares.at(&regression.gram, &self.seen, &mut self.room);
-        let constant = LOG_SQRT_2PI + log_scale + user.target.scale.ln();
-        let log_likelihood = -(x.rows() as f64) * constant - 0.5 * sum * (-2.0 * log_scale).exp();
+        let mut log_likelihood = 0.0;
+        for (output, (squares, target)) in squares.iter().zip(&user.targets).enumerate() {
+            let log_scale = regression.residual.log_scale(state, output * x.rows());
+            coefficients.gather(output, &self.seen, &mut self.own);
+            let sum = squares.at(&regression.gram, &self.own, &mut self.room);
+            let constant = LOG_SQRT_2PI + log_scale + target.scale.ln();
+            log_likelihood += -(x.rows() as f64) * constant - 0.5 * sum * (-2.0 * log_scale).exp();
+        }
         Terms { log_prior: self.log_prior(state), log_likelihood }.with_finite(draw)
     }
 }

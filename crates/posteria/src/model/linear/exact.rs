@@ -11,12 +11,20 @@ use super::spec::WeightPrior;
 use crate::model::spec::Sharing;
 
 impl LinearPosterior {
-    /// The exact posterior on the standardised scale, under the conjugate prior; with all inputs,
-    /// also where they may leave.
+    /// The exact posterior of one target on the standardised scale, under the conjugate prior; with
+    /// all inputs, also where they may leave.
     pub fn closed_form(&self) -> Option<&ClosedForm> {
+        match self.closed_forms() {
+            Some([one]) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// The same of every target: they are independent.
+    pub fn closed_forms(&self) -> Option<&[ClosedForm]> {
         match &self.likelihood {
             Likelihood::Real(regression) => {
-                regression.conjugate.as_ref().map(|conjugate| &conjugate.closed_form)
+                regression.conjugate.as_ref().map(|conjugate| &conjugate.closed_forms[..])
             }
             _ => None,
         }
@@ -24,10 +32,11 @@ impl LinearPosterior {
 
     /// The exact posterior on the standardised scale by quadrature over the scales: for normal
     /// residuals of one scale, and weights and intercept with known scales or one common scale of
-    /// the weights. None for anything else, and where columns have no singular values.
+    /// the weights. None for anything else, for several targets, and where columns have no singular
+    /// values.
     pub fn by_quadrature(&self) -> Option<ByQuadrature> {
         let Likelihood::Real(regression) = &self.likelihood else { return None };
-        if !regression.is_homogeneous() {
+        if !regression.is_homogeneous() || self.coefficients.outputs > 1 {
             return None;
         }
         let WeightPrior::Normal { sharing, scale } = self.model.weights else { return None };
@@ -52,28 +61,36 @@ impl LinearPosterior {
     /// quadrature to about ten digits where [`LinearPosterior::by_quadrature`] can; else none. Of
     /// all inputs, also where they may leave.
     pub fn log_evidence(&self) -> Option<f64> {
-        let standardized = match self.closed_form() {
-            Some(exact) => exact.log_evidence(),
+        let standardized = match self.closed_forms() {
+            Some(exact) => exact.iter().map(ClosedForm::log_evidence).sum(),
             None => self.by_quadrature()?.log_evidence(),
         };
-        // One factor dy'/dy = 1/scale per row.
-        Some(standardized - self.x.rows() as f64 * self.user.target.scale.ln())
+        // One factor dy'/dy = 1/scale per row and target.
+        Some(standardized - self.x.rows() as f64 * self.user.log_units())
     }
 
-    /// Least squares with `penalty` on the standardised weights, for real targets: weights are
-    /// those of standardised columns, and targets, variances and criteria in the user's unit.
-    /// None for classes.
+    /// Least squares of one of the real targets, `output`, with `penalty` on the standardised
+    /// weights: weights are those of standardised columns, and targets, variances and criteria in
+    /// the user's unit. None for classes.
     ///
     /// # Errors
     /// [`LeastSquaresError`].
-    pub fn least_squares(&self, penalty: f64) -> Option<Result<LeastSquares, LeastSquaresError>> {
+    ///
+    /// # Panics
+    /// If there is no such target.
+    pub fn least_squares(
+        &self,
+        output: usize,
+        penalty: f64,
+    ) -> Option<Result<LeastSquares, LeastSquaresError>> {
         let Likelihood::Real(regression) = &self.likelihood else { return None };
         let first = usize::from(self.model.intercept);
         let x = Matrix::from_fn(self.x.rows(), self.x.columns() - first, |row, k| {
             self.x[(row, first + k)]
         });
-        let target = self.user.target;
-        let targets = &regression.residual.targets;
+        let target = self.user.targets[output];
+        let rows = self.x.rows();
+        let targets = &regression.residual.targets[output * rows..(output + 1) * rows];
         let targets: Vec<f64> = match self.model.intercept {
             true => targets.iter().map(|value| target.invert(*value)).collect(),
             // Without an intercept the output is 0 where the standardised target is.
@@ -82,19 +99,20 @@ impl LinearPosterior {
         Some(LeastSquares::new(&x, &targets, self.model.intercept, penalty))
     }
 
-    /// Exact predictive distribution, in the user's unit, of the target of a new row whose
-    /// `inputs` are on the user's scale; under the conjugate prior.
+    /// Exact predictive distribution, in the user's unit, of the one target of a new row
+    /// whose `inputs` are on the user's scale; under the conjugate prior.
     ///
     /// # Panics
     /// If there is not one value per input.
     pub fn predictive(&self, inputs: &[f64]) -> Option<StudentT> {
         let exact = self.closed_form()?;
+        let target = self.user.targets[0];
         let row = self.user.design_row(&self.columns.of_row(inputs));
         let standardized = exact.predictive(&row);
         Some(StudentT {
             dof: standardized.dof,
-            location: self.user.target.invert(standardized.location),
-            scale: self.user.target.scale * standardized.scale,
+            location: target.invert(standardized.location),
+            scale: target.scale * standardized.scale,
         })
     }
 }

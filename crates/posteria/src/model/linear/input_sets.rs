@@ -53,9 +53,16 @@ pub(super) struct ConjugateSet<'p> {
     inverse_temperature: f64,
     precision: Matrix,
     cholesky: Cholesky,
-    mean: Vec<f64>,
+    targets: Vec<ConjugateTarget>,
     fits: Vec<f64>,
-    /// Posterior of the residual variance in the present set.
+}
+
+/// One target in the present set.
+struct ConjugateTarget {
+    /// Where its coefficients are.
+    members: Vec<usize>,
+    mean: Vec<f64>,
+    /// Posterior of the residual variance.
     variance: InverseGamma,
 }
 
@@ -66,7 +73,12 @@ impl<'p> ConjugateSet<'p> {
         coefficients: &'p Coefficients,
         inverse_temperature: f64,
     ) -> Self {
-        let dim = coefficients.count;
+        let dim = coefficients.columns();
+        let target = |output| ConjugateTarget {
+            members: coefficients.of_output(output).collect(),
+            mean: vec![0.0; dim],
+            variance: conjugate.variance,
+        };
         ConjugateSet {
             x,
             regression,
@@ -75,53 +87,64 @@ impl<'p> ConjugateSet<'p> {
             inverse_temperature,
             precision: Matrix::zeros(dim, dim),
             cholesky: Cholesky::identity(dim),
-            mean: vec![0.0; dim],
+            targets: (0..coefficients.outputs).map(target).collect(),
             fits: vec![0.0; x.rows()],
-            variance: conjugate.variance,
         }
     }
 
     /// Conditions everything on the targets in the set of `state`; returns their log evidence,
     /// likelihood to the power β.
     fn condition(&mut self, state: &[f64]) -> Result<f64, Infeasible> {
-        let (beta, rho) = (self.inverse_temperature, self.conjugate.rho);
-        let pairs = self.precision.values_mut().iter_mut().zip(self.regression.gram.values());
-        pairs.for_each(|(slot, gram)| *slot = beta * gram);
-        let pairs = self.mean.iter_mut().zip(&self.regression.moment);
-        pairs.for_each(|(slot, moment)| *slot = beta * moment);
-        exclude(self.coefficients, state, &mut self.precision, &mut self.mean);
-        let dim = self.mean.len();
-        (0..dim).for_each(|i| self.precision[(i, i)] += rho);
-        self.cholesky
-            .factorize(&self.precision)
-            .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
-        // Coefficients of inputs that are out have mean 0: the fits do not see them.
-        self.cholesky.solve(&mut self.mean);
-        matrix_vector(self.x, &self.mean, &mut self.fits);
-        let targets = &self.regression.residual.targets;
-        let misfit: f64 = targets.iter().zip(&self.fits).map(|(y, f)| (y - f).powi(2)).sum();
-        let squares = beta * misfit + rho * dot(&self.mean, &self.mean);
-        let (prior, rows) = (self.conjugate.variance, beta * targets.len() as f64);
-        let (shape, rate) = (prior.shape() + 0.5 * rows, prior.rate() + 0.5 * squares);
-        self.variance =
-            InverseGamma::from_shape_rate(shape, rate).map_err(|_| Infeasible::NotFinite)?;
-        let value = 0.5 * (dim as f64 * rho.ln() - self.cholesky.log_determinant())
-            + prior.shape() * prior.rate().ln()
-            - shape * rate.ln()
-            + ln_gamma(shape)
-            - ln_gamma(prior.shape())
-            - rows * LOG_SQRT_2PI;
+        let (beta, rho, prior) =
+            (self.inverse_temperature, self.conjugate.rho, self.conjugate.variance);
+        let rows = self.x.rows();
+        let mut value = 0.0;
+        let targets = self.regression.residual.targets.chunks_exact(rows);
+        for (output, (target, y)) in self.targets.iter_mut().zip(targets).enumerate() {
+            let ConjugateTarget { members, mean, variance } = target;
+            // That of all targets, for which inputs are in or out together.
+            let pairs = self.precision.values_mut().iter_mut().zip(self.regression.gram.values());
+            pairs.for_each(|(slot, gram)| *slot = beta * gram);
+            let pairs = mean.iter_mut().zip(self.regression.moments.column(output));
+            pairs.for_each(|(slot, moment)| *slot = beta * moment);
+            exclude(self.coefficients, state, members, &mut self.precision, mean);
+            let dim = mean.len();
+            (0..dim).for_each(|i| self.precision[(i, i)] += rho);
+            self.cholesky
+                .factorize(&self.precision)
+                .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
+            // Coefficients of inputs that are out have mean 0: the fits do not see them.
+            self.cholesky.solve(mean);
+            matrix_vector(self.x, mean, &mut self.fits);
+            let misfit: f64 = y.iter().zip(&self.fits).map(|(y, f)| (y - f).powi(2)).sum();
+            let squares = beta * misfit + rho * dot(mean, mean);
+            let rows = beta * rows as f64;
+            let (shape, rate) = (prior.shape() + 0.5 * rows, prior.rate() + 0.5 * squares);
+            *variance =
+                InverseGamma::from_shape_rate(shape, rate).map_err(|_| Infeasible::NotFinite)?;
+            value += 0.5 * (dim as f64 * rho.ln() - self.cholesky.log_determinant())
+                + prior.shape() * prior.rate().ln()
+                - shape * rate.ln()
+                + ln_gamma(shape)
+                - ln_gamma(prior.shape())
+                - rows * LOG_SQRT_2PI;
+        }
         if value.is_finite() { Ok(value) } else { Err(Infeasible::NotFinite) }
     }
 
-    /// Draws residual scale and coefficients, after [`ConjugateSet::condition`].
-    fn draw(&self, state: &mut [f64], stream: &mut Stream) {
-        let log_scale = self.variance.draw_log_scale(stream);
-        state[self.coefficients.state_len] = log_scale;
-        let weights = &mut state[..self.mean.len()];
-        weights.iter_mut().for_each(|w| *w = log_scale.exp() * stream.normal());
-        self.cholesky.solve_lower_transposed(weights);
-        weights.iter_mut().zip(&self.mean).for_each(|(w, mean)| *w += mean);
+    /// Draws residual scales and coefficients, after [`ConjugateSet::condition`].
+    fn draw(&mut self, state: &mut [f64], stream: &mut Stream) {
+        let first = self.coefficients.state_len;
+        let mut weights = vec![0.0; self.coefficients.columns()];
+        for (output, target) in self.targets.iter().enumerate() {
+            let log_scale = target.variance.draw_log_scale(stream);
+            state[first + output] = log_scale;
+            weights.iter_mut().for_each(|w| *w = log_scale.exp() * stream.normal());
+            self.cholesky.solve_lower_transposed(&mut weights);
+            for ((at, w), mean) in target.members.iter().zip(&weights).zip(&target.mean) {
+                state[*at] = w + mean;
+            }
+        }
     }
 }
 

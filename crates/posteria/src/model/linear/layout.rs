@@ -8,7 +8,7 @@ use super::user_scale::UserScale;
 use crate::data::{Dataset, Targets, Task};
 use crate::draws::{Dimension, Layout, Role};
 use crate::model::ModelError;
-use crate::model::spec::Sharing;
+use crate::model::spec::{ResidualSharing, Sharing};
 use crate::model::usable::usable;
 
 /// Names everything in a draw.
@@ -20,13 +20,16 @@ pub(super) fn layout(
     data: &Dataset,
 ) -> Layout {
     let mut layout = Layout::new();
-    let classes = match (&data.targets, likelihood) {
+    let outputs = match (&data.targets, likelihood) {
         (Targets::Classes { labels, .. }, Likelihood::Softmax { .. }) => {
             Some(Dimension { name: "class".into(), labels: labels.clone() })
         }
+        (Targets::Real { names, .. }, _) if names.len() > 1 => {
+            Some(Dimension { name: "target".into(), labels: names.clone() })
+        }
         _ => None,
     };
-    user.push_names(&mut layout, columns, classes.as_ref());
+    user.push_names(&mut layout, columns, outputs.as_ref());
     let first = usize::from(model.intercept) * coefficients.outputs;
     let sampled = |at: usize| {
         coefficients.groups.iter().any(|group| {
@@ -48,7 +51,9 @@ pub(super) fn layout(
         layout.push_scalar("intercept_scale");
     }
     if let Likelihood::Real(regression) = likelihood {
-        let target = Dimension { name: "target".into(), labels: Vec::new() };
+        // Of one target nothing has a dimension.
+        let target =
+            outputs.unwrap_or_else(|| Dimension { name: "target".into(), labels: Vec::new() });
         regression.residual.push_layout(&mut layout, &target);
     }
     if let Likelihood::Outcomes(outcomes) = likelihood {
@@ -75,10 +80,13 @@ pub(super) fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
         return Err(ModelError::Length { what, expected: 1, found: 0 });
     }
     match &data.targets {
-        Targets::Real { values, .. } => {
-            if values.columns() != 1 {
-                let what = format!("a linear model of {} targets", values.columns());
-                return Err(ModelError::NotAvailable { what });
+        Targets::Real { names, .. } => {
+            let conjugate = matches!(model.weights, WeightPrior::Conjugate { .. });
+            let common = model.residual.sharing == ResidualSharing::Common;
+            if names.len() > 1 && conjugate && common {
+                let what = "the conjugate prior with one residual scale of several targets \
+                            (give every target its own by sharing = \"per-target\")";
+                return Err(ModelError::NotAvailable { what: what.into() });
             }
         }
         Targets::Classes { .. } | Targets::Counts { .. } | Targets::Durations { .. } => {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use posteria_linalg::{Matrix, symmetric_rank_k, transposed_matrix_vector};
+use posteria_linalg::{Matrix, NotPositiveDefinite, symmetric_rank_k, transposed_matrix_vector};
 
 use super::closed_form::ClosedForm;
 use super::coefficients::{Coefficients, GroupScale};
@@ -36,7 +36,8 @@ use crate::sample::{Sweep, Update};
 /// residual model: `residual_scale` (of normal residuals a standard deviation in the target's
 /// unit), `residual_dof`, `case_scale`. For two classes intercept and weights are log odds of the
 /// second; for more there are `intercept[class]` and `weights[input, class]`, whose differences
-/// between classes are log odds. Of ordered classes there are `weights[input]` and `cut_points[cut]` in place
+/// between classes are log odds. Of several real targets there are `intercept[target]` and
+/// `weights[input, target]`. Of ordered classes there are `weights[input]` and `cut_points[cut]` in place
 /// of an intercept: the log odds of a class up to a cut are the cut point less f. With a basis the weights are those of its functions,
 /// `weights[function]`. Of counts intercept and weights are those of the logarithm of the rate per unit
 /// of exposure, and negative binomial ones have an `overdispersion`. Of durations they are those of the
@@ -78,10 +79,10 @@ pub(super) struct Regression {
     pub(super) residual: Residual,
     /// XᵀX.
     pub(super) gram: Matrix,
-    /// Xᵀy.
-    pub(super) moment: Vec<f64>,
-    /// Of many rows with one residual scale.
-    pub(super) squares: Option<Squares>,
+    /// Xᵀy of every target, one in a column.
+    pub(super) moments: Matrix,
+    /// Of every target, of many rows with one residual scale each.
+    pub(super) squares: Option<Vec<Squares>>,
     pub(super) conjugate: Option<Conjugate>,
 }
 
@@ -89,7 +90,8 @@ pub(super) struct Conjugate {
     pub(super) rho: f64,
     /// Prior of the residual variance.
     pub(super) variance: InverseGamma,
-    pub(super) closed_form: ClosedForm,
+    /// Of every target.
+    pub(super) closed_forms: Vec<ClosedForm>,
 }
 
 impl Linear {
@@ -114,31 +116,32 @@ impl Linear {
         columns.write(&data.inputs, first, &mut x);
         let outputs = match &data.targets {
             Targets::Classes { labels, .. } if data.task == Task::Multiclass => labels.len(),
+            Targets::Real { names, .. } => names.len(),
             _ => 1,
         };
         let mut coefficients = Coefficients::new(self, &columns, outputs);
-        let (likelihood, target) = match &data.targets {
+        let (likelihood, scaling) = match &data.targets {
             Targets::Real { .. } => {
                 let residual = Residual::new(&self.residual, data, coefficients.state_len)?;
                 let regression = Regression::new(self, &x, residual)?;
-                (Likelihood::Real(Box::new(regression)), data.target_scaling[0])
+                (Likelihood::Real(Box::new(regression)), data.target_scaling.clone())
             }
             Targets::Classes { codes, .. } if data.task == Task::Binary => {
                 let sign = |&code: &usize| if code == 1 { 1.0 } else { -1.0 };
                 let signs = codes.iter().map(sign).collect();
-                (Likelihood::Logistic(signs), Standardization::IDENTITY)
+                (Likelihood::Logistic(signs), vec![Standardization::IDENTITY; outputs])
             }
             Targets::Classes { codes, labels, .. } if data.task == Task::Ordinal => {
                 let ordered = Ordered::new(codes, labels, coefficients.state_len);
-                (Likelihood::Ordered(Box::new(ordered)), Standardization::IDENTITY)
+                (Likelihood::Ordered(Box::new(ordered)), vec![Standardization::IDENTITY; outputs])
             }
             Targets::Classes { codes, .. } => {
                 let likelihood = Likelihood::Softmax { codes: codes.clone(), classes: outputs };
-                (likelihood, Standardization::IDENTITY)
+                (likelihood, vec![Standardization::IDENTITY; outputs])
             }
             Targets::Counts { .. } | Targets::Durations { .. } => {
                 let outcomes = Outcomes::new(&self.residual, data, coefficients.state_len);
-                let scaling = outcomes.scaling();
+                let scaling = vec![outcomes.scaling()];
                 (Likelihood::Outcomes(Box::new(outcomes)), scaling)
             }
         };
@@ -153,7 +156,7 @@ impl Linear {
             .as_ref()
             .map(|spec| Selection::new(spec, data, end, TRIES))
             .transpose()?;
-        let user = UserScale::new(target, &columns, outputs, self.intercept);
+        let user = UserScale::new(scaling, &columns, self.intercept);
         let user = match &likelihood {
             Likelihood::Ordered(_) => user.without_intercept(),
             _ => user,
@@ -179,28 +182,46 @@ impl Regression {
         let dim = x.columns();
         let mut gram = Matrix::zeros(dim, dim);
         symmetric_rank_k(x, &mut gram);
-        let mut moment = vec![0.0; dim];
-        transposed_matrix_vector(x, &residual.targets, &mut moment);
+        let rows = x.rows();
+        let targets = || residual.targets.chunks_exact(rows);
+        let mut moments = Matrix::zeros(dim, residual.outputs);
+        for (output, targets) in targets().enumerate() {
+            transposed_matrix_vector(x, targets, moments.column_mut(output));
+        }
         let conjugate = match model.weights {
             WeightPrior::Conjugate { rho } => {
                 let variance = model.residual.scale.conjugate();
-                let closed_form = ClosedForm::new(x, &residual.targets, rho, variance, 1.0)
+                let closed_forms = closed_forms(x, &residual, (rho, variance), 1.0)
                     .map_err(|error| ModelError::NotPositiveDefinite { pivot: error.pivot })?;
-                Some(Conjugate { rho, variance, closed_form })
+                Some(Conjugate { rho, variance, closed_forms })
             }
             WeightPrior::Normal { .. } => None,
         };
-        let moments = (&gram, &moment[..]);
-        let squares = (residual.is_normal_with_one_scale() && x.rows() > MANY_ROWS)
-            .then(|| Squares::new(x, &residual.targets, moments))
+        let squares = (residual.is_normal_with_one_scale() && rows > MANY_ROWS)
+            .then(|| {
+                let of_target =
+                    |(output, targets)| Squares::new(x, targets, (&gram, moments.column(output)));
+                targets().enumerate().map(of_target).collect()
+            })
             .flatten();
-        Ok(Regression { residual, gram, moment, squares, conjugate })
+        Ok(Regression { residual, gram, moments, squares, conjugate })
     }
 
     /// Whether all residuals are normal with one scale.
     pub(super) fn is_homogeneous(&self) -> bool {
         self.residual.is_normal_with_one_scale()
     }
+}
+
+/// The conjugate posteriors of all targets at an inverse temperature.
+fn closed_forms(
+    x: &Matrix,
+    residual: &Residual,
+    (rho, variance): (f64, InverseGamma),
+    inverse_temperature: f64,
+) -> Result<Vec<ClosedForm>, NotPositiveDefinite> {
+    let targets = residual.targets.chunks_exact(x.rows());
+    targets.map(|y| ClosedForm::new(x, y, rho, variance, inverse_temperature)).collect()
 }
 
 impl Posterior for LinearPosterior {
@@ -283,10 +304,9 @@ impl Posterior for LinearPosterior {
                     ]);
                 }
                 if let Some(Conjugate { rho, variance, .. }) = regression.conjugate {
-                    let targets = &regression.residual.targets;
-                    let closed_form =
-                        ClosedForm::new(&self.x, targets, rho, variance, inverse_temperature);
-                    return Sweep::new(vec![Box::new(ConjugateUpdate { closed_form })]);
+                    let (residual, prior) = (&regression.residual, (rho, variance));
+                    let exact = closed_forms(&self.x, residual, prior, inverse_temperature);
+                    return Sweep::new(vec![Box::new(ConjugateUpdate::new(exact, coefficients))]);
                 }
                 let (x, beta) = (&self.x, inverse_temperature);
                 if let Some(selection) = &coefficients.selection {

@@ -6,21 +6,16 @@ use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::ordered::{CUT_POINTS, terms};
 use super::posterior::{Likelihood, LinearPosterior};
-use crate::draws::Role;
 use crate::model::Posterior;
 use crate::model::outcome::Outcomes;
-use crate::model::residual::Residual;
-use crate::model::spec::ResidualFamily;
+use crate::model::residual::ResidualPlaces;
 use crate::predict::{Family, Predictor, split_offsets};
 
 /// f = intercept + Σ weight × column at new rows: about f the residual of the draw, or f as the
 /// log odds of the second class or the softmax outputs of all.
 pub(super) struct LinearPredictor<'p> {
     posterior: &'p LinearPosterior,
-    /// Where scales, common scale and degrees of freedom of residuals are in a draw.
-    scales: Range<usize>,
-    above: Option<usize>,
-    dof: Option<usize>,
+    places: ResidualPlaces,
     /// Where the cut points of ordered classes are.
     cuts: Range<usize>,
     /// Where σ of counts or durations is.
@@ -37,13 +32,10 @@ pub(super) struct LinearPredictor<'p> {
 impl<'p> LinearPredictor<'p> {
     pub(super) fn new(posterior: &'p LinearPosterior) -> Self {
         let layout = posterior.layout();
-        let scales = layout.range_of(Role::ResidualScale);
         let (columns, outputs) = (posterior.user.columns(), posterior.user.outputs());
         LinearPredictor {
             posterior,
-            scales,
-            above: layout.place_of(Role::ResidualScaleAbove),
-            dof: layout.place_of(Role::ResidualDof),
+            places: ResidualPlaces::new(layout),
             cuts: layout.variable(CUT_POINTS).map_or(0..0, |variable| variable.range()),
             sigma: match &posterior.likelihood {
                 Likelihood::Outcomes(outcomes) => outcomes.place(layout),
@@ -83,28 +75,6 @@ impl<'p> LinearPredictor<'p> {
         }
     }
 
-    /// Location, scale and perhaps degrees of freedom of every row.
-    fn real(&self, residual: &Residual, draw: &[f64], inputs: &Matrix, parameters: &mut [f64]) {
-        let width = self.family().width();
-        let dof = self.dof.map_or_else(|| residual.dof.value(&[]), |slot| draw[slot]);
-        for (row, place) in parameters.chunks_exact_mut(width).enumerate() {
-            let (scale, group_dof) = match &residual.by {
-                None => (draw[self.scales.start], f64::INFINITY),
-                Some(by) => match (by.group(|k| inputs[(row, k)]), self.above) {
-                    (Some(group), _) => (draw[self.scales.start + group], f64::INFINITY),
-                    // Values that no training row had: the scale is not known, its prior is.
-                    (None, above) => (above.map_or(f64::NAN, |at| draw[at]), residual.group_dof()),
-                },
-            };
-            place[0] = self.outputs[(row, 0)];
-            place[1] = scale;
-            if let Some(slot) = place.get_mut(2) {
-                let normal = residual.family == ResidualFamily::Normal;
-                *slot = if normal { group_dof } else { dof };
-            }
-        }
-    }
-
     /// What every row follows for an exposure of one.
     fn outcomes(&self, outcomes: &Outcomes, draw: &[f64], parameters: &mut [f64]) {
         let sigma = self.sigma.map(|slot| draw[slot]);
@@ -136,18 +106,9 @@ impl<'p> LinearPredictor<'p> {
 }
 
 impl Predictor for LinearPredictor<'_> {
-    /// Normal residuals with separate scales count as Student's t: the scale of a group that no
-    /// training row belongs to has its prior, and normal values of unknown inverse gamma
-    /// variance are Student's t. (Of t and Laplace residuals such a row has the common scale.)
     fn family(&self) -> Family {
         match &self.posterior.likelihood {
-            Likelihood::Real(regression) => match &regression.residual {
-                Residual { family: ResidualFamily::Normal, by: None, .. } => {
-                    Family::Normal { outputs: 1 }
-                }
-                Residual { family: ResidualFamily::Laplace, .. } => Family::Laplace { outputs: 1 },
-                _ => Family::StudentT { outputs: 1 },
-            },
+            Likelihood::Real(regression) => regression.residual.predictive_family(),
             Likelihood::Logistic(_) => Family::Bernoulli,
             Likelihood::Softmax { classes, .. } => Family::Categorical { classes: *classes },
             Likelihood::Outcomes(outcomes) => outcomes.family(),
@@ -170,7 +131,9 @@ impl Predictor for LinearPredictor<'_> {
                 }
             }
             Likelihood::Real(regression) => {
-                self.real(&regression.residual, draw, inputs, parameters);
+                let location = |row: usize, output: usize| self.outputs[(row, output)];
+                let input = |row: usize, k: usize| inputs[(row, k)];
+                self.places.write(&regression.residual, draw, location, input, parameters);
             }
             Likelihood::Ordered(_) => self.ordered(draw, parameters),
             _ => self.by_row(parameters),

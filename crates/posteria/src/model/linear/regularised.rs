@@ -14,7 +14,8 @@ impl LinearPosterior {
     ///
     /// # Errors
     /// [`ModelError::NotAvailable`] for the conjugate prior, whose posterior is known exactly, for
-    /// residuals that are not normal with one scale, and for more than two classes.
+    /// residuals that are not normal with one scale, for several targets, and for more than two
+    /// classes.
     pub fn regularised(&self) -> Result<LinearWeights<'_>, ModelError> {
         let refuse = |what: &str| Err(ModelError::NotAvailable { what: what.into() });
         let noise = match &self.likelihood {
@@ -22,6 +23,12 @@ impl LinearPosterior {
                 return refuse(
                     "family = \"conjugate\" with inference = \"laplace\" or \"map\" (its posterior \
                      is exact with inference = \"mcmc\")",
+                );
+            }
+            Likelihood::Real(regression) if regression.residual.outputs > 1 => {
+                return refuse(
+                    "inference = \"laplace\" or \"map\" for several targets of a linear model \
+                     (kind = \"mlp\" with hidden = 0 is one that has it)",
                 );
             }
             Likelihood::Real(regression) if regression.is_homogeneous() => {
@@ -130,7 +137,7 @@ impl Regularised for LinearWeights<'_> {
     fn units(&self) -> Vec<f64> {
         match self.noise.is_empty() {
             true => Vec::new(),
-            false => vec![self.posterior.user.target.scale],
+            false => vec![self.posterior.user.targets[0].scale],
         }
     }
 }

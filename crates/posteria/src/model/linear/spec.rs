@@ -170,10 +170,12 @@ impl Linear {
         }
         if !task.is_of_classes() {
             let residual = spec.residual.get_or_insert_default();
-            // With one target there is nothing to share.
             let sharing = residual.sharing;
             self.residual.complete(residual);
-            residual.sharing = sharing;
+            if spec.data.target.len() < 2 {
+                // With one target there is nothing to share.
+                residual.sharing = sharing;
+            }
         }
         // A task that only the targets told must pass the same checks as one that was written.
         Linear::new(spec).map(|_| ())

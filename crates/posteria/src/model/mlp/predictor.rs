@@ -1,16 +1,13 @@
 //! Evaluate draws of a network at new rows.
 
-use std::ops::Range;
-
-use posteria_linalg::{Cholesky, Matrix};
+use posteria_linalg::Matrix;
 
 use super::linear_outputs::LinearOutputs;
 use super::network::{Network, Rows};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
-use crate::draws::{Layout, Role};
-use crate::model::residual::{Noise, Residual};
-use crate::model::spec::ResidualFamily;
+use crate::draws::Layout;
+use crate::model::residual::ResidualPlaces;
 use crate::predict::{Family, Predictor, split_offsets};
 
 /// Evaluates draws of a network at new rows.
@@ -18,11 +15,7 @@ pub(super) struct MlpPredictor<'p> {
     posterior: &'p MlpPosterior,
     /// The outputs, where they are taken as linear in the weights.
     linear: Option<LinearOutputs>,
-    /// Where scales, covariance, common scales and degrees of freedom are in a draw.
-    scales: Range<usize>,
-    above: Range<usize>,
-    covariance: Range<usize>,
-    dof: Option<usize>,
+    places: ResidualPlaces,
     /// Where σ of counts or durations is.
     sigma: Option<usize>,
     outputs: Vec<f64>,
@@ -33,10 +26,7 @@ impl<'p> MlpPredictor<'p> {
         MlpPredictor {
             posterior,
             linear: None,
-            scales: layout.range_of(Role::ResidualScale),
-            above: layout.range_of(Role::ResidualScaleAbove),
-            covariance: layout.range_of(Role::ResidualCovariance),
-            dof: layout.place_of(Role::ResidualDof),
+            places: ResidualPlaces::new(layout),
             sigma: match &posterior.observed {
                 Observed::Outcomes(outcomes) => outcomes.place(layout),
                 _ => None,
@@ -68,7 +58,14 @@ impl<'p> MlpPredictor<'p> {
         self.forward(draw, rows);
         let posterior = self.posterior;
         match &posterior.observed {
-            Observed::Real(residual) => self.real(residual, draw, rows, parameters),
+            Observed::Real(residual) => {
+                let (scaling, outputs) = (&posterior.target_scaling, &self.outputs);
+                let location = |row: usize, output: usize| {
+                    scaling[output].invert(outputs[output * rows.len() + row])
+                };
+                let input = |row: usize, k: usize| rows.double().value(row, k);
+                self.places.write(residual, draw, location, input, parameters);
+            }
             Observed::Outcomes(outcomes) => {
                 let sigma = self.sigma.map(|slot| draw[slot]);
                 let width = self.family().width();
@@ -80,74 +77,13 @@ impl<'p> MlpPredictor<'p> {
             _ => self.by_row(rows.len(), parameters),
         }
     }
-
-    fn real(&self, residual: &Residual, draw: &[f64], inputs: &Rows, parameters: &mut [f64]) {
-        let (rows, outputs) = (inputs.len(), residual.outputs);
-        let width = self.family().width();
-        let scaling = &self.posterior.target_scaling;
-        if let Noise::Covariance { .. } = residual.noise {
-            let values = &draw[self.covariance.clone()];
-            let matrix = Matrix::from_fn(outputs, outputs, |r, c| values[r * outputs + c]);
-            let factor = Cholesky::new(&matrix);
-            for (row, parameters) in parameters.chunks_mut(width).enumerate() {
-                for (output, slot) in parameters[..outputs].iter_mut().enumerate() {
-                    *slot = scaling[output].invert(self.outputs[output * rows + row]);
-                }
-                let mut next = outputs;
-                for r in 0..outputs {
-                    for c in 0..=r {
-                        // A draw that was kept had a covariance that could be factorised.
-                        parameters[next] =
-                            factor.as_ref().map_or(f64::NAN, |factor| factor.factor()[(r, c)]);
-                        next += 1;
-                    }
-                }
-            }
-            return;
-        }
-        let dof = match self.dof {
-            Some(slot) => draw[slot],
-            None => residual.dof.value(&[]),
-        };
-        let each = width / outputs;
-        let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
-        for (row, parameters) in parameters.chunks_mut(width).enumerate() {
-            let group = residual.by.as_ref().map(|by| by.group(|k| inputs.double().value(row, k)));
-            for (output, slot) in parameters.chunks_mut(each).enumerate() {
-                slot[0] = scaling[output].invert(self.outputs[output * rows + row]);
-                let (scale, group_dof) = match group {
-                    None => (draw[self.scales.start + output], f64::INFINITY),
-                    Some(Some(group)) => {
-                        (draw[self.scales.start + output * groups + group], f64::INFINITY)
-                    }
-                    // Values that no training row had: the scale is not known, its prior is.
-                    Some(None) => (draw[self.above.start + output], residual.group_dof()),
-                };
-                slot[1] = scale;
-                if each == 3 {
-                    slot[2] = match residual.family {
-                        ResidualFamily::Normal => group_dof,
-                        _ => dof,
-                    };
-                }
-            }
-        }
-    }
 }
 
 impl Predictor for MlpPredictor<'_> {
-    /// Normal residuals with separate scales count as Student's t: the scale of a group that no
-    /// training row belongs to has its prior, and normal values of unknown inverse gamma
-    /// variance are Student's t. (Of t and Laplace residuals such a row has the common scale.)
     fn family(&self) -> Family {
         let outputs = self.posterior.shape.outputs;
         match &self.posterior.observed {
-            Observed::Real(residual) => match (&residual.noise, residual.family) {
-                (Noise::Covariance { .. }, _) => Family::MultivariateNormal { outputs },
-                (_, ResidualFamily::Normal) if residual.by.is_none() => Family::Normal { outputs },
-                (_, ResidualFamily::Laplace) => Family::Laplace { outputs },
-                _ => Family::StudentT { outputs },
-            },
+            Observed::Real(residual) => residual.predictive_family(),
             Observed::Binary { .. } => Family::Bernoulli,
             Observed::Multiclass { .. } => Family::Categorical { classes: outputs },
             Observed::Outcomes(outcomes) => outcomes.family(),

@@ -160,12 +160,12 @@ impl ResidualConditional {
         levels.gibbs(state, |_, k| squares[k], 1.0, stream)
     }
 
-    /// Draws the scale of normal residuals that have but one, given the sum of their squares.
-    /// `false` if something was not finite and stays.
+    /// Draws the scales of normal residuals of which a target has but one, given the sum of the
+    /// squares of every target. `false` if something was not finite and stays.
     pub(in crate::model) fn draw_given_squares(
         &mut self,
         state: &mut [f64],
-        sum: f64,
+        sums: &[f64],
         stream: &mut Stream,
     ) -> bool {
         let Noise::Scales { levels, counts, .. } = &mut self.residual.noise else { return false };
@@ -174,9 +174,14 @@ impl ResidualConditional {
         }
         let beta = self.inverse_temperature;
         // At β = 0 the data do not count, even where they are infinitely far off.
-        let sum = if beta > 0.0 { beta * sum } else { 0.0 };
-        let squares = Squares { count: beta * counts[0], sum };
-        levels.gibbs(state, |_, _| squares, 1.0, stream)
+        for (k, (squares, count)) in self.squares.iter_mut().zip(counts.iter()).enumerate() {
+            // One scale of all targets, or one of each.
+            let sum = if counts.len() == 1 { sums.iter().sum() } else { sums[k] };
+            let sum = if beta > 0.0 { beta * sum } else { 0.0 };
+            *squares = Squares { count: beta * count, sum };
+        }
+        let squares = &self.squares;
+        levels.gibbs(state, |_, k| squares[k], 1.0, stream)
     }
 
     fn draw_covariance(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {

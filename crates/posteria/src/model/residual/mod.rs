@@ -11,6 +11,7 @@ mod by;
 mod conditional;
 mod dof;
 mod likelihood;
+mod predictive;
 mod prior;
 mod record;
 
@@ -20,6 +21,7 @@ pub(in crate::model) use by::By;
 pub(in crate::model) use conditional::ResidualConditional;
 pub(in crate::model) use dof::ResidualDof;
 pub(in crate::model) use likelihood::ResidualLikelihood;
+pub(in crate::model) use predictive::ResidualPlaces;
 pub use prior::RESIDUAL_DOFS;
 pub(in crate::model) use prior::ResidualPrior;
 

@@ -285,11 +285,6 @@ fn unusual_shapes_run_and_unusable_data_are_refused() {
     assert!(refuse(&data).contains("x0 is not finite in row 2"));
     let data = real(Matrix::zeros(2, 1), vec![0.0, f64::INFINITY]);
     assert!(refuse(&data).contains("y is not finite in row 1"));
-    let mut data = real(Matrix::zeros(2, 1), vec![0.0; 2]);
-    let names = vec!["y".into(), "z".into()];
-    data.targets = Targets::Real { names, values: Matrix::zeros(2, 2) };
-    data.target_scaling = vec![Standardization::IDENTITY; 2];
-    assert!(refuse(&data).contains("2 targets is not available"));
     let data = classes(Matrix::zeros(2, 1), vec![0, 1]);
     let regression = model("[model]\ntask = 'regression'");
     assert!(regression.condition(&data, nuts()).err().unwrap().to_string().contains("Binary"));

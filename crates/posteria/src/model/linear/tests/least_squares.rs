@@ -139,9 +139,9 @@ fn a_posterior_gives_the_estimate_in_the_users_unit() {
     let scaling = Standardization { centre: 3.0, scale: 7.0 };
     let mut data = real(x, y.iter().map(|y| scaling.apply(*y)).collect());
     data.target_scaling = vec![scaling];
-    let fit = conditioned("", &data).least_squares(0.0).unwrap().unwrap();
+    let fit = conditioned("", &data).least_squares(0, 0.0).unwrap().unwrap();
     assert!((fit.criteria().unwrap().aic - plain.criteria().unwrap().aic).abs() < 1e-8);
     assert!((fit.intercept().unwrap() - plain.intercept().unwrap()).abs() < 1e-8);
     let data = classes(Matrix::zeros(2, 1), vec![0, 1]);
-    assert!(conditioned("", &data).least_squares(0.0).is_none());
+    assert!(conditioned("", &data).least_squares(0, 0.0).is_none());
 }

@@ -12,6 +12,7 @@ mod prediction;
 mod prior;
 mod quadrature;
 mod residuals;
+mod several_targets;
 mod softmax;
 
 use std::sync::Arc;

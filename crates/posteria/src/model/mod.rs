@@ -3,6 +3,7 @@
 pub mod accelerator;
 mod builders;
 mod capabilities;
+mod complete;
 mod custom;
 mod error;
 mod findings;

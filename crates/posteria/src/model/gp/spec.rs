@@ -96,10 +96,11 @@ impl GaussianProcess {
             let what = format!("kind = \"{}\"", spec.model.kind.name());
             return Err(SpecError::NotAvailable { what });
         }
-        refuse_foreign_keys(spec)?;
-        if let Some(name) = spec.prior.keys().find(|name| !PRIORS.contains(&name.as_str())) {
-            let (section, name) = ("prior", name.clone());
-            return Err(SpecError::UnknownSection { section, name, known: &PRIORS });
+        spec.refuse_other_kinds()?;
+        spec.refuse_other_groups(&PRIORS)?;
+        if spec.sampling.log_lik_limit.is_some() {
+            let with = "kind = \"gp\", whose log likelihoods are always kept";
+            return conflict("sampling", "log_lik_limit", with);
         }
         if spec.task() == Some(Task::Ordinal) {
             return Err(SpecError::NotAvailable { what: ORDINAL.replace("KIND", "gp") });
@@ -234,6 +235,9 @@ impl Moves {
             let must_be = "between 1 and 100000";
             return Err(SpecError::out_of_range(section, key, steps as f64, must_be));
         }
+        if sampling.temperatures.is_some_and(|count| count != 1) {
+            return conflict("sampling", "temperatures", "kind = \"gp\"");
+        }
         let start = sampling.start.unwrap_or(StartChoice::Dispersed);
         if start == StartChoice::EarlyStopping {
             return conflict("sampling", "start = \"early-stopping\"", "kind = \"gp\"");
@@ -267,32 +271,6 @@ impl Moves {
             start,
             latents: sampling.latents.unwrap_or_default(),
         })
-    }
-}
-
-/// Refuses keys that only other models have.
-fn refuse_foreign_keys(spec: &Spec) -> Result<(), SpecError> {
-    let (model, sampling) = (&spec.model, &spec.sampling);
-    let with = "kind = \"gp\"";
-    let of_models = [
-        ("hidden", model.hidden.is_some()),
-        ("direct", model.direct.is_some()),
-        ("intercept", model.intercept.is_some()),
-        ("basis", model.basis.is_some()),
-    ];
-    if let Some((key, _)) = of_models.into_iter().find(|(_, given)| *given) {
-        return conflict("model", key, with);
-    }
-    let of_networks = [
-        ("inverse_temperature", sampling.inverse_temperature.is_some()),
-        ("window", sampling.window.is_some()),
-        ("persistence", sampling.persistence.is_some()),
-        ("temperatures", sampling.temperatures.is_some_and(|count| count != 1)),
-        ("staged", sampling.staged.is_some()),
-    ];
-    match of_networks.into_iter().find(|(_, given)| *given) {
-        Some((key, _)) => conflict("sampling", key, with),
-        None => Ok(()),
     }
 }
 

@@ -64,30 +64,11 @@ impl Linear {
         if spec.model.kind != ModelKind::Linear {
             return not_available(&format!("kind = \"{}\"", spec.model.kind.name()));
         }
-        if spec.model.hidden.is_some() || spec.model.direct.is_some() {
-            return conflict("model", "hidden", "kind = \"linear\"");
-        }
-        let sampling = &spec.sampling;
-        let of_networks = [
-            ("kernel", sampling.kernel.is_some()),
-            ("leapfrog_steps", sampling.leapfrog_steps.is_some()),
-            ("window", sampling.window.is_some()),
-            ("persistence", sampling.persistence.is_some()),
-            ("temperatures", sampling.temperatures.is_some()),
-            ("start", sampling.start.is_some()),
-        ];
-        if let Some((key, _)) = of_networks.into_iter().find(|(_, given)| *given) {
-            return conflict("sampling", key, "kind = \"linear\"");
-        }
-        spec.refuse_process_keys()?;
+        spec.refuse_other_kinds()?;
         if let Some(basis) = &spec.model.basis {
             basis.check()?;
         }
-        const KNOWN: [&str; 2] = ["weights", "intercept"];
-        if let Some(name) = spec.prior.keys().find(|name| !KNOWN.contains(&name.as_str())) {
-            let (section, name) = ("prior", name.clone());
-            return Err(SpecError::UnknownSection { section, name, known: &KNOWN });
-        }
+        spec.refuse_other_groups(&["weights", "intercept"])?;
         let usual = |group: &str| spec.usual_prior(group);
         let weights = weight_prior(spec.prior.get("weights"), &usual("weights"))?;
         let is_ordinal = spec.task() == Some(Task::Ordinal);
@@ -223,31 +204,6 @@ fn write_scale(prior: &mut PriorSpec, scale: ScalePrior) {
     }
 }
 
-/// Refuses keys of a weight group other than `allowed`.
-fn only(
-    section: &str,
-    prior: &PriorSpec,
-    allowed: &[&str],
-    with: &'static str,
-) -> Result<(), SpecError> {
-    let given = [
-        ("sharing", prior.sharing.is_some()),
-        ("fixed", prior.fixed.is_some()),
-        ("scale", prior.scale.is_some()),
-        ("dof", prior.dof.is_some()),
-        ("log_sd", prior.log_sd.is_some()),
-        ("width_scaled", prior.width_scaled.is_some()),
-        ("weight_dof", prior.weight_dof.is_some()),
-        ("rho", prior.rho.is_some()),
-        ("shape", prior.shape.is_some()),
-        ("rate_scale", prior.rate_scale.is_some()),
-    ];
-    match given.into_iter().find(|(key, given)| *given && !allowed.contains(key)) {
-        Some((key, _)) => conflict(section, key, with),
-        None => Ok(()),
-    }
-}
-
 fn weight_prior(given: Option<&PriorSpec>, usual: &PriorSpec) -> Result<WeightPrior, SpecError> {
     let prior = given.unwrap_or(usual);
     let sharing = prior.sharing.unwrap_or(Sharing::Common);
@@ -265,7 +221,7 @@ fn weight_prior(given: Option<&PriorSpec>, usual: &PriorSpec) -> Result<WeightPr
         }
         PriorFamily::Independent => {
             let with = "family = \"independent\"";
-            only(WEIGHTS, prior, &["sharing", "shape", "rate_scale"], with)?;
+            prior.only(WEIGHTS, &["family", "sharing", "shape", "rate_scale"], with)?;
             let shape = needed("shape", prior.shape, with)?;
             let scale = needed("rate_scale", prior.rate_scale, with)?;
             let scale = gamma(WEIGHTS, "rate_scale", shape, scale)?;
@@ -273,7 +229,7 @@ fn weight_prior(given: Option<&PriorSpec>, usual: &PriorSpec) -> Result<WeightPr
         }
         PriorFamily::Conjugate => {
             let with = "family = \"conjugate\"";
-            only(WEIGHTS, prior, &["rho"], with)?;
+            prior.only(WEIGHTS, &["family", "rho"], with)?;
             Ok(WeightPrior::Conjugate { rho: needed("rho", prior.rho, with)? })
         }
         _ => {
@@ -302,11 +258,11 @@ fn normal_scale(
     usual: &PriorSpec,
     also: &[&str],
 ) -> Result<ScalePrior, SpecError> {
-    let sampled = [&["scale", "dof", "log_sd", "fixed"], also].concat();
-    only(section, prior, &sampled, "family = \"normal\"")?;
+    let sampled = [&["family", "scale", "dof", "log_sd", "fixed"], also].concat();
+    prior.only(section, &sampled, "family = \"normal\"")?;
     let silent = prior.scale.is_none() && prior.dof.is_none() && prior.log_sd.is_none();
     if let Some(fixed) = prior.fixed.or(usual.fixed.filter(|_| silent)) {
-        only(section, prior, &["fixed"], "fixed")?;
+        prior.only(section, &["family", "fixed"], "fixed")?;
         return positive(section, "fixed", fixed).map(ScalePrior::Fixed);
     }
     let scale = positive(section, "scale", prior.scale.or(usual.scale).unwrap_or(1.0))?;

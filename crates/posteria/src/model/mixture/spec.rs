@@ -17,7 +17,7 @@ const SCALE: f64 = 0.3;
 /// Degrees of freedom of its variance.
 const DOF: f64 = 3.0;
 
-const NAMES: [&str; 3] = ["mixing", "means", "covariance"];
+const GROUPS: [&str; 3] = ["mixing", "means", "covariance"];
 const WITH: &str = "kind = \"mixture\"";
 
 /// A mixture of normal distributions whose specification has passed its checks.
@@ -54,8 +54,8 @@ impl Mixture {
             let what = format!("kind = \"{}\" as a mixture", spec.model.kind.name());
             return Err(SpecError::NotAvailable { what });
         }
-        spec.refuse_supervised_keys("kind = \"mixture\", which has no targets")?;
-        spec.refuse_other_priors(&NAMES, &[&["shape"], &["rho"], &["scale", "dof"]], WITH)?;
+        spec.refuse_other_kinds()?;
+        spec.refuse_other_keys(&GROUPS, &[&["shape"], &["rho"], &["scale", "dof"]], WITH)?;
         let components = spec.model.components.unwrap_or(COMPONENTS);
         if components == 0 || components > MOST_COMPONENTS {
             let must_be = "at least 1 and at most 1000";

@@ -97,20 +97,11 @@ impl Mlp {
         if spec.model.kind != ModelKind::Mlp {
             return not_available(format!("kind = \"{}\"", spec.model.kind.name()));
         }
-        spec.refuse_process_keys()?;
-        if spec.model.basis.is_some() {
-            return conflict("model", "basis", "kind = \"mlp\"");
-        }
+        spec.refuse_other_kinds()?;
         if spec.task() == Some(Task::Ordinal) {
             return not_available(ORDINAL.replace("KIND", "mlp"));
         }
-        if spec.model.intercept.is_some() {
-            return conflict("model", "intercept", "kind = \"mlp\", whose outputs have a bias");
-        }
-        if let Some(name) = spec.prior.keys().find(|name| !GROUPS.contains(&name.as_str())) {
-            let (section, name) = ("prior", name.clone());
-            return Err(SpecError::UnknownSection { section, name, known: &GROUPS });
-        }
+        spec.refuse_other_groups(&GROUPS)?;
         let hidden = spec.model.hidden.unwrap_or(defaults::HIDDEN);
         if hidden > defaults::MOST_HIDDEN {
             let value = hidden as f64;
@@ -200,15 +191,6 @@ fn group_prior(
 ) -> Result<GroupPrior, SpecError> {
     let section = format!("prior.{}", GROUPS[index]);
     let prior = given.unwrap_or(default);
-    for (key, given) in [
-        ("rho", prior.rho.is_some()),
-        ("shape", prior.shape.is_some()),
-        ("rate_scale", prior.rate_scale.is_some()),
-    ] {
-        if given {
-            return conflict(&section, key, "kind = \"mlp\"");
-        }
-    }
     let continuous = |key| conflict(&section, key, "a density of ν, which only residuals have");
     let family = match prior.family.unwrap_or(PriorFamily::Normal) {
         PriorFamily::Normal => WeightFamily::Normal,
@@ -233,17 +215,8 @@ fn group_prior(
         return conflict(&section, "sharing = \"per-input\"", "weights that come from no input");
     }
     if let Some(fixed) = prior.fixed {
-        let others = [
-            ("scale", prior.scale.is_some()),
-            ("dof", prior.dof.is_some()),
-            ("top_dof", prior.top_dof.is_some()),
-            ("log_sd", prior.log_sd.is_some()),
-            ("top_log_sd", prior.top_log_sd.is_some()),
-            ("width_scaled", prior.width_scaled.is_some()),
-        ];
-        if let Some((key, _)) = others.into_iter().find(|(_, given)| *given) {
-            return conflict(&section, key, "fixed");
-        }
+        let alone = ["family", "sharing", "weight_dof", "fixed"];
+        prior.only(&section, &alone, "fixed")?;
         let scale = GroupScale::Fixed(positive(&section, "fixed", fixed)?);
         return Ok(GroupPrior { family, sharing: Sharing::Common, scale });
     }

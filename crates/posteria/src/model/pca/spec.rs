@@ -13,7 +13,7 @@ const DOF: f64 = 0.002;
 /// Most components that may be asked for.
 const MOST_COMPONENTS: usize = 10_000;
 
-const NAMES: [&str; 3] = ["loadings", "mean", "noise"];
+const GROUPS: [&str; 3] = ["loadings", "mean", "noise"];
 const WITH: &str = "kind = \"pca\"";
 
 /// Principal components whose specification has passed its checks.
@@ -45,12 +45,8 @@ impl Pca {
             let what = format!("kind = \"{}\" as principal components", spec.model.kind.name());
             return Err(SpecError::NotAvailable { what });
         }
-        spec.refuse_supervised_keys("kind = \"pca\", which has no targets")?;
-        spec.refuse_other_priors(
-            &NAMES,
-            &[&["scale", "dof"], &["fixed"], &["scale", "dof"]],
-            WITH,
-        )?;
+        spec.refuse_other_kinds()?;
+        spec.refuse_other_keys(&GROUPS, &[&["scale", "dof"], &["fixed"], &["scale", "dof"]], WITH)?;
         if let Some(components) = spec.model.components
             && (components == 0 || components > MOST_COMPONENTS)
         {

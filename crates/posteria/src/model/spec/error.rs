@@ -1,5 +1,8 @@
 //! Say what is wrong with a specification, where, and what to do.
 
+use super::ModelKind;
+use super::kinds::other_kind;
+
 /// What is wrong with a specification.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -70,6 +73,21 @@ pub enum SpecError {
         key: &'static str,
         /// What it does not go together with.
         with: &'static str,
+    },
+    /// A key that only other kinds of model have.
+    #[error(
+        "{key} in [{section}] does not go together with {}; leave one of them out",
+        other_kind(*kind, kinds)
+    )]
+    OtherKind {
+        /// Section of the key.
+        section: String,
+        /// The key.
+        key: &'static str,
+        /// Kind of the model.
+        kind: ModelKind,
+        /// The kinds that have it.
+        kinds: &'static [ModelKind],
     },
     /// A key that is needed.
     #[error("[{section}] needs {key} with {with}")]

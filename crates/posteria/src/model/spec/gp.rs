@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::checks::conflict;
-use super::{Spec, SpecError};
-
 /// `mean`: the mean function of a Gaussian process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -104,37 +101,5 @@ impl Values {
             Values::One(value) => std::slice::from_ref(value),
             Values::Each(values) => values,
         }
-    }
-}
-
-impl Spec {
-    /// Refuses what only Gaussian processes have.
-    pub(in crate::model) fn refuse_process_keys(&self) -> Result<(), SpecError> {
-        let with = "a model other than kind = \"gp\"";
-        let model = &self.model;
-        let of_model = [
-            ("covariance", model.covariance.is_some()),
-            ("mean", model.mean.is_some()),
-            ("jitter", model.jitter.is_some()),
-            ("link", model.link.is_some()),
-            ("processes", model.processes.is_some()),
-            ("neighbours", model.neighbours.is_some()),
-        ];
-        if let Some((key, _)) = of_model.into_iter().find(|(_, given)| *given) {
-            return conflict("model", key, with);
-        }
-        for (name, prior) in &self.prior {
-            let of_prior = [("lower", prior.lower.is_some()), ("upper", prior.upper.is_some())];
-            if let Some((key, _)) = of_prior.into_iter().find(|(_, given)| *given) {
-                return conflict(&format!("prior.{name}"), key, with);
-            }
-        }
-        if self.hyperparameters.is_some() {
-            return conflict("hyperparameters", "any key", with);
-        }
-        if self.sampling.latents.is_some() {
-            return conflict("sampling", "latents", with);
-        }
-        Ok(())
     }
 }

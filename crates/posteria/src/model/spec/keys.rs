@@ -1,7 +1,7 @@
 //! List the keys of a specification file, from the structs that read it.
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde::forward_to_deserialize_any;
+use serde::{Serialize, forward_to_deserialize_any};
 
 use super::{
     DataSpec, HyperparametersSpec, ModelSpec, PriorSpec, ResidualSpec, SamplingSpec, SelectionSpec,
@@ -30,6 +30,12 @@ impl Spec {
             ("sampling", keys_of::<SamplingSpec>()),
         ]
     }
+}
+
+/// The keys of a section that are given: what is absent is not written.
+pub(super) fn given_keys<'de, T: Serialize + Deserialize<'de>>(section: &T) -> Vec<&'static str> {
+    let written = serde_json::to_value(section).unwrap_or_default();
+    keys_of::<T>().iter().copied().filter(|key| written.get(key).is_some()).collect()
 }
 
 /// The fields that a struct is read from.

@@ -1,7 +1,7 @@
 //! Describe a fit as data: what is in a specification file, with its defaults.
 //!
 //! A [`Spec`] is unchecked: every key may be absent and any number may stand anywhere. A model
-//! checks it ([`Linear::new`](super::linear::Linear::new)), and [`Spec::complete`] fills in
+//! checks it ([`Spec::check`]), and [`Spec::complete`] fills in
 //! what was left out, so that a saved specification repeats the fit whatever later defaults are.
 
 mod basis;
@@ -15,12 +15,12 @@ mod file;
 mod gp;
 mod inference;
 mod keys;
+mod kinds;
 mod moves;
 mod priors;
 mod residual;
 mod sampling;
 pub(super) mod selection;
-mod unsupervised;
 
 use std::collections::BTreeMap;
 
@@ -40,11 +40,6 @@ pub use residual::{ResidualFamily, ResidualSharing};
 pub use sampling::SamplingSpec;
 pub use selection::{InclusionPriorSpec, SchemeChoice, SelectionSpec};
 
-use super::gp::GaussianProcess;
-use super::linear::Linear;
-use super::mixture::Mixture;
-use super::mlp::Mlp;
-use super::pca::Pca;
 use crate::data::Task;
 
 /// A complete description of a fit; the content of a specification file.
@@ -99,55 +94,19 @@ impl Spec {
         self.model.task.or(said)
     }
 
+    /// Checks what no model need be asked.
+    pub(super) fn check_sections(&self) -> Result<(), SpecError> {
+        self.sampling.plan()?;
+        self.check_inference()?;
+        self.refuse_other_kinds()?;
+        self.check_selection()
+    }
+
     /// The same for targets of this task.
     pub(super) fn of_task(&self, task: Task) -> Spec {
         let mut spec = self.clone();
         spec.model.task = Some(task);
         spec
-    }
-
-    /// Checks everything that does not depend on the data.
-    ///
-    /// # Errors
-    /// [`SpecError`] if the specification is not valid for any data.
-    pub fn check(&self) -> Result<(), SpecError> {
-        self.sampling.plan()?;
-        self.check_inference()?;
-        self.refuse_components()?;
-        self.check_selection()?;
-        match self.model.kind {
-            ModelKind::Linear => Linear::new(self).map(|_| ()),
-            ModelKind::Mlp => Mlp::new(self).map(|_| ()),
-            ModelKind::Gp => GaussianProcess::new(self).map(|_| ()),
-            ModelKind::Mixture => Mixture::new(self).map(|_| ()),
-            ModelKind::Pca => Pca::new(self).map(|_| ()),
-        }
-    }
-
-    /// Fills in every key that was left out and applies to a fit of this `task`, so that the
-    /// specification says everything the fit depends on.
-    ///
-    /// # Errors
-    /// [`SpecError`] if the specification is not valid.
-    pub fn complete(&mut self, task: Task) -> Result<(), SpecError> {
-        self.sampling.plan()?;
-        self.check_inference()?;
-        self.refuse_components()?;
-        self.check_selection()?;
-        self.complete_selection();
-        match self.model.kind {
-            ModelKind::Linear => {
-                self.sampling.refuse_network_keys()?;
-                Linear::new(self)?.complete(self, task)
-            }
-            ModelKind::Mlp => Mlp::new(self)?.complete(self, task),
-            ModelKind::Gp => {
-                self.sampling.refuse_limit()?;
-                GaussianProcess::new(self)?.complete(self, task)
-            }
-            ModelKind::Mixture => Mixture::new(self)?.complete(self),
-            ModelKind::Pca => Pca::new(self)?.complete(self),
-        }
     }
 }
 

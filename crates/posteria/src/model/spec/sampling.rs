@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::keys::given_keys;
 use super::{
     DeviceChoice, InferenceChoice, KernelChoice, LatentsChoice, ModelKind, SpecError, StartChoice,
     TimeBudget,
@@ -11,6 +12,22 @@ use crate::sample::{Adapt, Plan, Stage};
 
 /// Updates of a network that a staged start holds still.
 const STILL: [&str; 3] = ["scales", "scale moves", "residual"];
+
+/// Keys that say how chains move and when they end.
+const OF_CHAINS: [&str; 12] = [
+    "settle",
+    "ess",
+    "time",
+    "kernel",
+    "leapfrog_steps",
+    "window",
+    "persistence",
+    "temperatures",
+    "start",
+    "staged",
+    "latents",
+    "inverse_temperature",
+];
 
 /// `[sampling]`: how much to sample, how, and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -251,36 +268,24 @@ impl SamplingSpec {
 
     /// Members are trained one by one and approximations drawn from at once: there is nothing to
     /// warm up, thin or move.
-    fn refuse_chains(&self) -> Result<(), SpecError> {
-        let inference = self.inference();
-        let one = inference == InferenceChoice::Committee;
-        let asked = [
-            ("chains", one && self.chains != 1),
-            ("only_chain", one && self.only_chain.is_some()),
-            ("warmup", self.warmup != 0),
-            ("settle", self.settle.is_some()),
-            ("ess", self.ess.is_some()),
-            ("time", self.time.is_some()),
-            ("thin", self.thin != 1),
-            ("kernel", self.kernel.is_some()),
-            ("leapfrog_steps", self.leapfrog_steps.is_some()),
-            ("window", self.window.is_some()),
-            ("persistence", self.persistence.is_some()),
-            ("temperatures", self.temperatures.is_some()),
-            ("start", self.start.is_some()),
-            ("staged", self.staged.is_some()),
-            ("latents", self.latents.is_some()),
-            ("inverse_temperature", self.inverse_temperature.is_some()),
-        ];
-        let with = match inference {
-            InferenceChoice::Committee => {
-                "inference = \"committee\", which has members in place of chains"
-            }
-            _ => "an inference whose draws are independent, in place of chains",
+    pub(super) fn refuse_chains(&self) -> Result<(), SpecError> {
+        let committee = self.inference() == InferenceChoice::Committee;
+        let with = if committee {
+            "inference = \"committee\", which has members in place of chains"
+        } else {
+            "an inference whose draws are independent, in place of chains"
         };
-        match asked.into_iter().find(|(_, asked)| *asked) {
+        let numbers = [
+            ("chains", committee && self.chains != 1),
+            ("only_chain", committee && self.only_chain.is_some()),
+            ("warmup", self.warmup != 0),
+            ("thin", self.thin != 1),
+        ];
+        let asked = numbers.into_iter().find(|(_, asked)| *asked).map(|(key, _)| key);
+        let moves = || given_keys(self).into_iter().find(|key| OF_CHAINS.contains(key));
+        match asked.or_else(moves) {
             None => Ok(()),
-            Some((key, _)) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),
+            Some(key) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),
         }
     }
 
@@ -295,24 +300,6 @@ impl SamplingSpec {
             return Err(SpecError::Conflict { section: section.into(), key, with });
         }
         Ok(())
-    }
-
-    /// Refuses what only networks have.
-    pub(super) fn refuse_network_keys(&self) -> Result<(), SpecError> {
-        if self.staged.is_none() {
-            return Ok(());
-        }
-        let (key, with) = ("staged", "a model other than kind = \"mlp\"");
-        Err(SpecError::Conflict { section: "sampling".into(), key, with })
-    }
-
-    /// Refuses what Gaussian processes have not.
-    pub(super) fn refuse_limit(&self) -> Result<(), SpecError> {
-        if self.log_lik_limit.is_none() {
-            return Ok(());
-        }
-        let (key, with) = ("log_lik_limit", "kind = \"gp\", whose log likelihoods are always kept");
-        Err(SpecError::Conflict { section: "sampling".into(), key, with })
     }
 
     /// The seed.

@@ -183,13 +183,6 @@ impl Spec {
     /// Checks `[selection]` beside the other sections.
     pub(super) fn check_selection(&self) -> Result<(), SpecError> {
         let Some(selection) = &self.selection else { return Ok(()) };
-        match self.model.kind {
-            ModelKind::Mixture => {
-                return conflict(SECTION, "the section", "kind = \"mixture\" in [model]");
-            }
-            ModelKind::Pca => return conflict(SECTION, "the section", "kind = \"pca\" in [model]"),
-            ModelKind::Linear | ModelKind::Mlp | ModelKind::Gp => {}
-        }
         if self.sampling.inference() != InferenceChoice::Mcmc {
             return conflict(SECTION, "the section", "inference other than \"mcmc\"");
         }
@@ -197,7 +190,7 @@ impl Spec {
     }
 
     /// Writes the defaults of `[selection]`, if it is there.
-    pub(super) fn complete_selection(&mut self) {
+    pub(in crate::model) fn complete_selection(&mut self) {
         if let Some(selection) = &mut self.selection {
             selection.complete(self.model.kind);
         }

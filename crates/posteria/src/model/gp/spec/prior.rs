@@ -232,26 +232,20 @@ fn refuse_keys(
     (kind, family): (Kind, PriorFamily),
     prior: &PriorSpec,
 ) -> Result<(), SpecError> {
-    let of_inputs = kind == Kind::Relevance && family == PriorFamily::LogNormal;
-    let inverse_gamma = family == PriorFamily::InverseGamma;
-    let given = [
-        ("scale", prior.scale.is_some(), family != PriorFamily::LogUniform),
-        ("dof", prior.dof.is_some(), inverse_gamma || family == PriorFamily::HalfStudentT),
-        ("top_dof", prior.top_dof.is_some(), inverse_gamma),
-        ("shape", prior.shape.is_some(), family == PriorFamily::Gamma),
-        ("log_sd", prior.log_sd.is_some(), family == PriorFamily::LogNormal),
-        ("lower", prior.lower.is_some(), family == PriorFamily::LogUniform),
-        ("upper", prior.upper.is_some(), family == PriorFamily::LogUniform),
-        ("top_log_sd", prior.top_log_sd.is_some(), of_inputs),
-        ("width_scaled", prior.width_scaled.is_some(), of_inputs),
-        ("weight_dof", prior.weight_dof.is_some(), false),
-        ("rho", prior.rho.is_some(), false),
-        ("rate_scale", prior.rate_scale.is_some(), false),
-    ];
-    match given.into_iter().find(|(_, given, belongs)| *given && !belongs) {
-        Some((key, ..)) => conflict(section, key, "this family of priors"),
-        None => Ok(()),
-    }
+    let of_family: &[&str] = match family {
+        PriorFamily::InverseGamma => &["scale", "dof", "top_dof"],
+        PriorFamily::HalfStudentT => &["scale", "dof"],
+        PriorFamily::LogNormal if kind == Kind::Relevance => {
+            &["scale", "log_sd", "top_log_sd", "width_scaled"]
+        }
+        PriorFamily::LogNormal => &["scale", "log_sd"],
+        PriorFamily::Gamma => &["scale", "shape"],
+        PriorFamily::LogUniform => &["lower", "upper"],
+        // Refused by its name.
+        _ => &["scale"],
+    };
+    let allowed = [&["family", "sharing"], of_family].concat();
+    prior.only(section, &allowed, "this family of priors")
 }
 
 /// The prior with every key; `given` keeps its own words for degrees of freedom.

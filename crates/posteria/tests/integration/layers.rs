@@ -93,6 +93,30 @@ fn imports_run_one_way() {
     assert!(offences.is_empty(), "{}", offences.join("\n"));
 }
 
+/// A specification is data: models read it, and it knows none of them.
+#[test]
+fn specifications_know_no_model() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model/spec");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 10, "the sources were found");
+    let mut offences = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file).expect("readable source");
+        for (at, path) in text.match_indices("crate::model") {
+            let visibility = text[..at].ends_with("pub(in ");
+            if !visibility && !text[at + path.len()..].starts_with("::spec") {
+                offences.push(format!("{} names another part of the models", file.display()));
+            }
+        }
+        let is_root = file.ends_with("mod.rs");
+        if text.contains("super::super::") || is_root && text.contains("use super::") {
+            offences.push(format!("{} reaches beyond the specification", file.display()));
+        }
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
 /// What a front end has no business with: kernels, densities, optimisers, and models by their kind
 /// (but to put one in words). Demonstrations are programs of their own, in a crate of theirs.
 #[test]

@@ -9,8 +9,7 @@ use super::covariance::{Covariance, Parameter};
 use super::scale_prior::ScalePrior;
 use super::spec::{GroupPrior, GroupPriors, Known};
 use crate::density::{Categorical, ParameterError};
-use crate::model::prior::{Above, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, Spread, limited};
-use crate::model::spec::checks::{DofChoice, SpreadChoice};
+use crate::model::prior::{Above, DofChoice, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, Spread, SpreadChoice, limited};
 use crate::random::Stream;
 
 /// What a group of hyperparameters is.

@@ -278,7 +278,7 @@ impl Moves {
 fn check_covariance(text: &str) -> Result<(), SpecError> {
     match Covariance::parse(text, &["x".into()], Sharing::Common) {
         Ok(_) | Err(CovarianceError::UnknownInput { .. }) => Ok(()),
-        Err(error) => Err(SpecError::Covariance { error }),
+        Err(error) => Err(SpecError::Covariance { message: error.to_string() }),
     }
 }
 

@@ -7,9 +7,8 @@ pub(super) use moves::Moves;
 use super::defaults::{self, GROUP_DOFS, GROUPS};
 use crate::data::Task;
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
-use crate::model::spec::checks::{
-    DofChoice, ORDINAL, SpreadChoice, TopChoice, conflict, dof_choice, positive, written,
-};
+use crate::model::prior::{DofChoice, SpreadChoice, TopChoice, dof_choice, written};
+use crate::model::spec::checks::{ORDINAL, conflict, positive};
 use crate::model::spec::{
     Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec,
     SpecError, WidthRule, WidthScaled,

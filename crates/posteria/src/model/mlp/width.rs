@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::defaults::GROUPS;
 use super::spec::{GroupPrior, GroupScale, Mlp, WeightFamily};
-use crate::model::spec::checks::{DofChoice, SpreadChoice};
+use crate::model::prior::{DofChoice, SpreadChoice};
 use crate::model::spec::{Sharing, WidthRule};
 
 /// What the scale s of a group of weights is divided by, given K feeding units. `Display` writes

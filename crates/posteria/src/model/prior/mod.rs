@@ -12,6 +12,7 @@
 //! conditionals are exact and independent of the present value. Names in parentheses such as
 //! `cond_norm_invgam` are those of section 5.3 of the MCMCstuff manual [Vehtari 2004].
 
+mod choices;
 mod common;
 mod covariance;
 mod dof;
@@ -23,6 +24,9 @@ mod mean;
 mod scale;
 mod scale_density;
 
+pub(in crate::model) use choices::{
+    DofChoice, SpreadChoice, TopChoice, dof_choice, written,
+};
 pub(crate) use covariance::CovarianceConditional;
 pub use dof::{DofGrid, DofSource};
 pub(crate) use dof_density::DofDensity;

@@ -2,8 +2,8 @@
 
 use crate::data::Task;
 use crate::density::InverseGamma;
-use crate::model::prior::ScaleDensity;
-use crate::model::spec::checks::{DofChoice, conflict, dof_choice, positive, written};
+use crate::model::prior::{DofChoice, ScaleDensity, dof_choice, written};
+use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{Priors, ResidualFamily, ResidualSharing, ResidualSpec, Spec, SpecError};
 
 /// Median of a residual scale, and the standard deviation of its logarithm: nine in ten between

@@ -151,8 +151,8 @@ impl<'de> Visitor<'de> for Written {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Spec;
     use super::*;
+    use crate::model::spec::Spec;
 
     #[test]
     fn the_short_form_is_the_table_of_the_file() {

@@ -100,10 +100,10 @@ pub enum SpecError {
         with: &'static str,
     },
     /// A covariance function that cannot be read.
-    #[error("covariance in [model]: {error}")]
+    #[error("covariance in [model]: {message}")]
     Covariance {
-        /// What is wrong with it.
-        error: crate::model::gp::covariance::CovarianceError,
+        /// What is wrong with it, and where.
+        message: String,
     },
     /// The specification cannot be written as TOML.
     #[error("the specification cannot be written: {message}")]

@@ -4,9 +4,8 @@ use super::super::hyperparameters::Kind;
 use super::super::scale_prior::ScalePrior;
 use super::{GaussianProcess, MEAN_SCALE, of_prior};
 use crate::density::{Gamma, HalfStudentT, InverseGamma, LogNormal, ParameterError};
-use crate::model::spec::checks::{
-    DofChoice, SpreadChoice, TopChoice, conflict, dof_choice, rounded, written,
-};
+use crate::model::prior::{DofChoice, SpreadChoice, TopChoice, dof_choice, written};
+use crate::model::spec::checks::{conflict, rounded};
 use crate::model::spec::{
     Dof, MeanChoice, PriorFamily, PriorSpec, Sharing, Spec, SpecError, WidthRule, WidthScaled,
 };

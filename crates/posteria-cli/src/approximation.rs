@@ -4,37 +4,10 @@ mod at_mode;
 mod hyperparameters;
 mod variational;
 
-use posteria::caution::Caution;
-use posteria::fit::{ApproximationFindings, FittedApproximation};
+use posteria::caution::ApproximationDoubt;
+use posteria::fit::{ApproximationFindings, ApproximationResult};
 use posteria::model::spec::{InferenceChoice, ModelKind};
-use posteria_store::PartError;
 use serde_json::Value;
-
-use crate::failure::{Classify, Failure, Result};
-
-/// What was found besides draws, as `RUN/approximation.json` keeps it.
-pub fn json(found: &FittedApproximation<'_>) -> Result<String> {
-    let words = match &found.findings {
-        ApproximationFindings::Mode(findings) => at_mode::words(findings),
-        ApproximationFindings::Hyperparameters(findings) => hyperparameters::words(findings),
-        ApproximationFindings::Ensemble { findings, weights } => {
-            variational::ensemble(findings, *weights)
-        }
-        ApproximationFindings::Variational(findings) => variational::words(findings),
-    };
-    let mut value = serde_json::to_value(&found.findings).running()?;
-    value["words"] = words.into();
-    let warnings: Vec<String> = found.cautions.iter().map(Caution::to_string).collect();
-    value["warnings"] = warnings.into();
-    Ok(serde_json::to_string_pretty(&value).running()? + "\n")
-}
-
-/// The same for whoever writes run folders in parts.
-pub fn tell(found: &FittedApproximation<'_>) -> std::result::Result<String, PartError> {
-    let failed =
-        |failure: Failure| PartError::Told { message: failure.message().unwrap_or_default() };
-    json(found).map_err(failed)
-}
 
 /// What draws of an approximation are called; `None` for chains and committees.
 pub fn name(inference: InferenceChoice, kind: ModelKind) -> Option<&'static str> {
@@ -65,18 +38,86 @@ pub fn draws_words(inference: InferenceChoice, kind: ModelKind, draws: usize) ->
     })
 }
 
-/// The lines of text in what was found.
-pub fn words(json: Option<&str>) -> String {
-    texts(json, "words").into_iter().map(|line| line + "\n").collect()
+/// What was found, in lines of text.
+pub fn words(kept: Option<&str>) -> String {
+    match kept.map(Found::read) {
+        None => String::new(),
+        Some(found) => found.words().into_iter().map(|line| line + "\n").collect(),
+    }
 }
 
 /// What to be careful about in what was found.
-pub fn warnings(json: Option<&str>) -> Vec<String> {
-    texts(json, "warnings")
+pub fn warnings(kept: Option<&str>) -> Vec<String> {
+    kept.map(|text| Found::read(text).warnings()).unwrap_or_default()
 }
 
-fn texts(json: Option<&str>, key: &str) -> Vec<String> {
-    let value: Option<Value> = json.and_then(|text| serde_json::from_str(text).ok());
-    let texts = value.as_ref().and_then(|value| value[key].as_array());
-    texts.into_iter().flatten().filter_map(Value::as_str).map(String::from).collect()
+/// What was found for programs: the values, then what is said about them.
+pub fn json(kept: &str) -> Option<Value> {
+    let found = Found::read(kept);
+    let mut value = match &found {
+        Found::Values(result) => result.findings.report().ok()?,
+        Found::Sentences(value) => return Some(value.clone()),
+    };
+    value["words"] = found.words().into();
+    value["warnings"] = found.warnings().into();
+    Some(value)
+}
+
+/// What `RUN/approximation.json` keeps.
+enum Found {
+    Values(Box<ApproximationResult>),
+    /// Of an earlier version, which kept what it said.
+    Sentences(Value),
+}
+
+impl Found {
+    fn read(text: &str) -> Self {
+        match ApproximationResult::from_json(text) {
+            Ok(result) => Found::Values(Box::new(result)),
+            Err(_) => Found::Sentences(serde_json::from_str(text).unwrap_or_default()),
+        }
+    }
+
+    fn words(&self) -> Vec<String> {
+        let result = match self {
+            Found::Values(result) => result,
+            Found::Sentences(value) => return texts(value, "words"),
+        };
+        match &result.findings {
+            ApproximationFindings::Mode(findings) => at_mode::words(findings),
+            ApproximationFindings::Hyperparameters(findings) => hyperparameters::words(findings),
+            ApproximationFindings::Ensemble { findings, weights } => {
+                variational::ensemble(findings, *weights)
+            }
+            ApproximationFindings::Variational(findings) => variational::words(findings),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        match self {
+            Found::Values(result) => {
+                result.doubts.iter().map(ApproximationDoubt::to_string).collect()
+            }
+            Found::Sentences(value) => texts(value, "warnings"),
+        }
+    }
+}
+
+fn texts(value: &Value, key: &str) -> Vec<String> {
+    let texts = value[key].as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).map(String::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_earlier_versions_say_what_they_said() {
+        let old = r#"{"method": "map", "warnings": ["so so"], "words": ["one", "two"]}"#;
+        assert_eq!(words(Some(old)), "one\ntwo\n");
+        assert_eq!(warnings(Some(old)), ["so so"]);
+        assert_eq!(json(old).expect("JSON")["method"], "map");
+        assert_eq!((words(None), warnings(None).len()), (String::new(), 0));
+    }
 }

@@ -185,7 +185,7 @@ impl From<PartError> for Failure {
             PartError::Assess(error) => (*error).into(),
             PartError::Fit(error) => (*error).into(),
             PartError::Approximation(error) => (*error).into(),
-            PartError::Told { .. } | PartError::Ladder(_) => Failure::Running(error.into()),
+            PartError::Ladder(_) => Failure::Running(error.into()),
             error => Failure::BadInput(error.into()),
         }
     }

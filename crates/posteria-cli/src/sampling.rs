@@ -16,7 +16,6 @@ use posteria_store::{Run, RunFolder, RunWriter, WriteOptions};
 use self::legs::ChainFolder;
 pub use self::legs::LegProgress;
 pub use self::report::FitReport;
-use crate::approximation;
 use crate::failure::{Classify, Failure, Result, folder_failure, store_failure};
 use crate::interrupt::Interrupt;
 use crate::progress::Watched;
@@ -31,9 +30,8 @@ pub fn begin(
     interrupt: &Interrupt,
 ) -> Result<RunWriter> {
     let found = found.filter(|_| prepared.spec.sampling.inference().is_approximation());
-    let json = found.map(approximation::json).transpose()?;
-    RunFolder::begin((prepared, plan), json.as_deref(), path, options(interrupt))
-        .map_err(folder_failure)
+    let result = found.map(|found| &found.result);
+    RunFolder::begin((prepared, plan), result, path, options(interrupt)).map_err(folder_failure)
 }
 
 /// How a run folder is written: until `interrupt` says stop.

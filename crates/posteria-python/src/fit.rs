@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use posteria::assess::AssessError;
+use posteria::caution::Caution;
 use posteria::data::{Encoder, Missing};
 use posteria::fit::{self, Prepared, ResumeOptions, Workers};
 use posteria::model::spec::{Spec, TimeBudget};
@@ -166,7 +167,10 @@ impl Fit {
         self.look(py, |fit| {
             let Prepared { spec, encoder, cautions, .. } = &fit.prepared;
             let approximation = fit.approximation.as_ref();
-            let doubts = approximation.map_or(&[][..], |(_, cautions)| cautions);
+            let doubts = approximation.iter().flat_map(|found| &found.doubts);
+            let doubts: Vec<Caution> = doubts.cloned().map(Caution::Approximation).collect();
+            let findings = approximation.map(|found| found.findings.report()).transpose();
+            let findings = findings.map_err(error::of::<SpecificationError>)?;
             let spec_text = spec.to_toml().map_err(error::of::<SpecificationError>)?;
             Ok(json!({
                 "kind": spec.model.kind,
@@ -182,8 +186,8 @@ impl Fit {
                 "inference": spec.sampling.inference(),
                 "stopped": fit.stopped,
                 "spec": spec_text,
-                "approximation": approximation.map(|(findings, _)| findings),
-                "warnings": chains::warnings(cautions.iter().chain(doubts)),
+                "approximation": findings,
+                "warnings": chains::warnings(cautions.iter().chain(&doubts)),
             })
             .to_string())
         })

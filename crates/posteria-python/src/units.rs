@@ -143,12 +143,8 @@ pub(crate) fn run_unit(py: Python<'_>, path: PathBuf, unit: usize) -> PyResult<V
                 write.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
             }
         };
-        let tell = |found: &fitted::FittedApproximation<'_>| {
-            serde_json::to_string(&found.findings)
-                .map_err(|error| PartError::Told { message: error.to_string() })
-        };
         let threads = workers.threads;
-        let part = PartOptions { threads, write: &write, tell: &tell, seen: &seen };
+        let part = PartOptions { threads, write: &write, seen: &seen };
         let read = |_: &_, _: &_| {
             let message = "the plan of a fit is done by posteria run-unit".into();
             Err(PartError::Table { message })

@@ -8,8 +8,7 @@ use posteria::assess::{AssessError, Division, FoldModel, FoldStart};
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::evidence::LadderError;
 use posteria::fit::{
-    ApproximationError, Chain, ChainMemory, Fit, FitError, FittedApproximation, Outcome, Prepared,
-    Recorder, Report,
+    ApproximationError, Chain, ChainMemory, Fit, FitError, Outcome, Prepared, Recorder, Report,
 };
 use posteria::model::accelerator::Placement;
 use posteria::model::spec::Spec;
@@ -48,12 +47,6 @@ pub enum PartError {
     /// The table of a fit cannot be read.
     #[error("{message}")]
     Table {
-        /// Why.
-        message: String,
-    },
-    /// What an approximation found cannot be told.
-    #[error("what the approximation found cannot be told: {message}")]
-    Told {
         /// Why.
         message: String,
     },
@@ -99,8 +92,6 @@ pub struct PartOptions<'a> {
     pub threads: NonZero<usize>,
     /// How folders are written, and what ends the work.
     pub write: &'a WriteOptions,
-    /// What an approximation found besides draws, as JSON for the folder.
-    pub tell: &'a (dyn Fn(&FittedApproximation<'_>) -> Result<String, PartError> + Sync),
     /// Called after every sweep.
     pub seen: &'a (dyn Fn() + Sync),
 }
@@ -247,16 +238,15 @@ impl<'a> ChainsInFolder<'a> {
         if self.complete {
             return Ok(true);
         }
-        let PartOptions { threads, write, tell, seen } = options;
+        let PartOptions { threads, write, seen } = options;
         let found = self.prepared.approximation(threads)?;
         let found = found.as_ref();
         let writer = match self.done {
             Some(_) => RunFolder::resume(&self.path, self.plan.draws, write.clone())?,
             None => {
                 let is_told = self.prepared.spec.sampling.inference().is_approximation();
-                let told = found.filter(|_| is_told).map(tell).transpose()?;
-                let begun = (self.prepared, &self.plan);
-                RunFolder::begin(begun, told.as_deref(), &self.path, write.clone())?
+                let result = found.filter(|_| is_told).map(|found| &found.result);
+                RunFolder::begin((self.prepared, &self.plan), result, &self.path, write.clone())?
             }
         };
         let starts = self.starts.iter().flatten().cloned().map(Some).chain(std::iter::repeat(None));

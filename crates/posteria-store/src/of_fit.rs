@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use posteria::caution::Caution;
 use posteria::draws::Draws;
-use posteria::fit::{ApproximationFindings, Fit, Kept, PrepareError, Prepared};
+use posteria::fit::{ApproximationResult, Fit, Kept, PrepareError, Prepared};
 use posteria::model::spec::{Spec, SpecError};
 use posteria::sample::Plan;
 
@@ -32,7 +31,7 @@ pub enum FitFolderError {
     /// Its draws are those of another model.
     #[error("the draws do not belong to the specification and data of the run")]
     OtherDraws,
-    /// What an approximation has told cannot be written.
+    /// What an approximation found cannot be written.
     #[error("what the approximation found cannot be written: {message}")]
     Json {
         /// Why.
@@ -41,26 +40,30 @@ pub enum FitFolderError {
     /// Nobody knows where the chains of the fit ended.
     #[error("the fit does not know where its chains ended, so that no run could go on from there")]
     NoMemories,
-    /// What an approximation has told besides its draws is not known any more.
+    /// What an approximation found besides its draws is not known any more.
     #[error(
-        "a fit that was loaded does not know what its approximation found; copy its run folder"
+        "a fit that was loaded from the folder of an earlier version does not know what its \
+         approximation found; copy that folder"
     )]
     Approximation,
 }
 
 impl RunFolder {
     /// Begins a run folder for what was prepared and will be sampled by `plan`; `approximation` is what
-    /// one found besides draws, as JSON.
+    /// one found besides draws.
     ///
     /// # Errors
     /// [`FitFolderError`] if there is no room for the folder, or the specification cannot be written.
     pub fn begin(
         (prepared, plan): (&Prepared, &Plan),
-        approximation: Option<&str>,
+        approximation: Option<&ApproximationResult>,
         path: &Path,
         options: WriteOptions,
     ) -> Result<RunWriter, FitFolderError> {
         let spec = prepared.spec.to_toml()?;
+        let approximation = approximation.map(ApproximationResult::to_json).transpose();
+        let approximation =
+            approximation.map_err(|error| FitFolderError::Json { message: error.to_string() })?;
         let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
         let rows = prepared.posterior.rows();
         let pointwise = (rows > 0 && plan.pointwise).then(|| Pointwise {
@@ -80,7 +83,7 @@ impl RunFolder {
             observed: &training.observed,
             constant: &training.constant,
             attributes: &attributes,
-            approximation,
+            approximation: approximation.as_deref(),
         };
         Ok(RunFolder::create(path, &run, options)?)
     }
@@ -93,11 +96,10 @@ impl RunFolder {
     pub fn save(fit: &Fit, path: &Path) -> Result<(), FitFolderError> {
         let Fit { prepared, draws, ahead, memories, warmup, .. } = fit;
         let is_approximation = prepared.spec.sampling.inference().is_approximation();
-        let told = match (&fit.approximation, is_approximation) {
-            (Some(found), true) => Some(told(found)?),
-            (None, true) => return Err(FitFolderError::Approximation),
-            (_, false) => None,
-        };
+        let result = fit.approximation.as_ref().filter(|_| is_approximation);
+        if is_approximation && result.is_none() {
+            return Err(FitFolderError::Approximation);
+        }
         if memories.len() != draws.chains {
             return Err(FitFolderError::NoMemories);
         }
@@ -105,8 +107,7 @@ impl RunFolder {
         // Chains that were stopped at different places are a run that is not complete.
         let further = ahead.iter().map(|chain| chain.draws).max().unwrap_or(0);
         let plan = Plan { draws: draws.draws + further, pointwise: draws.rows > 0, ..own };
-        let writer =
-            RunFolder::begin((prepared, &plan), told.as_deref(), path, WriteOptions::default())?;
+        let writer = RunFolder::begin((prepared, &plan), result, path, WriteOptions::default())?;
         for (chain, memory) in memories.iter().enumerate() {
             for index in 0..draws.draws {
                 writer.append(chain, &kept(draws, chain, index))?;
@@ -132,7 +133,11 @@ impl RunFolder {
         // Where chains stand that are further than the draws that all of them have is of no use here.
         let is_even = run.chain_draws().iter().all(|own| *own == draws.draws);
         let memories = run.memories().into_iter().flatten().filter(|_| is_even).collect();
-        Ok(Fit::new(prepared, draws, memories, run.extent().warmup))
+        // An earlier version kept sentences in place of values.
+        let approximation =
+            run.approximation().and_then(|it| ApproximationResult::from_json(it).ok());
+        let fit = Fit::new(prepared, draws, memories, run.extent().warmup);
+        Ok(Fit { approximation, ..fit })
     }
 }
 
@@ -152,16 +157,6 @@ impl Run {
             false => Err(FitFolderError::OtherDraws),
         }
     }
-}
-
-/// What an approximation found, as JSON.
-fn told(found: &(ApproximationFindings, Vec<Caution>)) -> Result<String, FitFolderError> {
-    let (findings, cautions) = found;
-    let not_json = |error: serde_json::Error| FitFolderError::Json { message: error.to_string() };
-    let mut value = serde_json::to_value(findings).map_err(not_json)?;
-    let warnings: Vec<String> = cautions.iter().map(Caution::to_string).collect();
-    value["warnings"] = warnings.into();
-    Ok(serde_json::to_string_pretty(&value).map_err(not_json)? + "\n")
 }
 
 /// A draw as a chain kept it.

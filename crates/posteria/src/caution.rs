@@ -1,10 +1,12 @@
 //! Carry statistical warnings inside results, as values with facts, words and a cure.
 
+mod approximation;
 mod code;
 mod data;
 mod evidence;
 mod words;
 
+pub use approximation::ApproximationDoubt;
 pub use data::{Extrapolation, WholeTarget};
 pub use evidence::EvidenceDoubt;
 pub use words::shell_word;
@@ -100,18 +102,13 @@ pub enum Caution {
         /// Estimated Bayesian fraction of missing information (E-BFMI).
         fraction: f64,
     },
-    /// Draws of a normal approximation fit the data worse than its own curvature says.
-    NotNormal {
-        /// Their mean log likelihood.
-        log_likelihood: f64,
-        /// What it would be if the density were normal about the mode.
-        expected: f64,
-    },
     /// Draws of prior × likelihood^β with β other than 1.
     Tempered {
         /// β.
         inverse_temperature: f64,
     },
+    /// A reason to doubt an approximation.
+    Approximation(ApproximationDoubt),
     /// A reason to doubt a log evidence.
     Evidence(EvidenceDoubt),
     /// Only one chain: agreement between chains cannot be judged.
@@ -195,37 +192,8 @@ pub enum Caution {
         /// The same by equal weights.
         equal: f64,
     },
-    /// The bound of a variational approximation still changed when its rounds were spent.
-    StillClimbing {
-        /// Change of the bound in the last round.
-        change: f64,
-        /// Rounds.
-        rounds: usize,
-    },
     /// Rows are left out of a mode that they have had their part in.
     ModeOfAllRows,
-    /// The functions of a process are far from normal about their mode.
-    FunctionWeights {
-        /// Effective number of weighted draws of them.
-        effective_size: f64,
-        /// Number of draws.
-        draws: usize,
-        /// Pareto shape k of the largest weights.
-        pareto_shape: f64,
-        /// What the log density of the targets lacks.
-        log_correction: f64,
-    },
-    /// Weighted draws of hyperparameters are not worth much.
-    HyperparameterWeights {
-        /// Effective number of draws.
-        effective_size: f64,
-        /// Number of draws.
-        draws: usize,
-        /// Pareto shape k of the largest weights.
-        pareto_shape: f64,
-        /// k above which they are not to be trusted.
-        limit: f64,
-    },
     /// A few weights decide an average over weighted draws.
     FewWeights {
         /// Effective number of draws.

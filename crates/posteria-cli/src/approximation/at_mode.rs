@@ -17,7 +17,7 @@ pub fn words(mode: &ModeFindings) -> Vec<String> {
     let starts = mode.starts;
     let best = if starts > 1 { format!(", best of {starts} starts") } else { String::new() };
     lines.push(format!("{of} weights{best}"));
-    if mode.method == InferenceChoice::Laplace.name() {
+    if mode.method == InferenceChoice::Laplace {
         let modes = match mode.log_symmetries > 0.0 {
             true => format!(
                 " (of one mode; {} with those that differ by names and signs of hidden units)",

@@ -11,7 +11,6 @@ use posteria::random::Seed;
 use posteria_store::{FoldRun, PartOptions, PlannedDivision, fold_folder};
 
 use super::Subject;
-use crate::approximation::tell;
 use crate::elsewhere::Wanted;
 use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::progress::{JobProgress, Watched};
@@ -84,8 +83,7 @@ impl<'a> FoldFolders<'a> {
                     None => {
                         let (write, seen) =
                             (options(self.watched.interrupt), || progress.finish_one());
-                        let part =
-                            PartOptions { threads: share, write: &write, tell: &tell, seen: &seen };
+                        let part = PartOptions { threads: share, write: &write, seen: &seen };
                         begun[job].run(part).map(|_| ())
                     }
                 });

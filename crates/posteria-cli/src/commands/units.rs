@@ -19,7 +19,6 @@ use serde::Serialize;
 pub use self::collect::collect;
 pub use self::plan::plan;
 use super::{Context, fit};
-use crate::approximation::tell;
 use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
@@ -102,7 +101,7 @@ pub fn do_unit(
     threads: NonZero<usize>,
     (write, seen): (&WriteOptions, &(dyn Fn() + Sync)),
 ) -> std::result::Result<Ran, WorkError> {
-    plan.run_unit(id, &read, PartOptions { threads, write, tell: &tell, seen })
+    plan.run_unit(id, &read, PartOptions { threads, write, seen })
 }
 
 /// Runs `posteria join`.

@@ -124,7 +124,7 @@ impl FitReport {
             seconds: 0.0,
             seed: prepared.spec.sampling.seed,
             device: RunDevice::of(prepared),
-            approximation: approximation.and_then(|json| serde_json::from_str(json).ok()),
+            approximation: approximation.and_then(approximation::json),
             lines: match approximation::draws_words(inference, kind, draws.draws * draws.chains) {
                 Some(draws) => format!("{draws}\n{}", approximation::words(approximation)),
                 None => String::new(),

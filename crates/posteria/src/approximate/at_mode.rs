@@ -5,7 +5,7 @@ use posteria_linalg::Cholesky;
 use super::evidence::Evidence;
 use super::independent::Approximation;
 use super::laplace::log_normal;
-use crate::caution::Caution;
+use crate::caution::ApproximationDoubt;
 use crate::model::Posterior;
 use crate::random::{Purpose, Seed, Stream};
 
@@ -43,14 +43,14 @@ impl Approximation for NormalAtMode {
 /// Draws that are looked at to see whether the posterior is normal at the mode.
 const LOOKED_AT: usize = 200;
 
-/// A caution if draws of the normal distribution at a mode fit the data worse than they should:
+/// A doubt if draws of the normal distribution at a mode fit the data worse than they should:
 /// where the density is normal their mean log likelihood is that of the mode less γ/2. The weights
 /// of a network that the data do not determine one by one, but in products, go far astray.
 pub fn check_normality(
     posterior: &dyn Posterior,
     evidence: &Evidence,
     seed: Seed,
-) -> Option<Caution> {
+) -> Option<ApproximationDoubt> {
     let normal = NormalAtMode::new(evidence);
     let mut evaluator = posterior.evaluator();
     let mut stream = seed.stream(Purpose::Start, [0, 2]);
@@ -68,7 +68,7 @@ pub fn check_normality(
     let expected = evidence.log_likelihood - half;
     // As much again, and two: far more than the spread of a mean over so many draws.
     let worse = expected - log_likelihood > half + 2.0;
-    worse.then_some(Caution::NotNormal { log_likelihood, expected })
+    worse.then_some(ApproximationDoubt::NotNormal { log_likelihood, expected })
 }
 
 /// The mode itself, the same in every draw.

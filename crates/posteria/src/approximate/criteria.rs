@@ -1,7 +1,7 @@
 //! Judge a mode by classical criteria that count parameters.
 
 use posteria_linalg::Cholesky;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::penalised::Penalised;
 use crate::model::Regularised;
@@ -9,7 +9,7 @@ use crate::model::Regularised;
 /// Criteria of a mode, from its log likelihood L, the number p of parameters and the effective
 /// number γ of them [Vehtari 2001, §3.3.4]. Those on the scale of the log likelihood are greater
 /// for better models; prediction errors are smaller.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
     /// Number of weights and residual scales p.
     pub parameters: f64,

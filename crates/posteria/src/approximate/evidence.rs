@@ -6,7 +6,7 @@ mod search;
 pub use curve::{CurvePoint, evidence_curve};
 
 use posteria_linalg::{Cholesky, Matrix};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::search::{
     From, change, climb, determined, effective_parameters, reestimated, starting_scales,
@@ -61,7 +61,7 @@ pub enum EvidenceError {
 }
 
 /// A group of weights or residuals in the result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScaleFound {
     /// What the group is called.
     pub name: String,

@@ -70,17 +70,12 @@ impl fmt::Display for Caution {
                  slowly; warm up longer or reparametrise heavy-tailed scales",
                 chain + 1
             ),
-            Caution::NotNormal { log_likelihood, expected } => write!(
-                f,
-                "draws of the normal distribution at the mode fit the data worse than it promises \
-                 (mean log likelihood {log_likelihood:.1}, promised {expected:.1}): the posterior is \
-                 not normal there; use --inference mcmc, or map for the mode alone"
-            ),
             Caution::Tempered { inverse_temperature } => write!(
                 f,
                 "the likelihood counts with the power {inverse_temperature}: these are not draws of \
                  the posterior; omit the inverse temperature for that"
             ),
+            Caution::Approximation(doubt) => doubt.fmt(f),
             Caution::Evidence(doubt) => doubt.fmt(f),
             Caution::OneChain => write!(
                 f,
@@ -158,33 +153,11 @@ impl fmt::Display for Caution {
                  (leave-one-out log predictive density {stacked_by_others:.1} and {equal:.1}): these \
                  say no more than chance; omit --chains stacked"
             ),
-            Caution::StillClimbing { change, rounds } => write!(
-                f,
-                "the variational bound still changed by {change:.1e} in the last of {rounds} rounds, so \
-                 the approximation is not the best of its kind yet; use fewer hidden units, or \
-                 --inference mcmc"
-            ),
             Caution::ModeOfAllRows => write!(
                 f,
                 "the mode was found with all rows, those that are left out included, so that these figures are \
                  too good; find it without them: --method kfold"
             ),
-            Caution::FunctionWeights { effective_size, draws, pareto_shape, log_correction } => {
-                write!(
-                    f,
-                    "given the hyperparameters the functions are not normal about their mode: {draws} draws of \
-                 them are worth only {effective_size:.0} (Pareto k {pareto_shape:.2}), and the log evidence \
-                 lacks about {log_correction:.2}; fit with --inference mcmc"
-                )
-            }
-            Caution::HyperparameterWeights { effective_size, draws, pareto_shape, limit } => {
-                write!(
-                    f,
-                    "{draws} weighted draws of the hyperparameters are worth only {effective_size:.0} (Pareto \
-                 k {pareto_shape:.2}, trusted up to {limit:.2}): they stand for the posterior roughly; \
-                 fit with --inference mcmc"
-                )
-            }
             Caution::FewWeights { effective_size, draws } => write!(
                 f,
                 "{draws} weighted draws are worth only {effective_size:.1}: the approximation is far \

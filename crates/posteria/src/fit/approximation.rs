@@ -2,19 +2,17 @@
 
 use std::num::NonZero;
 
-use serde::Serialize;
-
+use super::approximation_result::{ApproximationFindings, ApproximationResult, ModeFindings};
 use super::conditioned::needs_ensemble;
-use super::{Conditioned, HyperparameterFindings, Prepared, fit_evidence, hyperparameters};
+use super::{Conditioned, Prepared, fit_evidence, hyperparameters};
 use crate::approximate::{
-    Approximation, Criteria, CurvePoint, Ensemble, EnsembleFindings, EnsembleOptions, Estimation,
-    EvidenceError, ImportanceSample, Linearised, NormalAtMode, PointAtMode, ScaleFound,
-    check_normality, evidence_curve,
+    Approximation, Ensemble, EnsembleOptions, Estimation, EvidenceError, ImportanceSample,
+    Linearised, NormalAtMode, PointAtMode, check_normality, evidence_curve,
 };
-use crate::caution::Caution;
+use crate::caution::ApproximationDoubt;
 use crate::model::mlp::MlpPosterior;
 use crate::model::spec::{InferenceChoice, Spec};
-use crate::model::{ModelError, Posterior, Regularised, VariationalFindings};
+use crate::model::{ModelError, Posterior, Regularised};
 use crate::random::{Purpose, Seed};
 
 /// Starting points of a search that may end at several modes.
@@ -26,6 +24,10 @@ const STEP: f64 = 0.5;
 const SETTLED: f64 = 1e-4;
 /// Draws of an ensemble that are weighted.
 const WEIGHTED: usize = 20_000;
+
+/// How the second derivatives of a misfit at its mode are found.
+const CURVATURE: &str = "Gauss-Newton: exact for linear models, without second derivatives of the \
+                         outputs for networks";
 
 /// Why there is no approximation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -56,67 +58,7 @@ pub struct FittedApproximation<'p> {
     /// The network taken as linear about it, where that predicts.
     pub linearised: Option<Linearised<'p>>,
     /// What was found besides draws.
-    pub findings: ApproximationFindings,
-    /// What to be careful about.
-    pub cautions: Vec<Caution>,
-}
-
-/// What an approximation tells besides its draws.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum ApproximationFindings {
-    /// At a mode.
-    Mode(Box<ModeFindings>),
-    /// Of the hyperparameters of a process.
-    Hyperparameters(Box<HyperparameterFindings>),
-    /// Of an ensemble of networks.
-    Ensemble {
-        /// What ensemble learning found.
-        #[serde(flatten)]
-        findings: EnsembleFindings,
-        /// Number of weights.
-        #[serde(skip)]
-        weights: usize,
-    },
-    /// Of a model without targets.
-    Variational(VariationalFindings),
-}
-
-/// What was found at a mode.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ModeFindings {
-    /// The inference by its name in specifications.
-    pub method: &'static str,
-    /// How the second derivatives of the misfit were found.
-    pub curvature: &'static str,
-    /// Log evidence of one mode, of targets in the user's unit.
-    pub log_evidence: f64,
-    /// Logarithm of the number of modes that are the same but for names and signs of hidden units;
-    /// added to the log evidence it gives that of all of them.
-    pub log_symmetries: f64,
-    /// Log likelihood at the mode.
-    pub log_likelihood: f64,
-    /// Log density of the weights at the mode.
-    pub log_density: f64,
-    /// Effective parameters γ.
-    pub effective_parameters: f64,
-    /// Number of weights.
-    pub weights: usize,
-    /// Precisions α, and standard deviations, on the standardised scale.
-    pub weight_groups: Vec<ScaleFound>,
-    /// Precisions β, and standard deviations, on the standardised scale.
-    pub residual_groups: Vec<ScaleFound>,
-    /// Information criteria.
-    pub criteria: Criteria,
-    /// γ, 2αE_W and the log evidence when all estimated α are multiplied by a factor.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub curve: Vec<CurvePoint>,
-    /// Starting points of the search.
-    pub starts: usize,
-    /// Rounds of estimation of the scales.
-    pub rounds: usize,
-    /// Whether the scales settled.
-    pub converged: bool,
+    pub result: ApproximationResult,
 }
 
 impl Prepared {
@@ -144,8 +86,10 @@ impl Prepared {
             Conditioned::Variational(_, findings) => FittedApproximation {
                 approximation: None,
                 linearised: None,
-                findings: ApproximationFindings::Variational(findings.clone()),
-                cautions: Vec::new(),
+                result: ApproximationResult {
+                    findings: ApproximationFindings::Variational(findings.clone()),
+                    doubts: Vec::new(),
+                },
             },
             Conditioned::Network(network) if needs_ensemble(sampling) => {
                 of_ensemble(Ensemble::learn(network, &EnsembleOptions::default(), seed)?)
@@ -185,9 +129,8 @@ fn at_mode<'p>(
         false => Vec::new(),
     };
     let findings = ApproximationFindings::Mode(Box::new(ModeFindings {
-        method: inference.name(),
-        curvature: "Gauss-Newton: exact for linear models, without second derivatives of the \
-                    outputs for networks",
+        method: inference,
+        curvature: CURVATURE.into(),
         log_evidence: mode.log_evidence,
         log_symmetries: mode.log_symmetries,
         log_likelihood: mode.log_likelihood,
@@ -202,7 +145,7 @@ fn at_mode<'p>(
         rounds: mode.rounds,
         converged: mode.converged,
     }));
-    let (approximation, caution): (Box<dyn Approximation>, _) = match inference {
+    let (approximation, doubt): (Box<dyn Approximation>, _) = match inference {
         InferenceChoice::Map => (Box::new(PointAtMode::new(&mode)), None),
         _ => (Box::new(NormalAtMode::new(&mode)), check_normality(posterior, &mode, seed)),
     };
@@ -210,21 +153,23 @@ fn at_mode<'p>(
         InferenceChoice::Laplace => network.and_then(|it| Linearised::at_mode(it, &mode)),
         _ => None,
     };
-    let (approximation, cautions) = (Some(approximation), caution.into_iter().collect());
-    Ok(FittedApproximation { approximation, linearised, findings, cautions })
+    let result = ApproximationResult { findings, doubts: doubt.into_iter().collect() };
+    Ok(FittedApproximation { approximation: Some(approximation), linearised, result })
 }
 
 fn of_ensemble(ensemble: Ensemble<'_>) -> FittedApproximation<'_> {
     let findings = ensemble.findings().clone();
     let (change, rounds) = (findings.last_change(), findings.bounds.len());
     let climbing = change.abs() > SETTLED;
-    let caution = climbing.then_some(Caution::StillClimbing { change, rounds });
+    let doubt = climbing.then_some(ApproximationDoubt::StillClimbing { change, rounds });
     let weights = ensemble.mean_weights().len();
     FittedApproximation {
         linearised: Linearised::of_ensemble(&ensemble),
         approximation: Some(Box::new(ensemble)),
-        findings: ApproximationFindings::Ensemble { findings, weights },
-        cautions: caution.into_iter().collect(),
+        result: ApproximationResult {
+            findings: ApproximationFindings::Ensemble { findings, weights },
+            doubts: doubt.into_iter().collect(),
+        },
     }
 }
 

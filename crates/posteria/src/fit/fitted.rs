@@ -1,10 +1,9 @@
 //! A model fitted to a table: what every question about it begins with.
 
 use super::{
-    ApproximationError, ApproximationFindings, Attained, ChainMemory, PosteriorPredictive,
-    Prepared, Stopped, Workers, judged_summary,
+    ApproximationError, ApproximationResult, Attained, ChainMemory, PosteriorPredictive, Prepared,
+    Stopped, Workers, judged_summary,
 };
-use crate::caution::Caution;
 use crate::diagnose::{Summary, mean_effective_size};
 use crate::draws::Draws;
 
@@ -25,9 +24,8 @@ pub struct Fit {
     pub observed: Vec<Vec<f64>>,
     /// Why its chains stopped, where that is known.
     pub stopped: Option<Stopped>,
-    /// What its approximation has told besides draws, and what to be careful about in that; none for
-    /// chains, and for runs that were loaded.
-    pub approximation: Option<(ApproximationFindings, Vec<Caution>)>,
+    /// What its approximation found besides draws; none for chains.
+    pub approximation: Option<ApproximationResult>,
     /// Who works for it.
     pub workers: Workers,
 }

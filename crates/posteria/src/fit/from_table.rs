@@ -89,7 +89,7 @@ impl Prepared {
                 self.sample(found.as_ref(), (&plan, until), &mut kept, (workers, watch))?;
             // Of chains that only start from it nothing is told.
             let found = found.filter(|_| self.spec.sampling.inference().is_approximation());
-            (sampled, found.map(|found| (found.findings, found.cautions)))
+            (sampled, found.map(|found| found.result))
         };
         let memories: Vec<ChainMemory> = kept.memories().into_iter().flatten().collect();
         let (draws, ahead) = kept.into_parts();

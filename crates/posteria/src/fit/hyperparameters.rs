@@ -2,12 +2,13 @@
 
 use std::num::NonZero;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::approximation::{ApproximationError, ApproximationFindings, FittedApproximation};
+use super::approximation::{ApproximationError, FittedApproximation};
+use super::approximation_result::{ApproximationFindings, ApproximationResult};
 use super::{Conditioned, Prepared, run_jobs};
 use crate::approximate::{Proposed, SplitStudentT, WeightedStates, Worth};
-use crate::caution::Caution;
+use crate::caution::ApproximationDoubt;
 use crate::density::normalize_log_weights;
 use crate::density::special::log_sum_exp;
 use crate::diagnose::importance::{Smoothing, importance_weights, pareto_shape_limit};
@@ -39,10 +40,10 @@ const JUDGED: usize = 400;
 const SETTLED: f64 = 1e-9;
 
 /// What was found of the hyperparameters of a process.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HyperparameterFindings {
     /// The inference by its name in specifications.
-    pub method: &'static str,
+    pub method: InferenceChoice,
     /// Number of hyperparameters that are not known, those of the residuals included.
     pub hyperparameters: usize,
     /// Climbs to modes.
@@ -62,7 +63,7 @@ pub struct HyperparameterFindings {
 }
 
 /// What weighted draws of hyperparameters are worth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WeightFindings {
     /// Number of weighted draws.
     pub weighted: usize,
@@ -80,7 +81,7 @@ pub struct WeightFindings {
 
 /// What Laplace's method for functions is worth at one set of hyperparameters, by weighted draws of
 /// the functions from the normal distribution that it puts there.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FunctionFindings {
     /// Number of weighted draws of all functions at all rows.
     pub weighted: usize,
@@ -108,10 +109,10 @@ impl FunctionFindings {
         })
     }
 
-    /// A caution if the functions are far from normal.
-    fn doubt(&self) -> Option<Caution> {
+    /// A doubt if the functions are far from normal.
+    fn doubt(&self) -> Option<ApproximationDoubt> {
         let heavy = self.pareto_shape.is_some_and(|shape| shape > FUNCTIONS_LIMIT);
-        heavy.then_some(Caution::FunctionWeights {
+        heavy.then_some(ApproximationDoubt::FunctionWeights {
             effective_size: self.effective_size,
             draws: self.weighted,
             pareto_shape: self.pareto_shape.unwrap_or(f64::NEG_INFINITY),
@@ -133,11 +134,11 @@ impl WeightFindings {
         }
     }
 
-    /// A caution if the weights are not to be trusted.
-    fn doubt(&self) -> Option<Caution> {
+    /// A doubt if the weights are not to be trusted.
+    fn doubt(&self) -> Option<ApproximationDoubt> {
         let heavy = self.pareto_shape.is_some_and(|shape| shape > self.pareto_limit);
         let doubted = heavy || self.effective_size < FEWEST.min(0.5 * self.weighted as f64);
-        doubted.then_some(Caution::HyperparameterWeights {
+        doubted.then_some(ApproximationDoubt::HyperparameterWeights {
             effective_size: self.effective_size,
             draws: self.weighted,
             pareto_shape: self.pareto_shape.unwrap_or(f64::NEG_INFINITY),
@@ -188,7 +189,7 @@ pub(super) fn of_process(
     let mut stream = seed.stream(Purpose::Weighted, [3, 0]);
     let ratios = density.weigh_functions(&top, JUDGED, &mut stream).map_err(|_| no_mode())?;
     let mut findings = HyperparameterFindings {
-        method: inference.name(),
+        method: inference,
         hyperparameters: top.len(),
         climbs,
         modes: modes.len().max(1),
@@ -224,8 +225,10 @@ fn found<'p>(
     let of_functions = findings.functions.as_ref().and_then(FunctionFindings::doubt);
     FittedApproximation {
         approximation: Some(Box::new(states)),
-        findings: ApproximationFindings::Hyperparameters(Box::new(findings)),
-        cautions: of_weights.into_iter().chain(of_functions).collect(),
+        result: ApproximationResult {
+            findings: ApproximationFindings::Hyperparameters(Box::new(findings)),
+            doubts: of_weights.into_iter().chain(of_functions).collect(),
+        },
         linearised: None,
     }
 }

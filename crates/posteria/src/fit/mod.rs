@@ -2,6 +2,7 @@
 
 mod agreement;
 mod approximation;
+mod approximation_result;
 mod averaged;
 mod chain;
 mod committee;
@@ -33,9 +34,8 @@ mod workers;
 
 pub(crate) use agreement::draws_needed;
 pub use agreement::{Agreement, Cause};
-pub use approximation::{
-    ApproximationError, ApproximationFindings, FittedApproximation, ModeFindings,
-};
+pub use approximation::{ApproximationError, FittedApproximation};
+pub use approximation_result::{ApproximationFindings, ApproximationResult, ModeFindings};
 pub(crate) use averaged::{AveragedModel, average_rows};
 pub use chain::{Chain, ChainMemory};
 pub use committee::{fit_committee, run_committee};

@@ -20,7 +20,7 @@ fn fit(table: &Table, target: &str, text: &str) -> Fit {
 }
 
 fn findings(fit: &Fit) -> &HyperparameterFindings {
-    match fit.approximation.as_ref().map(|(findings, _)| findings) {
+    match fit.approximation.as_ref().map(|found| &found.findings) {
         Some(ApproximationFindings::Hyperparameters(findings)) => findings,
         other => panic!("{other:?}"),
     }

@@ -1,6 +1,6 @@
 //! Judge a run in a few words.
 
-use posteria::caution::Caution;
+use posteria::caution::{ApproximationDoubt, Caution};
 use posteria::diagnose::{Summary, divergences};
 use posteria::draws::Draws;
 use posteria::model::spec::{InferenceChoice, ModelKind};
@@ -100,7 +100,7 @@ pub fn doubt(caution: &Caution) -> Doubt {
         | Caution::NonFinite { .. }
         | Caution::Divergences { .. }
         | Caution::LowEnergyFraction { .. }
-        | Caution::NotNormal { .. }
+        | Caution::Approximation(ApproximationDoubt::NotNormal { .. })
         | Caution::TooFewDraws { .. } => Level::Bad,
         _ => Level::Doubtful,
     };

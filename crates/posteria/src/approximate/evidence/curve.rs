@@ -1,12 +1,12 @@
 //! Follow evidence and effective parameters over the precision of the weights.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Estimation, Evidence, EvidenceError};
 use crate::model::Regularised;
 
 /// A point of a curve over the precision of the weights.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Logarithm of the factor by which every estimated α is multiplied.
     pub ln_factor: f64,

@@ -26,7 +26,7 @@ fn fit(text: &str, rows: i32, inference: &str) -> Fit {
 }
 
 fn findings(fit: &Fit) -> &HyperparameterFindings {
-    match fit.approximation.as_ref().map(|(findings, _)| findings) {
+    match fit.approximation.as_ref().map(|found| &found.findings) {
         Some(ApproximationFindings::Hyperparameters(findings)) => findings,
         other => panic!("{other:?}"),
     }
@@ -72,7 +72,9 @@ fn they_have_the_moments_and_the_evidence_of_quadrature() {
     let weights = found.weights.as_ref().expect("weights");
     let off = weights.log_evidence - mass.ln() - density.log_unit();
     assert!(off.abs() < 5.0 * weights.log_evidence_error, "{off} {weights:?}");
-    assert!(weights.log_evidence_error < 0.1 && fit.approximation.as_ref().unwrap().1.is_empty());
+    assert!(
+        weights.log_evidence_error < 0.1 && fit.approximation.as_ref().unwrap().doubts.is_empty()
+    );
     let scale = fit.prepared.encoder.target_scaling()[0].scale;
     for (axis, (name, unit)) in [("magnitude", scale), ("relevance[x]", 1.0)].iter().enumerate() {
         let (mean, variance) = (sums[axis] / mass, squares[axis] / mass);

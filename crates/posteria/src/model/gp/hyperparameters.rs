@@ -9,7 +9,9 @@ use super::covariance::{Covariance, Parameter};
 use super::scale_prior::ScalePrior;
 use super::spec::{GroupPrior, GroupPriors, Known};
 use crate::density::{Categorical, ParameterError};
-use crate::model::prior::{Above, DofChoice, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, Spread, SpreadChoice, limited};
+use crate::model::prior::{
+    Above, DofChoice, DofGrid, DofSource, LOG_SCALE_LIMIT, Levels, Spread, SpreadChoice, limited,
+};
 use crate::random::Stream;
 
 /// What a group of hyperparameters is.

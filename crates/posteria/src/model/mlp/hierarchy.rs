@@ -9,7 +9,9 @@ use super::network::Shape;
 use super::spec::{GroupScale, Mlp, WeightFamily};
 use super::width::{fan_in, width_scaling};
 use crate::density::{Categorical, InverseGamma, Laplace, Normal, ParameterError, StudentT};
-use crate::model::prior::{Above, DofChoice, DofGrid, DofSource, Levels, Spread, SpreadChoice, limited};
+use crate::model::prior::{
+    Above, DofChoice, DofGrid, DofSource, Levels, Spread, SpreadChoice, limited,
+};
 use crate::model::selection::Selection;
 use crate::model::spec::Sharing;
 use crate::random::Stream;

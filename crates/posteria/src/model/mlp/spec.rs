@@ -6,8 +6,8 @@ pub(super) use moves::Moves;
 
 use super::defaults::{self, GROUP_DOFS, GROUPS};
 use crate::data::Task;
-use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
 use crate::model::prior::{DofChoice, SpreadChoice, TopChoice, dof_choice, written};
+use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
 use crate::model::spec::checks::{ORDINAL, conflict, positive};
 use crate::model::spec::{
     Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec,

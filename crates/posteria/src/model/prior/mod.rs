@@ -24,9 +24,7 @@ mod mean;
 mod scale;
 mod scale_density;
 
-pub(in crate::model) use choices::{
-    DofChoice, SpreadChoice, TopChoice, dof_choice, written,
-};
+pub(in crate::model) use choices::{DofChoice, SpreadChoice, TopChoice, dof_choice, written};
 pub(crate) use covariance::CovarianceConditional;
 pub use dof::{DofGrid, DofSource};
 pub(crate) use dof_density::DofDensity;

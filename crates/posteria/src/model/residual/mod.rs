@@ -28,7 +28,9 @@ pub(in crate::model) use prior::ResidualPrior;
 use crate::data::{Dataset, Targets};
 use crate::density::{Categorical, InverseGamma, InverseWishart, ParameterError};
 use crate::model::ModelError;
-use crate::model::prior::{Above, DofChoice, DofGrid, DofSource, Levels, ScaleDensity, Spread, limited};
+use crate::model::prior::{
+    Above, DofChoice, DofGrid, DofSource, Levels, ScaleDensity, Spread, limited,
+};
 use crate::model::spec::{ResidualFamily, ResidualSharing, Values};
 use crate::random::Stream;
 use posteria_linalg::Matrix;

@@ -1,6 +1,6 @@
 //! Emulate a log density by its values at some hundred points.
 
-use posteria_linalg::{Cholesky, Matrix, add_scaled, decay, dot};
+use posteria_linalg::{Cholesky, Matrix, Points, add_scaled, decay, dot};
 
 use super::AtMode;
 use super::memory::{ForeignMemory, MemoryReader};
@@ -23,8 +23,6 @@ const LENGTHS: [f64; 2] = [1.1, 1.6];
 const AMPLITUDES: [f64; 3] = [1.0, 3.0, 10.0];
 /// … and what may be left of the values at the points.
 const NUGGET: f64 = 0.1;
-/// Numbers that are computed at a time.
-const LANES: usize = 8;
 
 /// A density s that is known everywhere at the cost of a few hundred exponentials, close to one π
 /// whose values are known at some points:
@@ -39,7 +37,7 @@ const LANES: usize = 8;
 pub struct Emulator {
     modes: Vec<Mode>,
     /// One point per row, padded with points without weight; one column per coordinate.
-    points: Matrix,
+    points: Points,
     /// Amplitude² times the weights of the points.
     weights: Vec<f64>,
     /// 1 / (√2 length).
@@ -89,8 +87,8 @@ impl Emulator {
         let dim = modes.first()?.mode.len();
         let mut emulator = Emulator {
             modes: modes.iter().map(own).collect(),
-            points: Matrix::zeros(known.len().next_multiple_of(LANES), dim),
-            weights: vec![0.0; known.len().next_multiple_of(LANES)],
+            points: Points::new(known.len().next_multiple_of(Points::LANES), dim),
+            weights: vec![0.0; known.len().next_multiple_of(Points::LANES)],
             rate: 1.0,
             defensive: defensive(dim),
             acceptance: 0.0,
@@ -100,7 +98,7 @@ impl Emulator {
         for (row, (position, value)) in known.iter().enumerate() {
             let (base, _) = emulator.about_modes(position, &mut room);
             residuals.push((value - top).max(-LOWEST) - (base - top).max(-LOWEST));
-            (0..dim).for_each(|k| emulator.points[(row, k)] = room.standard[k]);
+            (0..dim).for_each(|k| emulator.points.column_mut(k)[row] = room.standard[k]);
         }
         let mut best = f64::NEG_INFINITY;
         for length in LENGTHS.map(|length| length * (dim as f64).sqrt()) {
@@ -140,9 +138,9 @@ impl Emulator {
     /// exp(-½ r² / length²) between the first `count` points; the lower half.
     fn correlations(&self, count: usize, rate: f64) -> Matrix {
         let mut correlations = Matrix::zeros(count, count);
-        let mut squares = vec![0.0; self.points.rows()];
+        let (mut squares, mut at) = (vec![0.0; self.points.rows()], vec![0.0; self.dim()]);
         for row in 0..count {
-            let at: Vec<f64> = (0..self.dim()).map(|k| self.points[(row, k)]).collect();
+            self.points.read_row(row, &mut at);
             self.decays(&at, rate, &mut squares);
             correlations.column_mut(row)[row..].copy_from_slice(&squares[row..count]);
         }
@@ -151,13 +149,8 @@ impl Emulator {
 
     /// exp(-rate² r²) between a place and every point.
     fn decays(&self, standard: &[f64], rate: f64, squares: &mut [f64]) {
-        squares.fill(0.0);
-        for (k, own) in standard.iter().enumerate() {
-            for (square, other) in squares.iter_mut().zip(self.points.column(k)) {
-                let step = rate * (own - other);
-                *square += step * step;
-            }
-        }
+        self.points.pairs(0..squares.len(), standard).squared_distances(squares);
+        squares.iter_mut().for_each(|square| *square *= rate * rate);
         decay::squared_exponential(squares);
     }
 
@@ -219,7 +212,7 @@ impl Emulator {
             memory.extend(&mode.at);
             memory.extend(mode.covariance.values());
         }
-        memory.extend(self.points.values());
+        (0..self.dim()).for_each(|k| memory.extend(self.points.column(k)));
         memory.extend(&self.weights);
         memory.extend([self.rate, self.acceptance]);
         memory
@@ -237,9 +230,11 @@ impl Emulator {
             modes.push(Mode { at, covariance, factor, log_density });
         }
         let values = memory.take(rows.saturating_mul(dim))?;
-        let points = Matrix::from_fn(rows, dim, |i, j| values[j * rows + i]);
+        let mut points = Points::new(rows, dim);
+        let columns = values.chunks_exact(rows.max(1)).enumerate();
+        columns.for_each(|(k, column)| points.column_mut(k).copy_from_slice(column));
         let weights = memory.take(rows)?.to_vec();
-        if modes.is_empty() || !rows.is_multiple_of(LANES) {
+        if modes.is_empty() || !rows.is_multiple_of(Points::LANES) {
             return Err(memory.foreign());
         }
         Ok(Emulator {

@@ -10,7 +10,7 @@ use crate::random::{Purpose, Stream};
 const DRAWS: usize = 16;
 /// Of functions that are integrated out, every draw of theirs at all rows takes time in proportion
 /// to the cube of the rows: so many of these in all, …
-const MOST_CUBES: f64 = 4e10;
+const MOST_CUBES: f64 = 1e10;
 /// … and not fewer draws of a chain than these.
 const FEWEST: usize = 50;
 

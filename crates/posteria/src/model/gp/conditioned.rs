@@ -258,7 +258,7 @@ impl<'p> Conditioned<'p> {
             *value = target - alpha / precision;
         }
         let open = self.open.get_or_insert_with(|| Open::new(rows, rows));
-        open.add(&self.marginal, &self.all_rows, stream, values)
+        open.add(&mut self.marginal, &self.all_rows, stream, values)
     }
 
     /// As [`Conditioned::draw`], before anything was observed; without the jitter, which would

@@ -187,7 +187,7 @@ impl Evaluator for IntegratedEvaluator<'_> {
                 let precisions = &self.precisions[target * rows..(target + 1) * rows];
                 let fitted = &mut self.fitted[target * kept..(target + 1) * kept];
                 let drawn = self.marginal.factorize(precisions).and_then(|()| {
-                    self.open.add(&self.marginal, &posterior.fitted_rows, stream, fitted)
+                    self.open.add(&mut self.marginal, &posterior.fitted_rows, stream, fitted)
                 });
                 if drawn.is_err() {
                     fitted.fill(f64::NAN);

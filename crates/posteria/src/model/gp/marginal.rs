@@ -34,6 +34,8 @@ pub(super) struct Marginal<'p> {
     diagonal: Vec<f64>,
     /// Whether `roots` and `prior` are those of `factor`.
     factorized: bool,
+    /// Whether `diagonal` is that of the factor's inverse, for [`Marginal::invert_diagonal`].
+    knows_diagonal: bool,
     /// What has everything of the size of a square in place of the above.
     device: Option<Box<DevicePoint<'p>>>,
 }
@@ -51,6 +53,7 @@ impl<'p> Marginal<'p> {
             inverse: Matrix::zeros(0, 0),
             diagonal: Vec::new(),
             factorized: false,
+            knows_diagonal: false,
             device: None,
         }
     }
@@ -70,6 +73,7 @@ impl<'p> Marginal<'p> {
             inverse: Matrix::zeros(0, 0),
             diagonal: vec![f64::NAN; rows],
             factorized: false,
+            knows_diagonal: false,
             device: Some(Box::new(DevicePoint::new(device, rows))),
         }
     }
@@ -106,6 +110,7 @@ impl<'p> Marginal<'p> {
             return Ok(());
         }
         self.factorized = false;
+        self.knows_diagonal = false;
         if let Some(device) = &mut self.device {
             device.factorize(&self.log_parameters, precisions)?;
             self.factorized = true;
@@ -132,7 +137,7 @@ impl<'p> Marginal<'p> {
     /// # Errors
     /// [`Infeasible`] if a device failed.
     pub(super) fn inverse_among(
-        &self,
+        &mut self,
         rows: &[usize],
         columns: &mut Matrix,
         block: &mut Matrix,
@@ -142,6 +147,11 @@ impl<'p> Marginal<'p> {
         }
         if columns.columns() == 0 {
             self.factor.inverse(block);
+            if !self.knows_diagonal {
+                self.diagonal.clear();
+                self.diagonal.extend((0..rows.len()).map(|row| block[(row, row)]));
+                self.knows_diagonal = true;
+            }
             return Ok(());
         }
         columns.values_mut().fill(0.0);
@@ -192,6 +202,7 @@ impl<'p> Marginal<'p> {
         }
         self.make_room();
         self.factor.inverse(&mut self.inverse);
+        self.knows_diagonal = false;
         for (row, slot) in self.diagonal.iter_mut().enumerate() {
             *slot = self.inverse[(row, row)];
         }
@@ -202,12 +213,16 @@ impl<'p> Marginal<'p> {
         let rows = self.roots.len();
         if self.inverse.rows() != rows {
             self.inverse = Matrix::zeros(rows, rows);
-            self.diagonal.resize(rows, 0.0);
         }
+        self.diagonal.resize(rows, 0.0);
     }
 
-    /// Finds only the diagonal of B⁻¹, for [`Marginal::inverse_diagonal`].
+    /// Finds only the diagonal of B⁻¹, for [`Marginal::inverse_diagonal`], unless it is known.
     pub(super) fn invert_diagonal(&mut self) {
+        if self.knows_diagonal {
+            return;
+        }
+        self.knows_diagonal = true;
         if let Some(device) = &self.device {
             return device.inverse_diagonal(&self.log_parameters, &mut self.diagonal);
         }

@@ -42,7 +42,7 @@ impl Open {
     /// [`Infeasible`] if the covariance has no factor; the means are as they were then.
     pub(super) fn add(
         &mut self,
-        marginal: &Marginal<'_>,
+        marginal: &mut Marginal<'_>,
         rows: &[usize],
         stream: &mut Stream,
         means: &mut [f64],

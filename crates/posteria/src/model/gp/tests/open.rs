@@ -176,7 +176,7 @@ fn some_rows_of_many_are_drawn_jointly() {
     let draws: Vec<Vec<f64>> = (0..DRAWS)
         .map(|number| {
             let mut values = vec![0.0; 4];
-            open.add(&marginal, &some, &mut stream(3000 + number as u64), &mut values).unwrap();
+            open.add(&mut marginal, &some, &mut stream(3000 + number as u64), &mut values).unwrap();
             values
         })
         .collect();

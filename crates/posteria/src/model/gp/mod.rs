@@ -40,6 +40,7 @@ mod neighbours;
 mod observed;
 mod on_device;
 mod open;
+mod pilot;
 mod posterior;
 mod predictor;
 mod process;

@@ -17,7 +17,7 @@ use super::predictor::GpPredictor;
 use super::process::Process;
 use super::spec::{GaussianProcess, Known, Moves};
 use super::updates::ResidualUpdate;
-use super::{start, sweep};
+use super::{pilot, start, sweep};
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::draws::Layout;
 use crate::model::accelerator::{AcceleratorError, Placement};
@@ -76,6 +76,8 @@ pub struct GpPosterior {
     pub(super) placement: Placement,
     /// What computes densities in place of the processor.
     pub(super) device: Option<OnDevice>,
+    /// The same given some of the rows only, where these are many: modes are looked for there first.
+    pub(super) pilot: Option<Box<GpPosterior>>,
     /// Modes of the hyperparameters that move together, functions integrated out: looked for when
     /// chains begin.
     pub(super) modes: Vec<OnceLock<Modes>>,
@@ -207,9 +209,11 @@ impl GaussianProcess {
             selection,
             placement: Placement::Cpu,
             device: None,
+            pilot: None,
             layout: Layout::new(),
         };
         posterior.layout = layout(&posterior, data);
+        posterior.pilot = pilot::pilot(self, data, &posterior);
         Ok(posterior)
     }
 

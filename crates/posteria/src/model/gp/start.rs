@@ -6,6 +6,7 @@ use super::evaluator::LatentEvaluator;
 use super::latent;
 use super::marginal::Marginal;
 use super::observed::Observed;
+use super::pilot;
 use super::posterior::GpPosterior;
 use crate::model::Posterior;
 use crate::model::spec::StartChoice;
@@ -28,6 +29,7 @@ pub(super) fn start(posterior: &GpPosterior, stream: &mut Stream) -> Vec<f64> {
 }
 
 /// Starts of climbs to the modes of some entries of the state: the same for all chains and seeds.
+/// Where a part of many rows has only one mode, that takes the place of most of them.
 pub(super) fn hyperparameters(posterior: &GpPosterior, slots: &[usize]) -> Vec<Vec<f64>> {
     let count = (CLIMBED_ROWS / posterior.row_count().max(1)).clamp(FEWEST_CLIMBS, MOST_CLIMBS);
     let start = |index: usize| {
@@ -35,7 +37,12 @@ pub(super) fn hyperparameters(posterior: &GpPosterior, slots: &[usize]) -> Vec<V
         let state = dispersed(posterior, &mut stream);
         slots.iter().map(|slot| state[*slot]).collect()
     };
-    (0..count).map(start).collect()
+    match pilot::modes(posterior, slots) {
+        Some(only) if only.len() == 1 => {
+            only.into_iter().chain((1..FEWEST_CLIMBS).map(start)).collect()
+        }
+        _ => (0..count).map(start).collect(),
+    }
 }
 
 /// Moderate hyperparameters; functions of classes near their mode, others at zero, since chains

@@ -10,6 +10,7 @@ mod laplace;
 mod leave_one_out;
 mod leave_one_out_classes;
 mod open;
+mod pilot;
 mod prediction;
 mod ranks;
 mod regression;

@@ -209,6 +209,8 @@ def select(
     seed: int = 1,
     threads: int | None = None,
     progress: bool | None = None,
+    client: Any = None,
+    plan: _Path | None = None,
     **options: Unpack[_SelectOptions],
 ) -> Result: ...
 def compare(

@@ -103,7 +103,22 @@ def evidence_of_several(
     plan: str | PathLike[str] | None,
     working: _Working,
 ) -> str: ...
-def select(table: Table, target: str, spec: str, how: str, working: _Working) -> str: ...
+def select(
+    table: Table,
+    target: str,
+    spec: str,
+    how: str,
+    plan: str | PathLike[str] | None,
+    working: _Working,
+) -> str | None: ...
+def plan_selection(
+    table: Table,
+    target: str,
+    spec: str,
+    how: str,
+    path: str | PathLike[str],
+    working: _Working,
+) -> None: ...
 def sample(density: Callable[[_Floats], Any], how: dict[str, Any], show: _Show | None) -> Chains: ...
 def psis_loo(log_lik: _Floats, relative_efficiency: float | None, threads: int | None) -> dict[str, Any]: ...
 def check_spec(spec: str) -> None: ...

@@ -1,4 +1,4 @@
-"""Have folds and ladders done on other machines, by a Dask client: units of a plan, which is a folder."""
+"""Have folds, ladders and chains done on other machines, by a Dask client: units of a plan, which is a folder."""
 
 import asyncio
 import contextlib
@@ -44,12 +44,13 @@ class UnitsError(_posteria.PosteriaError):
 
 
 @contextlib.contextmanager
-def done_by(away, make, progress):
+def done_by(away, make, progress, more=_posteria.next_stage):
     """Have the units of a plan done by the workers of a client; the folder of the plan, or ``None`` without
     a client.
 
     ``away`` is the client, and a folder that keeps the plan; ``make`` makes the plan in a folder. One that
-    is there already is gone on with, if it is of the same work.
+    is there already is gone on with, if it is of the same work. ``more`` adds the units that can be done
+    when others are, and says whether there are any.
     """
     client, plan = away
     if client is None:
@@ -62,7 +63,7 @@ def done_by(away, make, progress):
     try:
         _work(client, folder, progress)
         # What is to be done next may depend on what was found.
-        while _posteria.next_stage(folder):
+        while more(folder):
             _work(client, folder, progress)
     except KeyboardInterrupt:
         tell(f"what is done is kept; go on with plan={str(folder)!r}")

@@ -171,6 +171,28 @@ def test_ladders_by_workers_are_those_of_one_machine(client, tmp_path, tiny):
         tiny["known"].evidence("exact", client="nobody")
 
 
+def test_a_selection_by_workers_is_that_of_one_machine(waves, client, tmp_path):
+    few = {"chains": 2, "warmup": 40, "draws": 60, "seed": 2, "progress": False}
+    robust = pt.Linear(residual="student-t")
+    for folds, model, stages in ((None, robust, 2), (3, "linear", 3)):
+        plan = tmp_path / f"plan-{folds}"
+        asked = {"model": model, "folds": folds, **few}
+        here = pt.select(waves, "y", **asked)
+        with worker_killed(client, plan):
+            found = pt.select(waves, "y", client=client, plan=plan, **asked)
+        assert found == here
+        assert json.loads((plan / "plan.json").read_text())["stages"] >= stages
+        # All fits are there: no worker is asked.
+        assert pt.select(waves, "y", client="nobody", plan=plan, **asked) == here
+        assert not list((plan / "work").iterdir()), "nothing is left behind"
+    with pytest.raises(pt.SpecificationError, match="of other work"):
+        pt.select(waves, "y", client="nobody", plan=plan, **asked | {"seed": 3})
+    with pytest.raises(pt.PosteriaError, match="wait for each other: say how long .* with warmup and"):
+        pt.select(waves, "y", client="nobody", chains=2, progress=False)
+    with pytest.raises(pt.SpecificationError, match="give client"):
+        pt.select(waves, "y", plan=plan, **asked)
+
+
 CLUSTER = """
 import sys, time
 from distributed import LocalCluster

@@ -25,10 +25,8 @@ pub enum Wanted {
     Folds {
         /// The folder of the run.
         path: PathBuf,
-        /// How its rows are divided.
-        division: PlannedDivision,
-        /// Number of training rows of each fold.
-        training: Vec<usize>,
+        /// How its rows are divided, with the number of training rows of each fold.
+        divisions: Vec<(PlannedDivision, Vec<usize>)>,
     },
 }
 
@@ -53,11 +51,16 @@ impl fmt::Debug for Elsewhere {
 }
 
 impl Elsewhere {
-    /// Takes note of a fit, once for each folder: whoever asked for it cannot go on.
+    /// Takes note of a fit, once for each folder and division: whoever asked for it cannot go on.
     pub fn want(&self, wanted: Wanted) -> Failure {
         let mut all = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.iter().all(|own| own.path() != wanted.path()) {
-            all.push(wanted);
+        match (all.iter_mut().find(|own| own.path() == wanted.path()), wanted) {
+            (None, wanted) => all.push(wanted),
+            (Some(Wanted::Folds { divisions: own, .. }), Wanted::Folds { divisions, .. }) => {
+                let new = divisions.into_iter().filter(|it| !own.contains(it)).collect::<Vec<_>>();
+                own.extend(new);
+            }
+            _ => {}
         }
         Failure::Elsewhere
     }
@@ -66,6 +69,15 @@ impl Elsewhere {
     pub fn take(&self) -> Vec<Wanted> {
         std::mem::take(&mut *self.wanted.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Why chains cannot be run one by one.
+pub fn chains_wait() -> Failure {
+    Failure::bad_input(
+        "chains that stop when they have settled, or have drawn enough, wait for each other: say how \
+         long each runs with --warmup W and --draws N (warmup and draws in [sampling]), without --ess \
+         and --time",
+    )
 }
 
 /// What was found, or nothing where fits are to be made elsewhere first.

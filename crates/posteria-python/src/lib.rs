@@ -8,6 +8,7 @@ mod fit;
 mod predictions;
 mod prior;
 mod questions;
+mod selection;
 mod table;
 mod units;
 mod work;
@@ -37,7 +38,8 @@ fn _posteria(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(questions::evidence, module)?)?;
     module.add_function(wrap_pyfunction!(questions::evidence_of_several, module)?)?;
     module.add_function(wrap_pyfunction!(questions::compare, module)?)?;
-    module.add_function(wrap_pyfunction!(questions::select, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::select, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::plan_selection, module)?)?;
     module.add_function(wrap_pyfunction!(fit::check_spec, module)?)?;
     module.add_function(wrap_pyfunction!(fit::spec_keys, module)?)?;
     module.add_function(wrap_pyfunction!(density::sample, module)?)?;

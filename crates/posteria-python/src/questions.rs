@@ -1,6 +1,5 @@
-//! What is asked of fits: how good they are, which is better, which inputs matter, how probable a model.
+//! What is asked of fits: how good they are, which is better, how probable a model.
 
-use std::num::NonZero;
 use std::path::PathBuf;
 
 use posteria::assess::formula::{FormulaError, Statistic};
@@ -13,13 +12,10 @@ use posteria::data::{FoldBy, FoldScheme};
 use posteria::evidence::{
     self as log_evidence, EvidenceOptions, NamedEvidence, compare_evidence_from,
 };
-use posteria::fit::{self as fitted, FitOptions, Workers};
-use posteria::model::spec::{Spec, TimeBudget};
+use posteria::fit::{self as fitted, Workers};
 use posteria::random::Seed;
-use posteria::select::{SelectOptions, select_inputs};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::chains;
 use crate::error::{self, SpecificationError};
@@ -281,46 +277,4 @@ impl Asked {
         let each = (0..repeats).map(|repetition| FoldScheme { repetition, ..scheme.clone() });
         Ok(Method::KFold { schemes: each.collect(), draws: None })
     }
-}
-
-/// Which inputs matter for a target: the JSON of `posteria select`. `how` is JSON too.
-#[pyfunction]
-pub(crate) fn select(
-    py: Python<'_>,
-    table: &Table,
-    target: &str,
-    spec: &str,
-    how: &str,
-    working: Working<'_>,
-) -> PyResult<String> {
-    let spec = Spec::from_json(spec).map_err(error::of::<SpecificationError>)?;
-    let how: Value = serde_json::from_str(how).map_err(error::of::<SpecificationError>)?;
-    let number = |key: &str| how[key].as_u64().map(|it| it as usize);
-    let time = how["time"].as_str().map(str::parse::<TimeBudget>).transpose();
-    let time = time.map_err(error::of::<SpecificationError>)?;
-    let table = table.get()?;
-    run(py, asked(working, false), |workers| {
-        let options = FitOptions {
-            chains: number("chains").and_then(NonZero::new),
-            warmup: number("warmup"),
-            draws: number("draws").and_then(NonZero::new),
-            ess: how["ess"].as_f64(),
-            time,
-            seed: how["seed"].as_u64(),
-            workers: workers.clone(),
-        };
-        let utility = how["utility"].as_str().map(|name| {
-            // What the targets are is known when the table is encoded, which refuses it then.
-            let real = TargetFacts::Real { names: vec![target.into()], deviations: vec![1.0] };
-            let classes = TargetFacts::Classes { labels: vec!["a".into(), "b".into()] };
-            let read = |targets| Utility::parse(name, targets, Better::Higher);
-            read(&real).or_else(|error| read(&classes).map_err(|_| error))
-        });
-        let utility = utility.transpose().map_err(error::of::<SpecificationError>)?;
-        let asked = SelectOptions { utility, folds: number("folds"), ..SelectOptions::default() };
-        let found = select_inputs(&table, target, spec, (&options, &asked));
-        let found = found.map_err(error::of_selection)?;
-        let report = found.report().map_err(error::of_selection)?;
-        chains::report(&report, None, &found.search.summary().cautions)
-    })
 }

@@ -18,7 +18,7 @@ use crate::questions::{Asked, evidence_options, of_several};
 use crate::work::run;
 
 /// What plans of fits in memory are for.
-const OWN: &str = "python";
+pub(crate) const OWN: &str = "python";
 
 /// Writes the folds of fits as a plan into a new folder; what the units are, as JSON. `method` is that
 /// of an assessment.
@@ -62,14 +62,10 @@ pub(crate) fn plan_ladders(
         };
         let models = fits.iter().map(model).collect::<PyResult<Vec<_>>>()?;
         let runs = fits.iter().zip(&models).map(|((name, _), model)| PlannedRun {
-            name: name.to_string(),
-            source: RunSource::Model(model, None),
-            into: None,
-            divisions: Vec::new(),
-            pace: None,
             ladders: options
                 .ladders(&model.posterior)
                 .map(|asked| PlannedLadders { seed: model.spec.sampling.seed, asked }),
+            ..PlannedRun::of(name, RunSource::Model(model, None))
         });
         let runs: Vec<PlannedRun<'_>> = runs.collect();
         if runs.iter().all(|run| run.ladders.is_none()) {
@@ -94,8 +90,8 @@ pub(crate) fn next_stage(path: PathBuf) -> PyResult<usize> {
 pub(crate) fn ladders(path: Option<PathBuf>) -> PyResult<Vec<Option<LadderMemory>>> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let plan = WorkPlan::open(&path).map_err(error::of_work)?;
-    let models = 0..plan.run_names().count();
-    models.map(|model| plan.ladder_memory(model).map_err(error::of_work)).collect()
+    let (models, units) = (0..plan.run_names().count(), plan.units().map_err(error::of_work)?);
+    models.map(|model| plan.ladder_memory(model, &units).map_err(error::of_work)).collect()
 }
 
 /// The folds of a fit.
@@ -108,13 +104,12 @@ fn planned<'f>(name: &str, fit: &'f fitted::Fit, asked: &Asked) -> PyResult<Plan
         return Err(error::of::<SpecificationError>("give one group for every row of the fit"));
     }
     let all = Division::all(fit, (&schemes, draws), labels).map_err(error::of_work)?;
-    let divisions = all.into_iter().map(|Division { scheme, folds, draws }| {
-        let labels = scheme.column.as_ref().and(asked.labels.clone());
-        let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();
-        (PlannedDivision { scheme, folds: folds.count(), draws, labels }, training)
+    let divisions = all.iter().map(|division| {
+        let labels = division.scheme.column.as_ref().and(asked.labels.clone());
+        PlannedDivision::of(division, labels)
     });
-    let (source, divisions) = (RunSource::Fit(fit), divisions.collect());
-    Ok(PlannedRun { name: name.into(), source, into: None, divisions, pace: None, ladders: None })
+    let divisions = divisions.collect();
+    Ok(PlannedRun { divisions, ..PlannedRun::of(name, RunSource::Fit(fit)) })
 }
 
 fn units_of(plan: &WorkPlan) -> PyResult<String> {

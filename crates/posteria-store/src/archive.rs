@@ -139,10 +139,14 @@ impl<'a> Packed<'a> {
         self.files.iter().find(|it| it.name == Path::new(name)).map(PackedFile::content)
     }
 
-    /// Writes the files into a new folder.
-    pub(crate) fn unpack(&self, folder: &Path) -> Result<(), StoreError> {
+    /// Writes the files that are wanted into a new folder.
+    pub(crate) fn unpack(
+        &self,
+        folder: &Path,
+        wanted: impl Fn(&Path) -> bool,
+    ) -> Result<(), StoreError> {
         fs::create_dir(folder).map_err(failure("create", folder))?;
-        for file in &self.files {
+        for file in self.files.iter().filter(|file| wanted(&file.name)) {
             let path = folder.join(&file.name);
             let parent = path.parent().unwrap_or(folder);
             fs::create_dir_all(parent).map_err(failure("create", parent))?;
@@ -230,7 +234,7 @@ mod tests {
         assert!(bytes.len() < 1000, "{}", bytes.len());
         let packed = Packed::read(&bytes).expect("read");
         assert_eq!(packed.head, "head");
-        packed.unpack(&folder.path().join("to")).expect("unpacked");
+        packed.unpack(&folder.path().join("to"), |_| true).expect("unpacked");
         for (name, content) in contents {
             assert_eq!(fs::read(folder.path().join("to").join(name)).expect("there"), content);
             assert_eq!(packed.file(name).as_deref(), Some(content), "{name}");

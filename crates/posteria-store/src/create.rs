@@ -103,7 +103,7 @@ impl RunFolder {
             disk.replace_durably(APPROXIMATION, text.as_bytes())?;
         }
         disk.replace_durably(CHECKPOINT, &encode(&checkpoint))?;
-        staging.commit()?;
+        staging.commit_waiting(disk.waits)?;
         let loaded = Loaded { checkpoint, schema, columns };
         RunWriter::new(disk.moved(path), lock, loaded, options)
     }

@@ -73,7 +73,7 @@ pub use stored::StoredArray;
 pub use training::{TrainingArrays, TrainingData};
 pub use verify::Verified;
 pub use work::{
-    NewPlan, PlanFolds, PlannedDivision, PlannedLadders, PlannedRun, Ran, RunSource, Unit, Work,
-    WorkError, WorkPlan,
+    NewPlan, PlanFits, PlanFolds, PlannedDivision, PlannedLadders, PlannedRun, Ran, RunSource,
+    Unit, Work, WorkError, WorkPlan,
 };
 pub use writer::{RunSummary, RunWriter, WriteOptions};

@@ -64,9 +64,15 @@ impl Staging {
         moved
     }
 
-    /// Moves the folder into its place.
-    pub(crate) fn commit(mut self) -> Result<(), StoreError> {
-        sync_folder(&self.temporary)?;
+    /// Moves the folder into its place, for good.
+    pub(crate) fn commit(self) -> Result<(), StoreError> {
+        self.commit_waiting(true)
+    }
+
+    /// Moves the folder into its place, and `waits` until that is on the disk, or does not.
+    pub(crate) fn commit_waiting(mut self, waits: bool) -> Result<(), StoreError> {
+        let sync = |path: &Path| if waits { sync_folder(path) } else { Ok(()) };
+        sync(&self.temporary)?;
         // Someone may have come first; and not every system replaces even an empty folder.
         vacant(&self.target)?;
         let renamed = fs::rename(&self.temporary, &self.target).or_else(|_| {
@@ -75,7 +81,7 @@ impl Staging {
         });
         renamed.map_err(failure("create", &self.target))?;
         self.moved = true;
-        sync_folder(&self.parent)
+        sync(&self.parent)
     }
 }
 

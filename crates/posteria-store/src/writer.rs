@@ -27,6 +27,9 @@ pub struct WriteOptions {
     pub cadence: Cadence,
     /// Set it, from anywhere, to end the run after the present sweeps.
     pub cancel: Arc<AtomicBool>,
+    /// Whether the folder is only on its way to something else: then nobody waits until it is on the disk,
+    /// and who finds it after a power cut checks all of it.
+    pub scratch: bool,
     /// The crash that a test has planned.
     #[cfg(test)]
     pub(crate) crash: crate::tests::Crash,
@@ -34,8 +37,8 @@ pub struct WriteOptions {
 
 impl WriteOptions {
     pub(crate) fn disk(&self, root: &Path) -> Disk {
-        #[cfg_attr(not(test), expect(unused_mut, reason = "only tests plan crashes"))]
         let mut disk = Disk::new(root);
+        disk.waits = !self.scratch;
         #[cfg(test)]
         disk.crash.clone_from(&self.crash);
         disk

@@ -83,16 +83,17 @@ pub struct Assess {
 /// All runs must be of the same rows and targets. Expected utilities are compared in pairs, both
 /// with the same weights of rows, so that rows which all models find hard do not blur the
 /// difference.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   posteria compare runs/linear runs/network runs/process
   posteria compare runs/linear runs/network --utility rmse
   posteria compare runs/linear runs/network --method kfold --folds 10
+  posteria compare small.toml large.toml runs/linear           of specifications that say what their data are
   posteria compare runs/linear runs/network --utility rmse --difference 0.5   better by more than 0.5
   posteria compare runs/linear runs/network --by district    where is which one better?")]
 pub struct Compare {
-    /// The runs, at least two
+    /// The runs, at least two; FILE.toml, a specification, is the run FILE, fitted first if need be
     #[arg(required = true, num_args = 2..)]
     pub runs: Vec<PathBuf>,
 

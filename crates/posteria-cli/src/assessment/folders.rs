@@ -5,13 +5,13 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use posteria::assess::{Division, EachFold, FoldModel, Note, Refit};
+use posteria::assess::{Division, EachFold, FoldModel, Method, Note, Refit};
 use posteria::fit::{Workers, run_jobs};
 use posteria::random::Seed;
 use posteria_store::{FoldRun, PartOptions, PlannedDivision, fold_folder};
 
 use super::Subject;
-use crate::elsewhere::Wanted;
+use crate::elsewhere::{Wanted, unless_elsewhere};
 use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::progress::{JobProgress, Watched};
 use crate::sampling::{open, options};
@@ -46,6 +46,22 @@ impl<'a> FoldFolders<'a> {
         first.parent().unwrap_or(&first).to_path_buf()
     }
 
+    /// Takes note of all folds of a method that are to be fitted elsewhere.
+    ///
+    /// # Errors
+    /// [`Failure::Elsewhere`] if there are any.
+    pub fn want(&self, method: &Method) -> Result<()> {
+        let Method::KFold { schemes, draws } = method else { return Ok(()) };
+        let labels = |column: &str| self.labels(column);
+        let mut missing = false;
+        for division in Division::all(&self.subject.fit, (schemes, *draws), labels)? {
+            let indices: Vec<usize> = (0..division.folds.count()).collect();
+            let wanted = self.refit(&division, &indices, &mut |_, _| Ok(()));
+            missing |= unless_elsewhere(wanted)?.is_none();
+        }
+        if missing { Err(Failure::Elsewhere) } else { Ok(()) }
+    }
+
     /// Fits the folds, as far as that has not been done before: at once as many as there are threads
     /// for, each with all its chains. A signal stops all of them; what was drawn is kept, and the next
     /// call goes on with it.
@@ -59,13 +75,11 @@ impl<'a> FoldFolders<'a> {
         let begun = begun.collect::<Result<Vec<_>, _>>()?;
         let sweeps = begun.iter().map(FoldRun::sweeps).sum();
         if let (true, Some(elsewhere)) = (sweeps > 0, &self.watched.elsewhere) {
-            let Division { scheme, folds, draws } = division;
-            let labels = scheme.column.as_ref().map(|column| self.labels(column)).transpose()?;
-            let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();
-            let (folds, scheme) = (folds.count(), scheme.clone());
-            let division = PlannedDivision { scheme, folds, draws: *draws, labels };
+            let column = division.scheme.column.as_ref();
+            let labels = column.map(|column| self.labels(column)).transpose()?;
+            let divisions = vec![PlannedDivision::of(division, labels)];
             let path = self.subject.path.clone();
-            return Err(elsewhere.want(Wanted::Folds { path, division, training }));
+            return Err(elsewhere.want(Wanted::Folds { path, divisions }));
         }
         if sweeps > 0 {
             let one = NonZero::<usize>::MIN;

@@ -1,5 +1,6 @@
 //! Compare models by their predictions of the same rows.
 
+mod candidates;
 mod kept;
 
 use posteria::assess::{
@@ -8,10 +9,13 @@ use posteria::assess::{
 };
 use serde::Serialize;
 
+use self::candidates::runs;
+pub use self::candidates::{folder_of, has_specifications};
 use super::Context;
 use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject};
-use crate::failure::{Classify, Result};
+use crate::elsewhere::unless_elsewhere;
+use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
 use crate::text::{self, decimals_for, fixed};
@@ -26,8 +30,9 @@ pub fn run(arguments: &args::Compare, context: &Context) -> Result<()> {
 
 /// Compares the runs.
 pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
+    let runs = runs(&arguments.runs, context)?;
     let interrupt = Interrupt::listen().running()?;
-    let subjects = arguments.runs.iter().map(|path| {
+    let subjects = runs.iter().map(|path| {
         let mut subject = Subject::open(path)?;
         if let Some(test) = &arguments.how.test {
             subject.hold_out(test)?;
@@ -52,6 +57,16 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
     };
     let plans = subjects.iter().map(|subject| Plan::new(&arguments.how, subject, context.seed()));
     let plans = plans.collect::<Result<Vec<_>>>()?;
+    if context.elsewhere.is_some() {
+        let mut missing = false;
+        for (subject, plan) in subjects.iter().zip(&plans) {
+            let folds = FoldFolders::new(subject, context.seed(), context.watched(&interrupt));
+            missing |= unless_elsewhere(folds.want(&plan.method))?.is_none();
+        }
+        if missing {
+            return Err(Failure::Elsewhere);
+        }
+    }
     let mut models = Vec::with_capacity(subjects.len());
     for (index, (subject, plan)) in subjects.iter().zip(&plans).enumerate() {
         context.output.message(&names[index]);

@@ -45,6 +45,7 @@ pub fn run_with(
         let names = plan.run_names().step_by(each);
         subjects.iter_mut().zip(names).for_each(|(it, name)| it.name = name.into());
     }
+    let planned = plan.map(|plan| Ok::<_, Failure>((plan, plan.units()?))).transpose()?;
     let interrupt = Interrupt::listen().running()?;
     let mut reports = Vec::with_capacity(count);
     for (number, subject) in subjects.iter().enumerate() {
@@ -55,8 +56,8 @@ pub fn run_with(
         let watch = Watch::new(context.output, name, interrupt.clone())
             .keeping(subject.folder.as_deref(), key);
         let first = number * each;
-        let memory = match plan {
-            Some(plan) => plan.ladder_memory(first)?,
+        let memory = match &planned {
+            Some((plan, units)) => plan.ladder_memory(first, units)?,
             None => watch.memory(),
         };
         let with = (seed, context.threads);
@@ -66,8 +67,8 @@ pub fn run_with(
         let mut report = NamedEvidence { run: subject.name.clone(), found };
         if let Some(sensitivity) = &arguments.sensitivity {
             let watch = watch.without_partial();
-            let known = |point: usize| match plan {
-                Some(plan) => Ok(plan.ladder_memory(first + 1 + point)?),
+            let known = |point: usize| match &planned {
+                Some((plan, units)) => Ok(plan.ladder_memory(first + 1 + point, units)?),
                 None => Ok(None),
             };
             let curve = sensitivity::curve(subject, sensitivity, (&options, with), &watch, known);

@@ -1,6 +1,8 @@
 //! Divide work into units, do them, and put together what they have found.
 
+mod candidates;
 mod collect;
+mod missing;
 mod plan;
 mod script;
 mod selection;

@@ -21,9 +21,11 @@ mod units;
 // Work that is divided among machines.
 mod plans;
 // Ladders of temperatures as units.
+mod plans_compare;
 mod plans_evidence;
 // Searches over input sets as units, stage after stage.
 mod plans_select;
+mod plans_slurm;
 // Every command of the guide and the README.
 mod guide;
 // Killed, interrupted, locked, damaged runs.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -260,46 +259,4 @@ fn what_does_not_belong_together_is_refused_by_name() {
         place.call(line).assert_refused(line, &[words]);
         assert!(!exists(place.path("all")) && !exists(place.path("p")), "{line}");
     }
-}
-
-/// A program in place of that of Slurm: it runs the tasks of an array one after the other, and refuses
-/// jobs that depend on one that it has not seen.
-const SBATCH: &str = r#"#!/bin/sh
-array=none
-for it in "$@"; do
-    case $it in
-        --array=1-*) array=${it#--array=1-} ;;
-        --dependency=afterany:77) echo depends >> dependencies ;;
-        --dependency=*) exit 1 ;;
-    esac
-done
-script=$(cat)
-if [ "$array" = none ]; then
-    sh -c "$script" > collected.txt
-else
-    for task in $(seq "$array"); do SLURM_ARRAY_TASK_ID=$task sh -c "$script"; done > tasks.txt
-fi
-echo 77
-"#;
-
-#[test]
-fn scripts_run_all_units_and_collect() {
-    let place = Place::with_data(24);
-    done(&place, &format!("{SHORT} --out run"));
-    fs::create_dir(place.path("programs")).expect("made");
-    place.write("programs/sbatch", SBATCH);
-    let may_be_run = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(place.path("programs/sbatch"), may_be_run).expect("a file of ours");
-    copy(&place, "run", "again/run");
-    done(&place, &format!("plan assess run {KFOLD} -o plan --script slurm -q"));
-    done(&place, &format!("plan assess again/run {KFOLD} -o again/plan --script sh -q"));
-    let programs = place.path("programs");
-    succeeded(&shell(&place, "sh plan/submit.sh --partition=short", &programs));
-    succeeded(&shell(&place, "sh again/plan/run.sh 2 > again.txt", &programs));
-    let text = |name: &str| fs::read_to_string(place.path(name)).expect("written");
-    assert_eq!(text("plan/dependencies"), "depends\n");
-    assert_eq!(text("plan/tasks.txt").lines().count(), 4);
-    assert!(text("plan/collected.txt").contains("elpd"), "{}", text("plan/collected.txt"));
-    assert!(text("again.txt").contains("elpd"));
-    assert_same_files(&files(&place, "run/folds"), &files(&place, "again/run/folds"));
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::plans::{copy, done, files, shell, succeeded};
+use crate::plans_slurm::by_slurm;
 use crate::posteria::{Place, assert_same_files, exists};
 
 const SHORT: &str = "fit data.csv --target y --inputs a b --chains 2 --warmup 40 --draws 40 -q";
@@ -20,27 +21,33 @@ fn evidences_by_ladders_elsewhere_have_the_bytes_of_one_machine() {
     let spec = fs::read_to_string(place.path("net/spec.toml")).expect("a specification");
     place.write("wide.toml", spec.replacen("hidden = 2", "hidden = 3", 1));
     place.write("alone/wide.toml", fs::read(place.path("wide.toml")).expect("written"));
-    for (options, stages) in [
-        ("--method path,bridge,annealed --particles 20", 2),
-        ("--schedule power --rungs 6 --method warp,sweep", 1),
-        ("--method bridge --rungs 5 --sensitivity residual=0.5,2 --seed 7", 2),
+    for (options, stages, script) in [
+        ("--method path,bridge,annealed --particles 20", 2, "slurm"),
+        ("--schedule power --rungs 6 --method warp,sweep", 1, "sh"),
+        ("--method bridge --rungs 5 --sensitivity residual=0.5,2 --seed 7", 2, "sh"),
     ] {
         let asked = format!("evidence net process wide.toml {FEW} {options}");
-        done(&place, &format!("plan {asked} -o plan -q --script sh"));
+        done(&place, &format!("plan {asked} -o plan -q --script {script}"));
         let units = fs::read_to_string(place.path("plan/order.txt")).expect("an order");
         let models = if options.contains("sensitivity") { 9 } else { 3 };
         assert_eq!(units.lines().count(), if stages == 2 { models } else { 3 * models });
-        let output = shell(
-            &place,
-            "sh plan/run.sh 2 > /dev/null; posteria collect plan --json -q",
-            Path::new(""),
-        );
+        match script {
+            "slurm" => assert_eq!(by_slurm(&place, "plan"), 2 * stages, "each with its collection"),
+            _ => succeeded(&shell(&place, "sh plan/run.sh 2", Path::new(""))),
+        }
+        let output = shell(&place, "posteria collect plan --json -q", Path::new(""));
         succeeded(&output);
         let script = format!("cd alone; posteria {asked} --json -q");
         let alone = shell(&place, &script, Path::new(""));
         succeeded(&alone);
         let told = |output: &[u8]| String::from_utf8_lossy(output).into_owned();
         assert_eq!(told(&output.stdout), told(&alone.stdout), "{options}");
+        if script == "slurm" {
+            let script = format!("cd alone; posteria {asked}");
+            let alone = told(&shell(&place, &script, Path::new("")).stdout);
+            let collected = fs::read_to_string(place.path("plan/collected.txt")).expect("told");
+            assert!(collected.contains(&alone), "{collected}\n{alone}");
+        }
         for run in ["net", "process"] {
             assert_same_files(&files(&place, run), &files(&place, &format!("alone/{run}")));
         }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::plans::{copy, done, files, shell, succeeded};
+use crate::plans_slurm::by_slurm;
 use crate::posteria::{Place, assert_same_files, exists};
 
 const SEARCH: &str = "select data.csv --target y --chains 2 --warmup 40 --draws 60";
@@ -32,10 +33,10 @@ fn timeless_files(place: &Place, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// How often units were put into a plan.
-fn stages(place: &Place) -> u64 {
+fn stages(place: &Place) -> usize {
     let plan = fs::read_to_string(place.path("plan/plan.json")).expect("a plan");
     let plan: serde_json::Value = serde_json::from_str(&plan).expect("JSON");
-    plan["stages"].as_u64().expect("a number")
+    plan["stages"].as_u64().expect("a number") as usize
 }
 
 #[test]
@@ -44,15 +45,19 @@ fn choices_by_units_have_the_bytes_of_one_machine() {
     fs::create_dir(place.path("alone")).expect("made");
     fs::copy(place.path("data.csv"), place.path("alone/data.csv")).expect("copied");
     let data = place.path("data.csv").display().to_string();
-    for (name, options) in [
-        ("loo", "--leave-out --fold-draws 40"),
-        ("folds", "--folds 2 --fold-draws 20 --set-prior uniform-sizes"),
-        ("nested", "--nested 2 --fold-draws 20 --largest 2 --seed 5"),
+    for (name, options, script) in [
+        ("loo", "--leave-out --fold-draws 40", "sh"),
+        ("folds", "--folds 2 --fold-draws 20 --set-prior uniform-sizes", "slurm"),
+        ("nested", "--nested 2 --fold-draws 20 --largest 2 --seed 5", "sh"),
     ] {
         let search = SEARCH.replace("data.csv", &data);
-        done(&place, &format!("plan {search} {options} --run {name} -o plan -q --script sh"));
-        let finish = "sh plan/run.sh 2 > /dev/null; posteria collect plan --json -q";
-        let output = shell(&place, finish, Path::new(""));
+        done(&place, &format!("plan {search} {options} --run {name} -o plan -q --script {script}"));
+        match script {
+            // The units of every stage, and a job that collects.
+            "slurm" => assert_eq!(by_slurm(&place, "plan"), 2 * stages(&place)),
+            _ => succeeded(&shell(&place, "sh plan/run.sh 2", Path::new(""))),
+        }
+        let output = shell(&place, "posteria collect plan --json -q", Path::new(""));
         succeeded(&output);
         let script = format!("cd alone; posteria {search} {options} --out {name} --json -q");
         let alone = shell(&place, &script, Path::new(""));

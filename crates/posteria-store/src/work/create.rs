@@ -58,8 +58,23 @@ pub enum RunSource<'a> {
     Fit(&'a Fit),
     /// A fit that is to be made by this plan, of the table in this file.
     New(&'a Prepared, &'a Plan, &'a Path),
+    /// A fit that is to be made by this plan, of data in memory.
+    Chains(&'a Prepared, &'a Plan),
     /// A model of data, which came from this run folder or specification file; its draws do not matter.
     Model(&'a Prepared, Option<&'a Path>),
+}
+
+impl<'a> PlannedRun<'a> {
+    /// A run of this name, of which nothing else is known.
+    pub fn of(name: &str, source: RunSource<'a>) -> Self {
+        let (name, divisions) = (name.to_string(), Vec::new());
+        PlannedRun { name, source, into: None, divisions, pace: None, ladders: None }
+    }
+
+    /// The chains of what was prepared in memory.
+    pub fn of_chains(name: &str, prepared: &'a Prepared) -> Self {
+        PlannedRun::of(name, RunSource::Chains(prepared, &prepared.plan))
+    }
 }
 
 impl WorkPlan {
@@ -118,7 +133,7 @@ pub(super) fn add(
         let (specification, mut data) = (digest(run.spec()), run.data_digest()?);
         let in_memory = match planned.source {
             RunSource::Fit(fit) => Some(&fit.prepared.data),
-            RunSource::Model(prepared, _) => Some(&prepared.data),
+            RunSource::Model(prepared, _) | RunSource::Chains(prepared, _) => Some(&prepared.data),
             RunSource::Folder(_) | RunSource::New(..) => None,
         };
         if let Some(dataset) = in_memory {
@@ -182,7 +197,7 @@ fn put(source: RunSource<'_>, plan: &Path, copy: &Path) -> Result<Option<String>
             return Ok(relative(plan, run));
         }
         RunSource::Fit(fit) => RunFolder::save(fit, copy).map_err(part)?,
-        RunSource::New(prepared, plan, _) => {
+        RunSource::New(prepared, plan, _) | RunSource::Chains(prepared, plan) => {
             let begun = (prepared, plan);
             let writer =
                 RunFolder::begin(begun, None, copy, WriteOptions::default()).map_err(part)?;
@@ -211,7 +226,7 @@ fn units_of(
         .map_err(|error| PartError::from(FitFolderError::from(error)))?;
     let seed = spec.sampling.seed;
     let unit = |what, work, cost| Unit { id: 0, what, run: number, work, seed, cost };
-    if let RunSource::New(prepared, plan, _) = planned.source {
+    if let RunSource::New(prepared, plan, _) | RunSource::Chains(prepared, plan) = planned.source {
         let rows = prepared.data.rows();
         let pace = planned.pace.unwrap_or_else(|| usual_pace(rows, run.layout().len()));
         let cost = pace * plan.iterations() as f64;

@@ -1,11 +1,19 @@
-//! Folds that units have fitted, for assessments of fits in memory.
+//! Fits and folds that units have made, for whoever has their models in memory.
 
+use std::collections::HashMap;
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use posteria::assess::{AssessError, Division, FittedFolds};
+use posteria::data::FoldScheme;
 use posteria::draws::Draws;
+use posteria::fit::{Fit, Prepared, Stopped};
+use posteria::select::{DividedFit, FitsElsewhere};
 
-use super::{Unit, WORK, Work, WorkError, WorkPlan};
+use super::{
+    PlannedDivision, PlannedRun, RunSource, Unit, WORK, Work, WorkError, WorkPlan, to_json,
+};
 use crate::Run;
 use crate::staging::unique;
 
@@ -14,6 +22,8 @@ use crate::staging::unique;
 pub struct PlanFolds {
     plan: WorkPlan,
     units: Vec<Unit>,
+    /// The place of the unit of every fold among them: of which run, how divided, which fold.
+    folds: HashMap<(usize, String, usize), usize>,
 }
 
 impl PlanFolds {
@@ -23,33 +33,176 @@ impl PlanFolds {
     /// [`WorkError`] if its units cannot be read.
     pub fn new(plan: WorkPlan) -> Result<Self, WorkError> {
         let units = plan.units()?;
-        Ok(PlanFolds { plan, units })
+        let mut folds = HashMap::new();
+        let mut divided: HashMap<usize, String> = HashMap::new();
+        for (place, unit) in units.iter().enumerate() {
+            let Work::Fold { division, index } = unit.work else { continue };
+            let how = match divided.get(&division) {
+                Some(how) => how.clone(),
+                None => {
+                    let (planned, _) = plan.division(division)?;
+                    divided.entry(division).or_insert(how(&planned.scheme, planned.draws)?).clone()
+                }
+            };
+            folds.entry((unit.run, how, index)).or_insert(place);
+        }
+        Ok(PlanFolds { plan, units, folds })
     }
 
     fn found(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, WorkError> {
-        for unit in self.units.iter().filter(|unit| unit.run == fit) {
-            let Work::Fold { division: number, index } = unit.work else { continue };
-            if index != fold {
-                continue;
-            }
-            let (planned, _) = self.plan.division(number)?;
-            if planned.scheme != division.scheme || planned.draws != division.draws {
-                continue;
-            }
-            let path = self.plan.path.join(WORK).join(format!("read-{:06}.{}", unit.id, unique()));
-            self.plan.unpack(unit, &path)?;
-            let draws = Run::open(&path).and_then(|run| run.draws_of_variables());
-            // It was there to be read only.
-            let _ = fs::remove_dir_all(&path);
-            return Ok(draws?);
-        }
-        Err(WorkError::NoFold { path: self.plan.path.clone(), fold: fold + 1 })
+        let none = || WorkError::NoFold { path: self.plan.path.clone(), fold: fold + 1 };
+        let own = (fit, how(&division.scheme, division.draws)?, fold);
+        let unit = self.folds.get(&own).map(|place| &self.units[*place]).ok_or_else(none)?;
+        let path = self.plan.scratch("read", unit.id);
+        self.plan.unpack_part(unit, &path, is_of_variables)?;
+        let draws = Run::open(&path).and_then(|run| run.draws_of_variables());
+        // It was there to be read only.
+        let _ = fs::remove_dir_all(&path);
+        Ok(draws?)
     }
+}
+
+/// Whether draws of variables are read from a file of a run folder: not from what describes it for other
+/// readers, nor from its data.
+fn is_of_variables(name: &Path) -> bool {
+    let mut parts = name.components().map(|part| part.as_os_str().to_string_lossy());
+    let describes = parts.clone().next_back().is_some_and(|file| file.starts_with('.'));
+    let others = ["log_likelihood", "constant_data", "observed_data", "posterior_predictive"];
+    !describes && !parts.any(|part| others.contains(&&*part))
+}
+
+/// How rows are divided, in a few words.
+fn how(scheme: &FoldScheme, draws: usize) -> Result<String, WorkError> {
+    Ok(format!("{} {draws}", to_json(scheme)?))
 }
 
 impl FittedFolds for PlanFolds {
     fn draws(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, AssessError> {
-        let reason = |error: WorkError| AssessError::NotFitted { reason: error.to_string() };
-        self.found(fit, division, fold).map_err(reason)
+        self.found(fit, division, fold).map_err(not_fitted)
     }
+}
+
+/// The fits of a plan by their names, and those that are wanted and not there.
+pub struct PlanFits {
+    folds: PlanFolds,
+    wanted: Mutex<Vec<Wanted>>,
+}
+
+/// What is wanted of a plan.
+struct Wanted {
+    name: String,
+    fit: WantedFit,
+}
+
+enum WantedFit {
+    /// The chains of what was prepared.
+    Chains(Box<Prepared>),
+    /// The folds of a fit, with the number of training rows of each.
+    Folds(Box<Fit>, Vec<(PlannedDivision, Vec<usize>)>),
+}
+
+impl PlanFits {
+    /// Those of this plan.
+    ///
+    /// # Errors
+    /// [`WorkError`] if its units cannot be read.
+    pub fn new(plan: WorkPlan) -> Result<Self, WorkError> {
+        Ok(PlanFits { folds: PlanFolds::new(plan)?, wanted: Mutex::default() })
+    }
+
+    /// Adds what was wanted as a stage of units; how many.
+    ///
+    /// # Errors
+    /// [`WorkError`] if there is no room for them.
+    pub fn extend(self) -> Result<usize, WorkError> {
+        let wanted = self.wanted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let runs = wanted.iter().map(|Wanted { name, fit }| match fit {
+            WantedFit::Chains(prepared) => PlannedRun::of_chains(name, prepared),
+            WantedFit::Folds(fit, divisions) => PlannedRun {
+                divisions: divisions.clone(),
+                ..PlannedRun::of(name, RunSource::Fit(fit))
+            },
+        });
+        let mut plan = self.folds.plan;
+        plan.extend(&runs.collect::<Vec<_>>())
+    }
+
+    fn want(&self, name: &str, fit: WantedFit) {
+        let mut all = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.iter().all(|own| own.name != name) {
+            all.push(Wanted { name: name.into(), fit });
+        }
+    }
+
+    /// The run of this name with units of which this is true.
+    fn run(&self, name: &str, is_own: impl Fn(Work) -> bool) -> Option<usize> {
+        let named = self.folds.plan.run_names().enumerate().filter(|(_, own)| *own == name);
+        let has = |run: usize| self.folds.units.iter().any(|it| it.run == run && is_own(it.work));
+        named.map(|(run, _)| run).find(|run| has(*run))
+    }
+
+    /// The draws of all chains of a run, with where they ended.
+    fn joined(&self, run: usize, prepared: Prepared) -> Result<Fit, WorkError> {
+        let PlanFolds { plan, units, .. } = &self.folds;
+        let own: Vec<Unit> = units.iter().filter(|unit| unit.run == run).cloned().collect();
+        let path = plan.scratch("joined", own.first().map_or(0, |unit| unit.id));
+        plan.join_chains(&own, &path)?;
+        let read = Run::open(&path).and_then(|run| {
+            let draws = run.draws()?.laid_out_as(prepared.posterior.layout());
+            Ok((draws, run.memories().into_iter().flatten().collect(), run.extent().warmup))
+        });
+        // It was there to be read only.
+        let _ = fs::remove_dir_all(&path);
+        let (draws, memories, warmup) = read?;
+        let fit = Fit::new(prepared, draws, memories, warmup);
+        Ok(Fit { stopped: Some(Stopped::Asked), ..fit })
+    }
+}
+
+impl FitsElsewhere for PlanFits {
+    fn fit(&self, name: &str, prepared: Prepared) -> Result<Option<Fit>, AssessError> {
+        match self.run(name, |work| matches!(work, Work::Chain { .. })) {
+            Some(run) => self.joined(run, prepared).map(Some).map_err(not_fitted),
+            None => {
+                self.want(name, WantedFit::Chains(Box::new(prepared)));
+                Ok(None)
+            }
+        }
+    }
+
+    fn divided(
+        &self,
+        name: &str,
+        fit: Fit,
+        divisions: &[Division],
+    ) -> Result<Option<DividedFit<'_>>, AssessError> {
+        if let Some(number) = self.run(name, |work| matches!(work, Work::Fold { .. })) {
+            return Ok(Some(DividedFit { fit, folds: &self.folds, number }));
+        }
+        let divisions = divisions.iter().map(|it| PlannedDivision::of(it, None)).collect();
+        self.want(name, WantedFit::Folds(Box::new(fit), divisions));
+        Ok(None)
+    }
+}
+
+impl PlannedDivision {
+    /// How rows are divided, by these labels if a column divides them; with the number of training rows
+    /// of each fold.
+    pub fn of(division: &Division, labels: Option<Vec<usize>>) -> (Self, Vec<usize>) {
+        let Division { scheme, folds, draws } = division;
+        let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();
+        let (scheme, draws) = (scheme.clone(), *draws);
+        (PlannedDivision { scheme, folds: folds.count(), draws, labels }, training)
+    }
+}
+
+impl WorkPlan {
+    /// A folder to read something from, of nobody else.
+    fn scratch(&self, what: &str, number: usize) -> PathBuf {
+        self.path.join(WORK).join(format!("{what}-{number:06}.{}", unique()))
+    }
+}
+
+fn not_fitted(error: WorkError) -> AssessError {
+    AssessError::NotFitted { reason: error.to_string() }
 }

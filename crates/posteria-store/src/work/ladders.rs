@@ -1,5 +1,6 @@
 //! Ladders of temperatures as units: where they are placed, then each by itself.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::ControlFlow;
@@ -157,9 +158,10 @@ impl WorkPlan {
     pub fn place_ladders(&mut self) -> Result<usize, WorkError> {
         let units = self.units()?;
         let (mut head, mut lines) = (self.head.clone(), String::new());
+        let is_ladder = |it: &&Unit| matches!(it.work, Work::Ladder { .. });
+        let begun: HashSet<usize> = units.iter().filter(is_ladder).map(|unit| unit.run).collect();
         for unit in units.iter().filter(|unit| unit.work == Work::Temperatures) {
-            let is_ladder = |it: &&Unit| matches!(it.work, Work::Ladder { .. });
-            if units.iter().filter(is_ladder).any(|it| it.run == unit.run) {
+            if begun.contains(&unit.run) {
                 continue;
             }
             let placed: PlacedLadders = self.found(unit)?;
@@ -181,15 +183,18 @@ impl WorkPlan {
         }
     }
 
-    /// What the ladders of a run have found together; none if it has no ladders.
+    /// What the ladders of a run, among `units`, have found together; none if it has no ladders.
     ///
     /// # Errors
     /// [`WorkError`] if a result is missing, of something else, or damaged.
-    pub fn ladder_memory(&self, run: usize) -> Result<Option<LadderMemory>, WorkError> {
+    pub fn ladder_memory(
+        &self,
+        run: usize,
+        units: &[Unit],
+    ) -> Result<Option<LadderMemory>, WorkError> {
         if self.head.runs.get(run).is_none_or(|it| it.ladders.is_none()) {
             return Ok(None);
         }
-        let units = self.units()?;
         let own = units.iter().filter(|it| it.run == run);
         let ladders = own.filter(|it| matches!(it.work, Work::Ladder { .. }));
         let parts = ladders.map(|unit| self.found(unit)).collect::<Result<Vec<_>, _>>()?;

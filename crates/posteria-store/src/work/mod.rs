@@ -39,7 +39,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::create::{NewPlan, PlannedRun, RunSource};
 pub use self::error::WorkError;
-pub use self::fitted::PlanFolds;
+pub use self::fitted::{PlanFits, PlanFolds};
 pub use self::ladders::PlannedLadders;
 pub use self::run_unit::Ran;
 use self::unit::Origin;

@@ -116,6 +116,16 @@ impl WorkPlan {
     /// # Errors
     /// [`WorkError`] as [`WorkPlan::check_result`], and if the folder cannot be written.
     pub fn unpack(&self, unit: &Unit, path: &Path) -> Result<(), WorkError> {
+        self.unpack_part(unit, path, |_| true)
+    }
+
+    /// The same of the files that are wanted.
+    pub(super) fn unpack_part(
+        &self,
+        unit: &Unit,
+        path: &Path,
+        wanted: impl Fn(&Path) -> bool,
+    ) -> Result<(), WorkError> {
         let bytes = self.result_bytes(unit.id)?;
         let packed = self.checked(unit, &bytes)?;
         let parent = path.parent().unwrap_or(path);
@@ -123,7 +133,7 @@ impl WorkPlan {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.new-{}", unique()));
         let unpacked = packed
-            .unpack(&temporary)
+            .unpack(&temporary, wanted)
             .and_then(|()| fs::rename(&temporary, path).map_err(failure("create", path)));
         if unpacked.is_err() {
             let _ = fs::remove_dir_all(&temporary);

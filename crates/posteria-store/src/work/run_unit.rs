@@ -15,7 +15,7 @@ use crate::archive;
 use crate::disk::failure;
 use crate::folds::{ChainsInFolder, FoldRun, PartError, PartOptions, ReadTable};
 use crate::staging::unique;
-use crate::{FitFolderError, Run};
+use crate::{FitFolderError, Run, WriteOptions};
 
 /// How the doing of a unit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,9 @@ impl WorkPlan {
             return Ok(Ran::Before);
         }
         let folder = self.take_up(&unit);
+        // The result alone is to stay, and is waited for.
+        let write = WriteOptions { scratch: true, ..options.write.clone() };
+        let options = PartOptions { write: &write, ..options };
         let done = self.run_in((&unit, &folder), read, options).and_then(|done| match done {
             true => self.keep(&unit, &folder).map(|()| Ran::Done),
             false => Ok(Ran::Stopped),
@@ -86,7 +89,10 @@ impl WorkPlan {
                 run.run(options).map_err(failed)
             }
             Work::Chain { index } => {
-                let prepared = self.prepared(unit.run, read).map_err(failed)?;
+                let prepared = match self.table(unit.run) {
+                    Some(_) => self.prepared(unit.run, read).map_err(failed)?,
+                    None => self.fit_of(unit.run)?.prepared,
+                };
                 prepared.check_device().map_err(|error| failed(error.into()))?;
                 let plan = Plan { chains: 1, first_chain: index, ..prepared.plan.clone() };
                 chains(&prepared, plan, folder, options).map_err(failed)

@@ -62,11 +62,24 @@ pub fn fit_table(
     model: impl Into<Spec>,
     options: &FitOptions,
 ) -> Result<Fit, FitError> {
+    prepare_table(table, target, model, options)?.fit(&options.workers)
+}
+
+/// What [`fit_table`] fits, prepared.
+///
+/// # Errors
+/// [`FitError`] if table and model do not go together.
+pub fn prepare_table(
+    table: &Table,
+    target: &str,
+    model: impl Into<Spec>,
+    options: &FitOptions,
+) -> Result<Prepared, FitError> {
     let mut spec: Spec = model.into();
     spec.data.target = vec![target.into()];
     options.merge_into(&mut spec);
     spec.check().map_err(|error| FitError::Prepare(error.into()))?;
-    Prepared::new(spec, table, None).map_err(FitError::Prepare)?.fit(&options.workers)
+    Prepared::new(spec, table, None).map_err(FitError::Prepare)
 }
 
 impl Prepared {

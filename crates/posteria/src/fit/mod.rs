@@ -44,7 +44,7 @@ pub use effects::NamedEffect;
 pub use enough::{Attained, Goal};
 pub(crate) use evidence::fit_evidence;
 pub use fitted::Fit;
-pub use from_table::{FitOptions, fit_table};
+pub use from_table::{FitOptions, fit_table, prepare_table};
 pub use hyperparameters::{FunctionFindings, HyperparameterFindings, WeightFindings};
 pub use inclusion::Inclusion;
 pub(crate) use jobs::run_in_turns;

@@ -3,6 +3,7 @@
 
 mod between_models;
 mod choice;
+mod elsewhere;
 mod input_importance;
 mod input_sets;
 mod of_table;
@@ -15,9 +16,13 @@ pub use choice::{
     AssessSets, AssessedSet, ChoiceError, ChoiceOptions, ChoiceRule, ChoiceStep, InputChoice,
     SetUtility, UtilitySummary, choose, likely_sets, ranked,
 };
+pub use elsewhere::{DividedFit, FitsElsewhere};
 pub use input_importance::{InputImportance, InputLoss, input_importance};
 pub use input_sets::InputSets;
-pub use of_table::{SelectOptions, Selection, SelectionError, select_inputs};
+pub use of_table::{
+    SelectOptions, Selection, SelectionError, prepare_search, select_inputs,
+    select_inputs_elsewhere,
+};
 pub use report::{ChoiceReport, InputReport, InputTimes, NestedReport, SelectionReport, SetTimes};
 pub use smallest::SmallestSize;
 pub use visits::{

@@ -1,13 +1,15 @@
 //! From a table to the inputs that matter, in one call.
 
 use super::{
-    AssessSets, ChoiceError, ChoiceOptions, ChoiceReport, ChoiceRule, ChoiceStep, InputChoice,
-    InputSets, SelectError, SelectionReport, Visits, candidates_of, choose, input_importance,
-    visits,
+    AssessSets, ChoiceError, ChoiceOptions, ChoiceReport, ChoiceRule, ChoiceStep, DividedFit,
+    FitsElsewhere, InputChoice, InputSets, SelectError, SelectionReport, Visits, candidates_of,
+    choose, input_importance, likely_sets, visits,
 };
-use crate::assess::{AssessError, Bootstrap, Method, PointwiseUtilities, Utility};
+use crate::assess::{
+    AssessError, AssessOptions, Bootstrap, Division, Method, PointwiseUtilities, Utility,
+};
 use crate::data::Table;
-use crate::fit::{Fit, FitError, FitOptions, Prepared, Workers, fit_table};
+use crate::fit::{Fit, FitError, FitOptions, Prepared, Workers, prepare_table};
 use crate::model::selection::Candidates;
 use crate::model::spec::{SelectionSpec, Spec};
 
@@ -33,6 +35,15 @@ pub enum SelectionError {
          dropped; take them out of the table"
     )]
     OtherRows,
+    /// Fits that are to be made elsewhere are not there yet.
+    #[error("fits that are made elsewhere are not there yet")]
+    Elsewhere,
+    /// Chains that are to be run elsewhere would wait for each other.
+    #[error(
+        "chains that stop when they have settled, or have drawn enough, wait for each other: say how \
+         long each runs with --warmup and --draws, without --ess and --time"
+    )]
+    NotIndependent,
 }
 
 impl From<AssessError> for SelectionError {
@@ -71,6 +82,9 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// What the chains over input sets are called where they are made elsewhere.
+    pub const SEARCH: &str = "the search";
+
     /// All that is to be told about it, as `posteria select --json` does.
     ///
     /// # Errors
@@ -87,6 +101,24 @@ impl Selection {
     }
 }
 
+/// The chains over input sets that a selection begins with, prepared.
+///
+/// # Errors
+/// [`SelectionError`] if table and model do not go together.
+pub fn prepare_search(
+    table: &Table,
+    target: &str,
+    model: impl Into<Spec>,
+    options: &FitOptions,
+) -> Result<Prepared, SelectionError> {
+    let mut spec: Spec = model.into();
+    spec.selection.get_or_insert_default();
+    if options.draws.is_none() {
+        spec.sampling = spec.sampling.over_input_sets(spec.model.kind);
+    }
+    Ok(prepare_table(table, target, spec, options)?)
+}
+
 /// Samples which inputs are in a model of the column `target`, and chooses the smallest set whose
 /// predictions are as good as those of all inputs [Vehtari 2001, ch. 5]; `model` may have a
 /// [`SelectionSpec`] with a prior of sets, groups, and inputs that are always in.
@@ -99,12 +131,32 @@ pub fn select_inputs(
     model: impl Into<Spec>,
     (options, select): (&FitOptions, &SelectOptions),
 ) -> Result<Selection, SelectionError> {
-    let mut spec: Spec = model.into();
-    let selection: SelectionSpec = spec.selection.get_or_insert_default().clone();
-    if options.draws.is_none() {
-        spec.sampling = spec.sampling.over_input_sets(spec.model.kind);
-    }
-    let search = fit_table(table, target, spec, options)?;
+    let search = prepare_search(table, target, model, options)?;
+    select_from(table, search, (options, select), None)
+}
+
+/// The same by fits that are made elsewhere, where a search begins that [`prepare_search`] has prepared.
+///
+/// # Errors
+/// [`SelectionError::Elsewhere`] as long as fits are missing: those that the choice is known or likely to
+/// need next, side by side, and then what it needs besides, have been asked for.
+pub fn select_inputs_elsewhere(
+    table: &Table,
+    search: Prepared,
+    with: (&FitOptions, &SelectOptions),
+    elsewhere: &dyn FitsElsewhere,
+) -> Result<Selection, SelectionError> {
+    select_from(table, search, with, Some(elsewhere))
+}
+
+fn select_from(
+    table: &Table,
+    search: Prepared,
+    (options, select): (&FitOptions, &SelectOptions),
+    elsewhere: Option<&dyn FitsElsewhere>,
+) -> Result<Selection, SelectionError> {
+    let selection: SelectionSpec = search.spec.selection.clone().unwrap_or_default();
+    let search = made(Selection::SEARCH, search, (&options.workers, elsewhere))?;
     let candidates = candidates_of(&search.draws, &selection);
     let candidates = candidates.map_err(|error| FitError::Prepare(error.into()))?;
     let visits = visits(&search.draws, &candidates)?;
@@ -121,17 +173,43 @@ pub fn select_inputs(
         utility: select.utility.clone().unwrap_or(Utility::Elpd),
         method,
         workers: &options.workers,
+        elsewhere,
         observed: &search.observed,
         folds: None,
         done: Vec::new(),
     };
+    let of = (&sets, &candidates, &visits);
+    if elsewhere.is_some() {
+        assessor.want(&likely_sets(of, &select.choice))?;
+    }
     let bootstrap =
         Bootstrap { groups: data.groups.clone(), ..Bootstrap::new(spec.sampling.seed()) };
-    let of = (&sets, &candidates, &visits);
     let choice = choose(&mut assessor, of, &select.choice, &bootstrap)?;
     let InMemorySets { method, folds, .. } = assessor;
     let rule = select.choice.rule();
     Ok(Selection { search, visits, choice, candidates, rule, method, folds })
+}
+
+/// The fit of what was prepared, from elsewhere if it is made there.
+fn made(
+    name: &str,
+    prepared: Prepared,
+    (workers, elsewhere): (&Workers, Option<&dyn FitsElsewhere>),
+) -> Result<Fit, SelectionError> {
+    let Some(elsewhere) = elsewhere else { return Ok(prepared.fit(workers)?) };
+    if !prepared.has_independent_chains() {
+        return Err(SelectionError::NotIndependent);
+    }
+    let fit = elsewhere.fit(name, prepared)?.ok_or(SelectionError::Elsewhere)?;
+    Ok(Fit { workers: workers.clone(), ..fit })
+}
+
+/// Whether what was asked for is not there yet.
+fn is_wanted<T>(found: Result<T, SelectionError>) -> Result<bool, SelectionError> {
+    match found {
+        Err(SelectionError::Elsewhere) => Ok(true),
+        found => found.map(|_| false),
+    }
 }
 
 /// Sets that are fitted in memory.
@@ -141,10 +219,57 @@ struct InMemorySets<'a> {
     utility: Utility,
     method: Method,
     workers: &'a Workers,
+    elsewhere: Option<&'a dyn FitsElsewhere>,
     observed: &'a [Vec<f64>],
     /// Into how many folds rows were divided, if they were.
     folds: Option<usize>,
     done: Vec<(Vec<bool>, PointwiseUtilities)>,
+}
+
+impl InMemorySets<'_> {
+    fn name(&self, set: &[bool]) -> String {
+        match set.contains(&false) {
+            true => format!("the set {}", self.sets.names(set).join(", ")),
+            false => "the set of all inputs".into(),
+        }
+    }
+
+    fn fit(&self, set: &[bool]) -> Result<Fit, SelectionError> {
+        let prepared = Prepared::new(self.sets.spec_of(set), self.table, None);
+        let prepared = prepared.map_err(FitError::Prepare)?;
+        let fit = made(&self.name(set), prepared, (self.workers, self.elsewhere))?;
+        match fit.observed == self.observed {
+            true => Ok(fit),
+            false => Err(SelectionError::OtherRows),
+        }
+    }
+
+    /// Asks for what is missing of these sets, all at once.
+    fn want(&mut self, likely: &[Vec<bool>]) -> Result<(), SelectionError> {
+        let mut missing = false;
+        for set in likely {
+            missing |= is_wanted(self.fit(set))?;
+        }
+        if !missing && matches!(self.method, Method::KFold { .. }) {
+            for set in likely {
+                missing |= is_wanted(self.assess(set, ChoiceStep { done: 0, others: 0 }))?;
+            }
+        }
+        if missing { Err(SelectionError::Elsewhere) } else { Ok(()) }
+    }
+
+    /// The fit to a set, with its folds where they are fitted elsewhere.
+    fn divided(&self, set: &[bool], fit: Fit) -> Result<(Fit, AssessOptions<'_>), SelectionError> {
+        let (Some(elsewhere), Method::KFold { schemes, draws }) = (self.elsewhere, &self.method)
+        else {
+            return Ok((fit, AssessOptions::default()));
+        };
+        let none = |column: &str| Err(AssessError::NoColumn { column: column.into() });
+        let divisions = Division::all(&fit, (schemes, *draws), none)?;
+        let divided = elsewhere.divided(&self.name(set), fit, &divisions)?;
+        let DividedFit { fit, folds, number } = divided.ok_or(SelectionError::Elsewhere)?;
+        Ok((fit, AssessOptions { fitted: Some((folds, number)), ..AssessOptions::default() }))
+    }
 }
 
 impl AssessSets for InMemorySets<'_> {
@@ -158,12 +283,9 @@ impl AssessSets for InMemorySets<'_> {
         if let Some((_, known)) = self.done.iter().find(|(own, _)| own == set) {
             return Ok(known.clone());
         }
-        let prepared = Prepared::new(self.sets.spec_of(set), self.table, None);
-        let fit = prepared.map_err(FitError::Prepare)?.fit(self.workers)?;
-        if fit.observed != self.observed {
-            return Err(SelectionError::OtherRows);
-        }
-        let found = fit.assess(&self.method, std::slice::from_ref(&self.utility))?;
+        let (fit, options) = self.divided(set, self.fit(set)?)?;
+        let utilities = std::slice::from_ref(&self.utility);
+        let found = fit.assess_with(&self.method, utilities, &options)?;
         self.folds = found.assessed.folds.iter().flatten().max().map(|last| last + 1);
         // Behind the log predictive density, unless it is that.
         let pointwise = found.assessed.utilities.into_iter().next_back();

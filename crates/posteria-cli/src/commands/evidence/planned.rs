@@ -44,14 +44,8 @@ pub fn planned(
             let ladders = options
                 .ladders(&model.posterior)
                 .map(|asked| PlannedLadders { seed: seed_of(subject, context).0, asked });
-            runs.push(PlannedRun {
-                name,
-                source: RunSource::Model(model, Some(Path::new(&subject.name))),
-                into: None,
-                divisions: Vec::new(),
-                pace: None,
-                ladders,
-            });
+            let source = RunSource::Model(model, Some(Path::new(&subject.name)));
+            runs.push(PlannedRun { ladders, ..PlannedRun::of(&name, source) });
         }
     }
     if runs.iter().all(|run| run.ladders.is_none()) {

@@ -15,7 +15,7 @@ use posteria_store::{Run, RunFolder};
 
 use super::super::Context;
 use super::joined;
-use crate::elsewhere::Wanted;
+use crate::elsewhere::{Wanted, chains_wait};
 use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::interrupt::Interrupt;
 use crate::prepare::Source;
@@ -107,10 +107,7 @@ pub fn go_on_later(failure: Failure, run: &Path) -> Failure {
 /// elsewhere.
 pub fn independent<'s>(prepared: &Prepared, source: &'s Source) -> Result<&'s Path> {
     if !prepared.has_independent_chains() {
-        return Err(Failure::bad_input(
-            "chains that stop when they have settled, or have drawn enough, wait for each other: say \
-             how long each runs with --warmup W and --draws N, without --ess and --time",
-        ));
+        return Err(chains_wait());
     }
     match source {
         Source::File(table) if table != Path::new("-") => Ok(table),

@@ -7,7 +7,7 @@ use posteria_store::{Unit, WorkPlan};
 
 use super::plan::planned;
 use super::stage::tell_added;
-use super::{read, selection};
+use super::{candidates, read, selection};
 use crate::args::{self, Planned};
 use crate::commands::{Context, assess, compare, evidence, fit};
 use crate::failure::{Failure, Result};
@@ -40,6 +40,10 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
         }
         Planned::Select(it) => {
             return selection::collected(&mut plan, &units, (*it, arguments), context);
+        }
+        Planned::Compare(mut it) if compare::has_specifications(&it.compare) => {
+            it.compare.how.method = Some(args::AssessMethod::Kfold);
+            return candidates::collected(&mut plan, &units, (it.compare, arguments), context);
         }
         action => action,
     };

@@ -10,12 +10,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::stage::{next, write_order};
-use super::{script, selection};
+use super::{candidates, script, selection};
 use crate::args::{self, AssessMethod, Cli, Command, How, Planned, Scripted};
 use crate::assessment::{FoldFolders, Plan, Subject};
-use crate::commands::evidence;
 use crate::commands::fit::warn_of_size;
+use crate::commands::{compare, evidence};
 use crate::context::Context;
+use crate::elsewhere::chains_wait;
 use crate::failure::{Classify, Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::job::FitJob;
@@ -59,8 +60,14 @@ pub fn plan(arguments: &args::Plan, context: &Context) -> Result<()> {
         }
         Planned::Compare(it) => {
             refuse(&it.compare.how, false)?;
-            let made =
-                folds(&it.compare.runs, &it.compare.how, (&it.out, "compare", typed), context)?;
+            let args::Compare { runs, how, .. } = &it.compare;
+            let made = if compare::has_specifications(&it.compare) {
+                let how = How { method: Some(AssessMethod::Kfold), ..how.clone() };
+                let asked = args::Compare { how, ..it.compare.clone() };
+                candidates::planned(&asked, (&it.out, typed), context)?
+            } else {
+                folds(runs, how, (&it.out, "compare", typed), context)?
+            };
             (&it.out, "compare", made, it.script)
         }
         Planned::Fit(it) => {
@@ -159,19 +166,15 @@ fn folds(
         let refit = FoldFolders::new(subject, context.seed(), context.watched(&interrupt));
         let labels = |column: &str| refit.labels(column);
         let all = Division::all(&subject.fit, (&schemes, draws), labels)?;
-        let divisions = all.into_iter().map(|Division { scheme, folds, draws }| {
-            let labels = scheme.column.as_ref().map(|column| refit.labels(column)).transpose()?;
-            let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();
-            let folds = folds.count();
-            Ok((PlannedDivision { scheme, folds, draws, labels }, training))
+        let divisions = all.iter().map(|division| {
+            let column = division.scheme.column.as_ref();
+            let labels = column.map(|column| refit.labels(column)).transpose()?;
+            Ok(PlannedDivision::of(division, labels))
         });
         runs.push(PlannedRun {
-            name: name.clone(),
-            source: RunSource::Folder(&subject.path),
-            into: None,
             divisions: divisions.collect::<Result<Vec<_>>>()?,
             pace: Timing::read(&subject.path).map(|timing| timing.seconds_of(1)),
-            ladders: None,
+            ..PlannedRun::of(name, RunSource::Folder(&subject.path))
         });
     }
     Ok(WorkPlan::create(out, &NewPlan { action, arguments, runs })?)
@@ -197,10 +200,7 @@ fn chains(flags: &args::Fit, (out, typed): (&Path, Value), context: &Context) ->
         return Err(Failure::bad_input("test in [data] is not for the plan of a fit; omit it"));
     }
     if prepared.is_sampled() && !prepared.has_independent_chains() {
-        return Err(Failure::bad_input(
-            "chains that stop when they have settled, or have drawn enough, wait for each other: say \
-             how long each runs with --warmup W and --draws N, without --ess and --time",
-        ));
+        return Err(chains_wait());
     }
     let plan: &ChainPlan = &prepared.plan;
     warn_of_size(&prepared, plan, context)?;
@@ -208,14 +208,7 @@ fn chains(flags: &args::Fit, (out, typed): (&Path, Value), context: &Context) ->
     let name = job.data.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = format!("{} of {name}", prepared.spec.model.kind.name());
     let source = RunSource::New(&prepared, plan, &job.data);
-    let runs = vec![PlannedRun {
-        name,
-        source,
-        into: None,
-        divisions: Vec::new(),
-        pace: None,
-        ladders: None,
-    }];
+    let runs = vec![PlannedRun::of(&name, source)];
     Ok(WorkPlan::create(out, &NewPlan { action: "fit", arguments: typed, runs })?)
 }
 

@@ -60,6 +60,9 @@ fn slurm(out: &str) -> String {
          cd \"$(dirname \"$0\")\"\n\
          units=$(grep -c . order.txt)\n\
          tasks=$((units < {MOST_TASKS} ? units : {MOST_TASKS}))\n\
+         # The arguments once more, each in quotes.\n\
+         again=\n\
+         for it in \"$@\"; do again=\"$again '$(printf %s \"$it\" | sed \"s/'/'\\\\\\\\''/g\")'\"; done\n\
          array=$(sbatch --parsable --array=1-\"$tasks\" --cpus-per-task=1 --output=task-%a.txt \"$@\" <<TASK\n\
          #!/bin/sh\n\
          awk -v task=\"\\$SLURM_ARRAY_TASK_ID\" '(NR - task) % $tasks == 0' order.txt |\n\
@@ -71,7 +74,7 @@ fn slurm(out: &str) -> String {
          #!/bin/sh\n\
          before=\\$(cat order.txt)\n\
          posteria collect .{out} || exit\n\
-         [ \"\\$before\" = \"\\$(cat order.txt)\" ] || sh submit.sh $*\n\
+         [ \"\\$before\" = \"\\$(cat order.txt)\" ] || sh submit.sh$again\n\
          COLLECT\n"
     )
 }

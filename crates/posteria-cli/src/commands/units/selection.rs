@@ -1,20 +1,17 @@
 //! A search over input sets and the choice of one: stage after stage, as the choice needs fits.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use posteria_store::{NewPlan, PlannedRun, RunSource, Unit, WorkPlan};
 use serde_json::Value;
 
+use super::missing::{install, missing, of_folder, of_wanted};
 use super::stage::tell_added;
 use super::{collect, read};
 use crate::args;
 use crate::commands::{Context, select};
-use crate::elsewhere::{Elsewhere, Wanted};
 use crate::failure::{Failure, Result};
 use crate::prepare::{Source, prepare};
-use crate::timing::Timing;
-use crate::warning::Warnings;
 
 /// A plan of the search, or of the choice of a search that is there.
 pub fn planned(
@@ -57,14 +54,9 @@ pub fn planned(
     }
     let prepared = prepare(job.spec, &job.data)?;
     let table = select::independent(&prepared, &source)?;
-    let runs = vec![PlannedRun {
-        name: into.display().to_string(),
-        source: RunSource::New(&prepared, &prepared.plan, table),
-        into: Some(into.clone()),
-        divisions: Vec::new(),
-        pace: None,
-        ladders: None,
-    }];
+    let source = RunSource::New(&prepared, &prepared.plan, table);
+    let name = into.display().to_string();
+    let runs = vec![PlannedRun { into: Some(into), ..PlannedRun::of(&name, source) }];
     Ok(WorkPlan::create(out, &NewPlan { action: "select", arguments, runs })?)
 }
 
@@ -97,70 +89,4 @@ pub fn collected(
     let runs: Vec<PlannedRun<'_>> = wanted.iter().map(of_wanted).collect();
     let added = plan.extend(&runs)?;
     tell_added((&arguments.plan, plan), added, context)
-}
-
-/// Puts chains and folds that are complete where the choice looks for them.
-fn install(plan: &WorkPlan, units: &[Unit]) -> Result<()> {
-    for run in 0..plan.run_names().count() {
-        let own: Vec<Unit> = units.iter().filter(|unit| unit.run == run).cloned().collect();
-        let is_there = own.iter().all(|unit| plan.has_result(unit.id));
-        match plan.place_for(run) {
-            Some(path) if is_there && !path.exists() => plan.join_chains(&own, &path)?,
-            Some(_) => {}
-            None => {
-                let done = own.iter().filter(|unit| plan.has_result(unit.id));
-                for unit in done {
-                    plan.install_fold(unit, &plan.origin_of(run)?)?;
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Does what is asked for with what is there: whether that was all, and what is missing.
-fn missing(
-    context: &Context,
-    work: impl FnOnce(&Context) -> Result<()>,
-) -> Result<(bool, Vec<Wanted>)> {
-    let elsewhere = Arc::new(Elsewhere::default());
-    let noting = Context { elsewhere: Some(elsewhere.clone()), ..context.clone() };
-    let quiet = Context { warnings: Warnings::default(), ..noting };
-    match work(&quiet) {
-        Ok(()) => {
-            context.warnings.take_over(&quiet.warnings);
-            Ok((true, Vec::new()))
-        }
-        Err(Failure::Elsewhere) => Ok((false, elsewhere.take())),
-        Err(failure) => Err(failure),
-    }
-}
-
-fn of_folder(run: &Path) -> PlannedRun<'_> {
-    PlannedRun {
-        name: run.display().to_string(),
-        source: RunSource::Folder(run),
-        into: None,
-        divisions: Vec::new(),
-        pace: None,
-        ladders: None,
-    }
-}
-
-fn of_wanted(wanted: &Wanted) -> PlannedRun<'_> {
-    match wanted {
-        Wanted::Chains { path, of, table } => PlannedRun {
-            name: path.display().to_string(),
-            source: RunSource::New(&of.0, &of.1, table),
-            into: Some(path.clone()),
-            divisions: Vec::new(),
-            pace: None,
-            ladders: None,
-        },
-        Wanted::Folds { path, division, training } => PlannedRun {
-            divisions: vec![(division.clone(), training.clone())],
-            pace: Timing::read(path).map(|timing| timing.seconds_of(1)),
-            ..of_folder(path)
-        },
-    }
 }

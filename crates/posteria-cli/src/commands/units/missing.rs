@@ -1,0 +1,69 @@
+//! Go as far as fits that are there allow, and make units of those that are missing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use posteria_store::{PlannedRun, RunSource, Unit, WorkPlan};
+
+use crate::commands::Context;
+use crate::elsewhere::{Elsewhere, Wanted};
+use crate::failure::{Failure, Result};
+use crate::timing::Timing;
+use crate::warning::Warnings;
+
+/// Puts chains and folds that are complete where the choice looks for them.
+pub fn install(plan: &WorkPlan, units: &[Unit]) -> Result<()> {
+    for run in 0..plan.run_names().count() {
+        let own: Vec<Unit> = units.iter().filter(|unit| unit.run == run).cloned().collect();
+        let is_there = own.iter().all(|unit| plan.has_result(unit.id));
+        match plan.place_for(run) {
+            Some(path) if is_there && !path.exists() => plan.join_chains(&own, &path)?,
+            Some(_) => {}
+            None => {
+                let done = own.iter().filter(|unit| plan.has_result(unit.id));
+                for unit in done {
+                    plan.install_fold(unit, &plan.origin_of(run)?)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Does what is asked for with what is there: whether that was all, and what is missing.
+pub fn missing(
+    context: &Context,
+    work: impl FnOnce(&Context) -> Result<()>,
+) -> Result<(bool, Vec<Wanted>)> {
+    let elsewhere = Arc::new(Elsewhere::default());
+    let noting = Context { elsewhere: Some(elsewhere.clone()), ..context.clone() };
+    let quiet = Context { warnings: Warnings::default(), ..noting };
+    match work(&quiet) {
+        Ok(()) => {
+            context.warnings.take_over(&quiet.warnings);
+            Ok((true, Vec::new()))
+        }
+        Err(Failure::Elsewhere) => Ok((false, elsewhere.take())),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The run in a folder, without units.
+pub fn of_folder(run: &Path) -> PlannedRun<'_> {
+    PlannedRun::of(&run.display().to_string(), RunSource::Folder(run))
+}
+
+/// The run of what is missing.
+pub fn of_wanted(wanted: &Wanted) -> PlannedRun<'_> {
+    match wanted {
+        Wanted::Chains { path, of, table } => PlannedRun {
+            into: Some(path.clone()),
+            ..PlannedRun::of(&path.display().to_string(), RunSource::New(&of.0, &of.1, table))
+        },
+        Wanted::Folds { path, divisions } => PlannedRun {
+            divisions: divisions.clone(),
+            pace: Timing::read(path).map(|timing| timing.seconds_of(1)),
+            ..of_folder(path)
+        },
+    }
+}

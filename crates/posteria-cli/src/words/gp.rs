@@ -10,7 +10,9 @@ use posteria::model::spec::{
     WidthScaled,
 };
 
-use super::residual::{family, location_of_durations, mean_of_counts, residuals, sampled_dof};
+use super::residual::{
+    family, location_of_durations, mean_of_counts, order_of_classes, residuals, sampled_dof,
+};
 use super::{Part, dof_words, in_unit, log_normal_words, number};
 use crate::text;
 
@@ -94,6 +96,9 @@ fn function(spec: &Spec, data: &Dataset) -> String {
                 ),
                 _ => format!("{words}; f is the log odds of {second}"),
             }
+        }
+        (Targets::Classes { labels, .. }, Task::Ordinal) => {
+            format!("{words}; {}", order_of_classes(labels))
         }
         (Targets::Classes { labels, .. }, _) => format!(
             "{words}; one f for each of {}, with the same hyperparameters, and the probabilities of \

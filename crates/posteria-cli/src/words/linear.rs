@@ -4,7 +4,7 @@ use posteria::data::{Dataset, Targets, Task};
 use posteria::draws::Layout;
 use posteria::model::spec::{BasisSpec, Dof, PriorFamily, PriorSpec, Sharing, Spec};
 
-use super::residual::{location_of_durations, mean_of_counts, residuals};
+use super::residual::{location_of_durations, mean_of_counts, order_of_classes, residuals};
 use super::{Part, log_normal_words, number, variance_words};
 use crate::text;
 
@@ -56,10 +56,9 @@ fn output(spec: &Spec, data: &Dataset) -> String {
         (Targets::Classes { labels, .. }, Task::Binary) => {
             words.push_str(&format!(", the log odds of {}", labels[1]));
         }
-        (Targets::Classes { labels, .. }, Task::Ordinal) => words.push_str(&format!(
-            "; the log odds of a class up to a cut between the {} are its cut point less f",
-            text::count(labels.len(), "class")
-        )),
+        (Targets::Classes { labels, .. }, Task::Ordinal) => {
+            words.push_str(&format!("; {}", order_of_classes(labels)));
+        }
         (Targets::Classes { labels, .. }, _) => words.push_str(&format!(
             " for each of {}; the probability of a class is proportional to exp f",
             text::count(labels.len(), "class")

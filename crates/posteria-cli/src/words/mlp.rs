@@ -11,7 +11,9 @@ use posteria::model::spec::{
     Spec, StartChoice, WidthRule,
 };
 
-use super::residual::{location_of_durations, mean_of_counts, residuals, sampled_dof};
+use super::residual::{
+    location_of_durations, mean_of_counts, order_of_classes, residuals, sampled_dof,
+};
 use super::{Part, dof_words, log_normal_words, number};
 use crate::text;
 
@@ -67,6 +69,9 @@ fn network(spec: &Spec, data: &Dataset) -> String {
         (Targets::Classes { labels, .. }, Task::Binary) => {
             let second = labels.get(1).map_or("the second class", String::as_str);
             words.push_str(&format!(", the log odds of {second}"));
+        }
+        (Targets::Classes { labels, .. }, Task::Ordinal) => {
+            words.push_str(&format!("; {}", order_of_classes(labels)));
         }
         (Targets::Classes { labels, .. }, _) => words.push_str(&format!(
             "; one f for each of {}, the probabilities of the classes are their softmax",

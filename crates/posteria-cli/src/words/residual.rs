@@ -119,6 +119,14 @@ pub(super) fn family(residual: &ResidualSpec) -> String {
 }
 
 /// Where the logarithm of a duration is.
+/// What a function says about ordered classes.
+pub(super) fn order_of_classes(labels: &[String]) -> String {
+    format!(
+        "the log odds of a class up to a cut between the {} are its cut point less f",
+        text::count(labels.len(), "class")
+    )
+}
+
 pub(super) fn location_of_durations(name: &str) -> String {
     format!(
         "f is where the logarithm of {name} is: exp of a weight is the factor by which it is longer"

@@ -28,7 +28,7 @@ impl GpPosterior {
             }
             Observed::Outcomes(outcomes) => {
                 let others = test.map(|test| test.offsets.as_deref());
-                outcomes.error(functions, (answers, outcomes.shape(state)), others)
+                outcomes.error(functions, (answers, &outcomes.given(state)), others)
             }
             Observed::Binary { .. } => {
                 let wrong =

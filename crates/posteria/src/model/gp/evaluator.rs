@@ -65,7 +65,7 @@ impl<'p> LatentEvaluator<'p> {
             residual.write(state, &posterior.target_scaling, &mut push);
         }
         if let Observed::Outcomes(outcomes) = &posterior.observed {
-            outcomes.write(state, &mut push);
+            outcomes.write(state, 0.0, &mut push);
         }
         if posterior.keeps_latents() {
             for row in 0..rows {
@@ -80,7 +80,7 @@ impl<'p> LatentEvaluator<'p> {
                     }
                 }
                 Observed::Outcomes(outcomes) => {
-                    push(outcomes.expected(row, latents[row], outcomes.shape(state)));
+                    outcomes.expected((row, latents[row]), &outcomes.given(state), &mut push);
                 }
                 Observed::Binary { link, .. } => push(probability(*link, latents[row])),
                 Observed::Multiclass { contrasts, .. } => {
@@ -142,9 +142,9 @@ impl Evaluator for LatentEvaluator<'_> {
             }
             Observed::Outcomes(outcomes) => {
                 log_prior += outcomes.log_prior(state);
-                let shape = outcomes.shape(state);
+                let given = outcomes.given(state);
                 for (slot, (row, f)) in log_likelihood.iter_mut().zip(latents.iter().enumerate()) {
-                    *slot = outcomes.terms(row, *f, shape).value;
+                    *slot = outcomes.terms(row, *f, &given).value;
                 }
             }
             Observed::Binary { signs, link } => {

@@ -61,7 +61,8 @@ pub(super) fn layout(posterior: &GpPosterior, data: &Dataset) -> Layout {
     }
     let fitted = dimension(Dimension::ROWS, of_rows(&mut posterior.fitted_rows.iter().copied()));
     let fitted = match &posterior.observed {
-        Observed::Binary { .. } | Observed::Outcomes(_) => vec![fitted],
+        Observed::Binary { .. } => vec![fitted],
+        Observed::Outcomes(it) => std::iter::once(fitted).chain(it.expected_dimension()).collect(),
         Observed::Real(_) if functions == 1 => vec![fitted],
         _ => vec![fitted, answer],
     };

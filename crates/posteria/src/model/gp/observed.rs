@@ -14,7 +14,7 @@ pub(super) enum Observed {
     Binary { signs: Vec<f64>, link: Link },
     /// Index of the class of every row.
     Multiclass { codes: Vec<u32>, contrasts: Contrasts },
-    /// Counts or durations about the exponential of the function.
+    /// Counts, durations or ordered classes about the function.
     Outcomes(Box<Outcomes>),
 }
 

@@ -117,7 +117,7 @@ impl GaussianProcess {
         let (covariance, mean_term) = self.covariance_of(data)?;
         let functions = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => names.len(),
-            (Targets::Classes { .. }, Task::Binary)
+            (Targets::Classes { .. }, Task::Binary | Task::Ordinal)
             | (Targets::Counts { .. } | Targets::Durations { .. }, _) => 1,
             (Targets::Classes { labels, .. }, _) => labels.len().max(2) - 1,
         };
@@ -156,11 +156,14 @@ impl GaussianProcess {
                 let signs = codes.iter().map(|code| if *code == 1 { 1.0 } else { -1.0 }).collect();
                 Observed::Binary { signs, link: self.link }
             }
-            Targets::Classes { codes, labels, .. } => Observed::Multiclass {
-                codes: codes.iter().map(|code| *code as u32).collect(),
-                contrasts: Contrasts { classes: labels.len().max(2) },
-            },
-            Targets::Counts { .. } | Targets::Durations { .. } => {
+            Targets::Classes { codes, labels, .. } if data.task == Task::Multiclass => {
+                Observed::Multiclass {
+                    codes: codes.iter().map(|code| *code as u32).collect(),
+                    contrasts: Contrasts { classes: labels.len().max(2) },
+                }
+            }
+            // Ordered classes too.
+            _ => {
                 let outcomes = Outcomes::new(&self.residual, data, next);
                 next = outcomes.end;
                 Observed::Outcomes(Box::new(outcomes))

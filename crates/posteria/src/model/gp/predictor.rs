@@ -85,7 +85,7 @@ impl<'p> GpPredictor<'p> {
                 values.fill(f64::NAN);
             }
         }
-        self.response.show(rows, &self.means, outputs);
+        self.response.show(draw, rows, &self.means, outputs);
     }
 
     /// Draws targets at the training rows given functions there: those of the state, or those in
@@ -156,7 +156,7 @@ impl Predictor for GpPredictor<'_> {
         self.condition(draw);
         self.resize(inputs.rows());
         self.source.means(inputs, &mut self.means);
-        self.response.show(inputs.rows(), &self.means, outputs);
+        self.response.show(draw, inputs.rows(), &self.means, outputs);
     }
 
     fn draw_functions(
@@ -220,7 +220,7 @@ impl Predictor for GpPredictor<'_> {
                 slopes.fill(f64::NAN);
             }
         }
-        self.response.show_slopes(rows, (&self.means, &self.variances), slopes);
+        self.response.show_slopes(draw, rows, (&self.means, &self.variances), slopes);
         true
     }
 

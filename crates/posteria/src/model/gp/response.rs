@@ -22,8 +22,8 @@ pub(super) struct Response<'p> {
     scales: Range<usize>,
     above: Range<usize>,
     dof: Option<usize>,
-    /// Where σ of counts or durations is.
-    sigma: Option<usize>,
+    /// Where σ of counts or durations is, or the cut points of ordered classes.
+    given: Range<usize>,
     softmax: SoftmaxNormal,
     contrasts: Vec<f64>,
     classes: Vec<f64>,
@@ -43,9 +43,9 @@ impl<'p> Response<'p> {
             scales: layout.range_of(Role::ResidualScale),
             above: layout.range_of(Role::ResidualScaleAbove),
             dof: layout.place_of(Role::ResidualDof),
-            sigma: match &posterior.observed {
-                Observed::Outcomes(outcomes) => outcomes.place(layout),
-                _ => None,
+            given: match &posterior.observed {
+                Observed::Outcomes(outcomes) => outcomes.places(layout),
+                _ => 0..0,
             },
             softmax: SoftmaxNormal::default(),
             contrasts: vec![0.0; functions],
@@ -82,14 +82,22 @@ impl<'p> Response<'p> {
         let Functions { means, variances } = *functions;
         match &posterior.observed {
             Observed::Real(residual) => self.real(residual, draw, inputs, functions, parameters),
-            // For an exposure of one.
             Observed::Outcomes(outcomes) => {
-                let (sigma, scaling) = (self.sigma.map(|slot| draw[slot]), outcomes.scaling());
+                let (given, scaling) = (&draw[self.given.clone()], outcomes.scaling());
                 let places = parameters.chunks_exact_mut(self.family().width());
                 for ((place, mean), variance) in places.zip(means).zip(variances) {
+                    if outcomes.are_classes() {
+                        // The average of P(y ≤ k) over f is that of a logistic, whose log odds are where
+                        // the cut is from a known f.
+                        let odds = |cut: &f64| log_odds(Link::Logit, cut - mean, *variance);
+                        let cuts: Vec<f64> = given.iter().map(odds).collect();
+                        outcomes.write_parameters((0.0, 0.0), &cuts, place);
+                        continue;
+                    }
+                    // For an exposure of one.
                     let (location, spread) =
                         (scaling.invert(*mean), scaling.scale * variance.sqrt());
-                    place.copy_from_slice(&outcomes.parameters(location, spread, sigma));
+                    outcomes.write_parameters((location, spread), given, place);
                 }
             }
             Observed::Binary { link, .. } => {
@@ -157,13 +165,23 @@ impl<'p> Response<'p> {
     }
 
     /// Turns functions f·n + i at `rows` rows into what is shown of them: real ones in the
-    /// target's unit, log odds, the outputs of a softmax, log rates of counts; those of a row next to each other.
-    pub(super) fn show(&mut self, rows: usize, functions: &[f64], outputs: &mut [f64]) {
+    /// target's unit, log odds, the outputs of a softmax, log rates of counts, log probabilities of ordered classes; those of a row next to each other.
+    pub(super) fn show(
+        &mut self,
+        draw: &[f64],
+        rows: usize,
+        functions: &[f64],
+        outputs: &mut [f64],
+    ) {
         let posterior = self.posterior;
         let count = self.family().functions();
         for (row, outputs) in outputs.chunks_mut(count).enumerate() {
             match &posterior.observed {
-                Observed::Real(_) | Observed::Outcomes(_) => {
+                Observed::Outcomes(outcomes) => {
+                    let location = outcomes.scaling().invert(functions[row]);
+                    outcomes.show(location, &draw[self.given.clone()], outputs);
+                }
+                Observed::Real(_) => {
                     let scalings = posterior.target_scaling.iter().enumerate();
                     for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {
                         *slot = scaling.invert(functions[target * rows + row]);
@@ -185,13 +203,14 @@ impl<'p> Response<'p> {
     }
 
     /// Means and variances of weighted sums of functions as those of what is shown of them;
-    /// `None` for the log odds of a probit link, which are not normal.
+    /// `None` for the log odds of a probit link and for log probabilities of ordered classes, which are not normal.
     pub(super) fn show_sums(
         &mut self,
         sums: &[(f64, f64)],
         weight: f64,
     ) -> Option<Vec<(f64, f64)>> {
         match &self.posterior.observed {
+            Observed::Outcomes(outcomes) if outcomes.are_classes() => None,
             Observed::Real(_) | Observed::Outcomes(_) => {
                 let pairs = sums.iter().zip(&self.posterior.target_scaling);
                 let show = |((mean, variance), scaling): (&(f64, f64), &Standardization)| {
@@ -226,13 +245,21 @@ impl<'p> Response<'p> {
     /// shown of them; those of a row next to each other.
     pub(super) fn show_slopes(
         &mut self,
+        draw: &[f64],
         rows: usize,
         (functions, slopes): (&[f64], &[f64]),
         outputs: &mut [f64],
     ) {
         let count = self.family().functions();
         match &self.posterior.observed {
-            Observed::Real(_) | Observed::Outcomes(_) => {
+            Observed::Outcomes(outcomes) => {
+                let scaling = outcomes.scaling();
+                for ((outputs, f), slope) in outputs.chunks_mut(count).zip(functions).zip(slopes) {
+                    let shown = (scaling.invert(*f), scaling.scale * slope);
+                    outcomes.show_slope(shown, &draw[self.given.clone()], outputs);
+                }
+            }
+            Observed::Real(_) => {
                 for (row, outputs) in outputs.chunks_mut(count).enumerate() {
                     let scalings = self.posterior.target_scaling.iter().enumerate();
                     for (slot, (target, scaling)) in outputs.iter_mut().zip(scalings) {
@@ -249,7 +276,7 @@ impl<'p> Response<'p> {
                 }
             }
             // Linear in the functions.
-            _ => self.show(rows, slopes, outputs),
+            _ => self.show(draw, rows, slopes, outputs),
         }
     }
 }

@@ -9,7 +9,7 @@ pub(super) use prior::{GroupPrior, GroupPriors};
 use super::covariance::{Covariance, CovarianceError};
 use crate::data::Task;
 use crate::model::residual::ResidualPrior;
-use crate::model::spec::checks::{ORDINAL, conflict, positive};
+use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
     HyperparametersSpec, InferenceChoice, KernelChoice, LatentsChoice, Link, MeanChoice, ModelKind,
     Processes, ResidualFamily, ResidualSharing, SamplingSpec, SelectionSpec, Sharing, Spec,
@@ -101,9 +101,6 @@ impl GaussianProcess {
         if spec.sampling.log_lik_limit.is_some() {
             let with = "kind = \"gp\", whose log likelihoods are always kept";
             return conflict("sampling", "log_lik_limit", with);
-        }
-        if spec.task() == Some(Task::Ordinal) {
-            return Err(SpecError::NotAvailable { what: ORDINAL.replace("KIND", "gp") });
         }
         let covariance = match &spec.model.covariance {
             Some(terms) if !terms.is_empty() => terms.join("+"),

@@ -28,9 +28,6 @@ impl Tempering for LinearPosterior {
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             outcomes.draw_prior(&mut state, stream);
         }
-        if let Likelihood::Ordered(ordered) = &self.likelihood {
-            ordered.draw_prior(&mut state, stream);
-        }
         if let Some(selection) = &self.coefficients.selection {
             selection.draw_prior(&mut state, stream);
         }
@@ -57,9 +54,6 @@ impl StateDensity for LinearPosterior {
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             slots.extend(outcomes.slots());
         }
-        if let Likelihood::Ordered(ordered) = &self.likelihood {
-            slots.extend(ordered.slots.clone());
-        }
         Some(slots)
     }
 
@@ -82,11 +76,8 @@ impl StateDensity for LinearPosterior {
         if let Likelihood::Real(regression) = likelihood {
             regression.residual.restore(take, &user.targets, &mut state);
         } else if let Likelihood::Outcomes(outcomes) = likelihood {
-            outcomes.restore(take, &mut state);
-        } else if let Likelihood::Ordered(ordered) = likelihood {
-            let height = user.height(draw);
-            let cuts: Vec<f64> = ordered.slots.clone().map(|_| take() - height).collect();
-            ordered.set(cuts, &mut state);
+            let height = if outcomes.are_classes() { user.height(draw) } else { 0.0 };
+            outcomes.restore(take, height, &mut state);
         }
         Some(state)
     }
@@ -98,9 +89,6 @@ impl StateDensity for LinearPosterior {
         }
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             slots.extend(outcomes.slots());
-        }
-        if let Likelihood::Ordered(ordered) = &self.likelihood {
-            slots.extend(ordered.slots.clone());
         }
         slots
     }

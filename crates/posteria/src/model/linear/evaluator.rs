@@ -4,7 +4,6 @@ use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::coefficients::{GroupScale, log_normal};
 use super::posterior::{Likelihood, LinearPosterior};
-use super::rowwise::RowTerms;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp};
 use crate::model::Evaluator;
 use crate::model::prior::Squares;
@@ -63,9 +62,6 @@ impl<'p> LinearEvaluator<'p> {
         if let Likelihood::Outcomes(outcomes) = likelihood {
             log_prior += outcomes.log_prior(state);
         }
-        if let Likelihood::Ordered(ordered) = likelihood {
-            log_prior += ordered.log_prior(state);
-        }
         log_prior
     }
 
@@ -76,7 +72,7 @@ impl<'p> LinearEvaluator<'p> {
         let mut next = user.write(&self.seen, draw);
         // Cut points are against f of inputs as they are, and not less their centres.
         let height = match likelihood {
-            Likelihood::Ordered(_) => user.height(draw),
+            Likelihood::Outcomes(it) if it.are_classes() => user.height(draw),
             _ => 0.0,
         };
         let mut push = |value| {
@@ -93,10 +89,7 @@ impl<'p> LinearEvaluator<'p> {
             regression.residual.write(state, &user.targets, &mut push);
         }
         if let Likelihood::Outcomes(outcomes) = likelihood {
-            outcomes.write(state, &mut push);
-        }
-        if let Likelihood::Ordered(ordered) = likelihood {
-            ordered.cuts(state).into_iter().for_each(|cut| push(cut + height));
+            outcomes.write(state, height, &mut push);
         }
         if let Some(selection) = &coefficients.selection {
             selection.push(state, push);
@@ -136,17 +129,10 @@ impl Evaluator for LinearEvaluator<'_> {
                 }
             }
             Likelihood::Outcomes(outcomes) => {
-                let shape = outcomes.shape(state);
+                let given = outcomes.given(state);
                 let outputs = self.outputs.values().iter().enumerate();
                 for (slot, (row, output)) in log_likelihood.iter_mut().zip(outputs) {
-                    *slot = outcomes.terms(row, *output, shape).value;
-                }
-            }
-            Likelihood::Ordered(ordered) => {
-                let cuts = ordered.cuts(state);
-                let outputs = self.outputs.values().iter().enumerate();
-                for (slot, (row, output)) in log_likelihood.iter_mut().zip(outputs) {
-                    *slot = ordered.terms(row, *output, &cuts).value;
+                    *slot = outcomes.terms(row, *output, &given).value;
                 }
             }
             Likelihood::Softmax { codes, .. } => {

@@ -59,9 +59,6 @@ pub(super) fn layout(
     if let Likelihood::Outcomes(outcomes) = likelihood {
         outcomes.push_layout(&mut layout);
     }
-    if let Likelihood::Ordered(ordered) = likelihood {
-        ordered.push_layout(&mut layout);
-    }
     if let Some(selection) = &coefficients.selection {
         selection.push_layout(&mut layout, &data.input_names);
     }

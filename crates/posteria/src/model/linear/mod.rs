@@ -33,7 +33,6 @@ mod layout;
 mod least_squares;
 mod log_integral;
 mod logistic;
-mod ordered;
 mod outcome;
 mod posterior;
 mod predictor;

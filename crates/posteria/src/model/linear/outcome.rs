@@ -1,4 +1,4 @@
-//! The likelihood of counts and durations.
+//! The likelihood of counts, durations and ordered classes.
 
 use posteria_linalg::matrix_vector;
 
@@ -10,16 +10,16 @@ use crate::sample::Update;
 
 impl RowTerms for Outcomes {
     fn given(&self, state: &[f64], given: &mut Vec<f64>) {
-        given.push(self.shape(state));
+        self.write_given(state, given);
     }
 
     fn terms(&self, row: usize, f: f64, given: &[f64]) -> LocationTerms {
-        self.terms(row, f, given[0])
+        self.terms(row, f, given)
     }
 }
 
 impl LinearPosterior {
-    /// What moves the coefficients of a model of counts or durations, and then their σ.
+    /// What moves the coefficients of a model of counts, durations or ordered classes, and then their σ or cut points.
     pub(super) fn outcome_updates<'p>(
         &'p self,
         outcomes: &'p Outcomes,

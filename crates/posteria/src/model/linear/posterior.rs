@@ -11,7 +11,6 @@ use super::evaluator::LinearEvaluator;
 use super::input_sets::{ConjugateSet, RegressionSet};
 use super::layout::{check, layout};
 use super::logistic::Logistic;
-use super::ordered::Ordered;
 use super::predictor::LinearPredictor;
 use super::softmax::Softmax;
 use super::spec::{Linear, WeightPrior};
@@ -71,7 +70,6 @@ pub(super) enum Likelihood {
         classes: usize,
     },
     Outcomes(Box<Outcomes>),
-    Ordered(Box<Ordered>),
 }
 
 /// What the conditionals of a regression need of the data.
@@ -131,15 +129,12 @@ impl Linear {
                 let signs = codes.iter().map(sign).collect();
                 (Likelihood::Logistic(signs), vec![Standardization::IDENTITY; outputs])
             }
-            Targets::Classes { codes, labels, .. } if data.task == Task::Ordinal => {
-                let ordered = Ordered::new(codes, labels, coefficients.state_len);
-                (Likelihood::Ordered(Box::new(ordered)), vec![Standardization::IDENTITY; outputs])
-            }
-            Targets::Classes { codes, .. } => {
+            Targets::Classes { codes, .. } if data.task == Task::Multiclass => {
                 let likelihood = Likelihood::Softmax { codes: codes.clone(), classes: outputs };
                 (likelihood, vec![Standardization::IDENTITY; outputs])
             }
-            Targets::Counts { .. } | Targets::Durations { .. } => {
+            // Ordered classes too.
+            _ => {
                 let outcomes = Outcomes::new(&self.residual, data, coefficients.state_len);
                 let scaling = vec![outcomes.scaling()];
                 (Likelihood::Outcomes(Box::new(outcomes)), scaling)
@@ -148,7 +143,6 @@ impl Linear {
         let end = match &likelihood {
             Likelihood::Real(regression) => regression.residual.end,
             Likelihood::Outcomes(outcomes) => outcomes.end,
-            Likelihood::Ordered(ordered) => ordered.slots.end,
             _ => coefficients.state_len,
         };
         coefficients.selection = self
@@ -158,7 +152,7 @@ impl Linear {
             .transpose()?;
         let user = UserScale::new(scaling, &columns, self.intercept);
         let user = match &likelihood {
-            Likelihood::Ordered(_) => user.without_intercept(),
+            Likelihood::Outcomes(it) if it.are_classes() => user.without_intercept(),
             _ => user,
         };
         let layout = layout(self, (&coefficients, &columns), &user, &likelihood, data);
@@ -238,7 +232,6 @@ impl Posterior for LinearPosterior {
             (Some(selection), _) => selection.slots.end,
             (None, Likelihood::Real(regression)) => regression.residual.end,
             (None, Likelihood::Outcomes(outcomes)) => outcomes.end,
-            (None, Likelihood::Ordered(ordered)) => ordered.slots.end,
             (None, _) => self.coefficients.state_len,
         }
     }
@@ -271,9 +264,6 @@ impl Posterior for LinearPosterior {
         }
         if let Likelihood::Outcomes(outcomes) = &self.likelihood {
             outcomes.start(&mut state, stream);
-        }
-        if let Likelihood::Ordered(ordered) = &self.likelihood {
-            ordered.start(&mut state, stream);
         }
         if let Some(selection) = &self.coefficients.selection {
             selection.draw_prior(&mut state, stream);
@@ -326,9 +316,6 @@ impl Posterior for LinearPosterior {
             }
             Likelihood::Outcomes(outcomes) => {
                 updates.extend(self.outcome_updates(outcomes, inverse_temperature));
-            }
-            Likelihood::Ordered(ordered) => {
-                updates.extend(self.ordered_updates(ordered, inverse_temperature));
             }
         }
         if coefficients.state_len > coefficients.count {

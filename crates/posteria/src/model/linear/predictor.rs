@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
-use super::ordered::{CUT_POINTS, terms};
 use super::posterior::{Likelihood, LinearPosterior};
 use crate::model::Posterior;
 use crate::model::outcome::Outcomes;
@@ -16,10 +15,8 @@ use crate::predict::{Family, Predictor, split_offsets};
 pub(super) struct LinearPredictor<'p> {
     posterior: &'p LinearPosterior,
     places: ResidualPlaces,
-    /// Where the cut points of ordered classes are.
-    cuts: Range<usize>,
-    /// Where σ of counts or durations is.
-    sigma: Option<usize>,
+    /// Where σ of counts or durations is, or the cut points of ordered classes.
+    given: Range<usize>,
     /// Outputs × columns.
     slopes: Matrix,
     heights: Vec<f64>,
@@ -36,10 +33,9 @@ impl<'p> LinearPredictor<'p> {
         LinearPredictor {
             posterior,
             places: ResidualPlaces::new(layout),
-            cuts: layout.variable(CUT_POINTS).map_or(0..0, |variable| variable.range()),
-            sigma: match &posterior.likelihood {
-                Likelihood::Outcomes(outcomes) => outcomes.place(layout),
-                _ => None,
+            given: match &posterior.likelihood {
+                Likelihood::Outcomes(outcomes) => outcomes.places(layout),
+                _ => 0..0,
             },
             slopes: Matrix::zeros(outputs, columns),
             heights: vec![0.0; outputs],
@@ -77,19 +73,9 @@ impl<'p> LinearPredictor<'p> {
 
     /// What every row follows for an exposure of one.
     fn outcomes(&self, outcomes: &Outcomes, draw: &[f64], parameters: &mut [f64]) {
-        let sigma = self.sigma.map(|slot| draw[slot]);
+        let given = &draw[self.given.clone()];
         for (row, place) in parameters.chunks_exact_mut(self.family().width()).enumerate() {
-            place.copy_from_slice(&outcomes.parameters(self.outputs[(row, 0)], 0.0, sigma));
-        }
-    }
-
-    /// The log probability of every class of every row.
-    fn ordered(&self, draw: &[f64], slots: &mut [f64]) {
-        let cuts = &draw[self.cuts.clone()];
-        for (row, slots) in slots.chunks_exact_mut(cuts.len() + 1).enumerate() {
-            for (class, slot) in slots.iter_mut().enumerate() {
-                *slot = terms(class, self.outputs[(row, 0)], cuts).value;
-            }
+            outcomes.write_parameters((self.outputs[(row, 0)], 0.0), given, place);
         }
     }
 
@@ -112,7 +98,6 @@ impl Predictor for LinearPredictor<'_> {
             Likelihood::Logistic(_) => Family::Bernoulli,
             Likelihood::Softmax { classes, .. } => Family::Categorical { classes: *classes },
             Likelihood::Outcomes(outcomes) => outcomes.family(),
-            Likelihood::Ordered(ordered) => Family::Categorical { classes: ordered.classes() },
         }
     }
 
@@ -135,7 +120,6 @@ impl Predictor for LinearPredictor<'_> {
                 let input = |row: usize, k: usize| inputs[(row, k)];
                 self.places.write(&regression.residual, draw, location, input, parameters);
             }
-            Likelihood::Ordered(_) => self.ordered(draw, parameters),
             _ => self.by_row(parameters),
         }
     }
@@ -153,7 +137,11 @@ impl Predictor for LinearPredictor<'_> {
         let (inputs, _) = split_offsets(inputs, self.posterior.inputs.columns());
         self.forward(draw, &inputs);
         match &self.posterior.likelihood {
-            Likelihood::Ordered(_) => self.ordered(draw, outputs),
+            Likelihood::Outcomes(outcomes) => {
+                let given = &draw[self.given.clone()];
+                let each = outputs.chunks_exact_mut(self.family().functions()).enumerate();
+                each.for_each(|(row, own)| outcomes.show(self.outputs[(row, 0)], given, own));
+            }
             _ => self.by_row(outputs),
         }
     }

@@ -42,10 +42,9 @@ impl LinearPosterior {
             }
             Likelihood::Logistic(_) => Vec::new(),
             Likelihood::Outcomes(_) => {
-                return refuse("inference = \"laplace\" or \"map\" for counts or durations");
-            }
-            Likelihood::Ordered(_) => {
-                return refuse("inference = \"laplace\" or \"map\" for ordered classes");
+                return refuse(
+                    "inference = \"laplace\" or \"map\" for counts, durations or ordered classes",
+                );
             }
             Likelihood::Softmax { .. } => {
                 return refuse(
@@ -97,7 +96,7 @@ impl Regularised for LinearWeights<'_> {
                 Response::Real { targets: &regression.residual.targets, group_of: &self.all_one }
             }
             Likelihood::Logistic(signs) => Response::Binary { signs },
-            Likelihood::Softmax { .. } | Likelihood::Outcomes(_) | Likelihood::Ordered(_) => {
+            Likelihood::Softmax { .. } | Likelihood::Outcomes(_) => {
                 unreachable!("several classes, counts and durations were refused")
             }
         }

@@ -122,7 +122,7 @@ enum Answers {
     Real { targets: Vec<f64>, precisions: Vec<f64> },
     Binary { signs: Vec<f64> },
     Multiclass { codes: Vec<u32> },
-    Outcomes(Box<Outcomes>),
+    Outcomes { outcomes: Box<Outcomes>, given: Vec<f64> },
 }
 
 impl Half {
@@ -141,7 +141,12 @@ impl Half {
             Observed::Multiclass { codes } => {
                 Answers::Multiclass { codes: indices.iter().map(|row| codes[*row]).collect() }
             }
-            Observed::Outcomes(outcomes) => Answers::Outcomes(Box::new(outcomes.subset(&indices))),
+            Observed::Outcomes(outcomes) => {
+                let outcomes = Box::new(outcomes.subset(&indices));
+                // As if counts were Poisson, durations varied as their prior says, and cut points gave the
+                // shares of the classes: nothing beside weights is estimated here.
+                Answers::Outcomes { given: outcomes.usual(), outcomes }
+            }
         };
         Half { rows: posterior.rows.subset(&indices), indices, answers }
     }
@@ -163,10 +168,7 @@ impl<'h> HalfLikelihood<'h> {
             Answers::Real { targets, precisions } => Likelihood::Squares { targets, precisions },
             Answers::Binary { signs } => Likelihood::Logistic { signs },
             Answers::Multiclass { codes } => Likelihood::Softmax { codes },
-            // As if counts were Poisson, and durations varied as their prior says: σ is not estimated here.
-            Answers::Outcomes(outcomes) => {
-                Likelihood::Outcomes { outcomes, shape: outcomes.usual_shape() }
-            }
+            Answers::Outcomes { outcomes, given } => Likelihood::Outcomes { outcomes, given },
         }
     }
 }

@@ -91,10 +91,10 @@ impl<'p> MlpEvaluator<'p> {
                 Ok(residual.log_prior(state))
             }
             Observed::Outcomes(outcomes) => {
-                let shape = outcomes.shape(state);
+                let given = outcomes.given(state);
                 let outputs = self.outputs.iter().enumerate();
                 for (slot, (row, f)) in log_likelihood.iter_mut().zip(outputs) {
-                    *slot = outcomes.terms(row, *f, shape).value;
+                    *slot = outcomes.terms(row, *f, &given).value;
                 }
                 Ok(outcomes.log_prior(state))
             }
@@ -193,7 +193,7 @@ impl MlpEvaluator<'_> {
             residual.write(state, target_scaling, |value| writer.push(value));
         }
         if let Observed::Outcomes(outcomes) = observed {
-            outcomes.write(state, |value| writer.push(value));
+            outcomes.write(state, 0.0, |value| writer.push(value));
         }
         if let Some(selection) = selection {
             selection.push(state, |value| writer.push(value));
@@ -226,7 +226,7 @@ impl MlpEvaluator<'_> {
             }
             Observed::Binary { .. } => push(logistic(outputs[row])),
             Observed::Outcomes(outcomes) => {
-                push(outcomes.expected(row, outputs[row], outcomes.shape(state)));
+                outcomes.expected((row, outputs[row]), &outcomes.given(state), push);
             }
             Observed::Multiclass { .. } => {
                 let largest = (0..count)
@@ -265,7 +265,7 @@ impl MlpEvaluator<'_> {
             }
             Observed::Outcomes(outcomes) => {
                 let offsets = test.map(|test| test.offsets.as_deref());
-                outcomes.error(outputs, (answers, outcomes.shape(state)), offsets)
+                outcomes.error(outputs, (answers, &outcomes.given(state)), offsets)
             }
             Observed::Binary { .. } => {
                 let wrong = outputs.iter().zip(answers).filter(|(f, y)| (**f > 0.0) != (**y > 0.5));

@@ -86,8 +86,10 @@ pub(super) fn layout(
     let rows = dimension(Dimension::ROWS, fitted.iter().map(|row| row.to_string()).collect());
     match observed {
         Observed::Real(_) if shape.outputs == 1 => layout.push_role(Role::Fitted, vec![rows]),
-        Observed::Binary { .. } | Observed::Outcomes(_) => {
-            layout.push_role(Role::Fitted, vec![rows])
+        Observed::Binary { .. } => layout.push_role(Role::Fitted, vec![rows]),
+        Observed::Outcomes(outcomes) => {
+            let dimensions = std::iter::once(rows).chain(outcomes.expected_dimension());
+            layout.push_role(Role::Fitted, dimensions.collect())
         }
         _ => layout.push_role(Role::Fitted, vec![rows, output]),
     };

@@ -32,6 +32,7 @@ mod gaussian;
 mod hierarchy;
 pub mod input_sets;
 mod layout;
+mod level;
 mod linear_outputs;
 mod marginal;
 mod mask;

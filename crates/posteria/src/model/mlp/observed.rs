@@ -15,7 +15,7 @@ pub(super) enum Observed {
     Binary { signs: Vec<f64> },
     /// Index of the class of every row.
     Multiclass { codes: Vec<u32> },
-    /// Counts or durations about the exponential of the output.
+    /// Counts, durations or ordered classes about the output.
     Outcomes(Box<Outcomes>),
 }
 
@@ -38,8 +38,8 @@ pub(super) struct Conditioned {
     /// Precisions, or inverse scales.
     parameters: Vec<f64>,
     dof: f64,
-    /// The shape of counts or durations.
-    shape: f64,
+    /// The shape of counts or durations, or the cut points of ordered classes.
+    given: Vec<f64>,
     log_constant: f64,
 }
 
@@ -73,16 +73,13 @@ impl Conditioned {
             _ => (Kind::Classes, 0),
         };
         let parameters = vec![f64::NAN; len];
-        Conditioned { kind, parameters, dof: f64::NAN, shape: f64::NAN, log_constant: 0.0 }
+        Conditioned { kind, parameters, dof: f64::NAN, given: Vec::new(), log_constant: 0.0 }
     }
 
     /// Takes scales and degrees of freedom from `state`; whether they changed.
     pub(super) fn condition(&mut self, observed: &Observed, state: &[f64]) -> bool {
         if let Observed::Outcomes(outcomes) = observed {
-            let shape = outcomes.shape(state);
-            let changed = shape.to_bits() != self.shape.to_bits();
-            self.shape = shape;
-            return changed;
+            return outcomes.condition(state, &mut self.given);
         }
         let Observed::Real(residual) = observed else { return false };
         let Noise::Scales { levels, slot_of, counts } = &residual.noise else { return false };
@@ -118,7 +115,7 @@ impl Conditioned {
         match observed {
             Observed::Binary { signs } => Likelihood::Logistic { signs },
             Observed::Multiclass { codes } => Likelihood::Softmax { codes },
-            Observed::Outcomes(outcomes) => Likelihood::Outcomes { outcomes, shape: self.shape },
+            Observed::Outcomes(outcomes) => Likelihood::Outcomes { outcomes, given: &self.given },
             Observed::Real(residual) => {
                 let targets = &residual.targets[..];
                 match self.kind {
@@ -138,7 +135,7 @@ impl Conditioned {
     /// `output`, roughly [Neal 1996, A.4; MCMCstuff manual eq. 52 and 55].
     pub(super) fn curvature(&self, observed: &Observed, output: usize) -> f64 {
         if let Observed::Outcomes(outcomes) = observed {
-            return outcomes.curvature(self.shape);
+            return outcomes.curvature(&self.given);
         }
         let Observed::Real(residual) = observed else { return 0.25 };
         let these = &self.parameters[output * residual.rows..(output + 1) * residual.rows];

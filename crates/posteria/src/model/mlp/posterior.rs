@@ -97,7 +97,7 @@ impl Mlp {
         }
         let outputs = match (&data.targets, data.task) {
             (Targets::Real { names, .. }, _) => names.len(),
-            (Targets::Classes { .. }, Task::Binary)
+            (Targets::Classes { .. }, Task::Binary | Task::Ordinal)
             | (Targets::Counts { .. } | Targets::Durations { .. }, _) => 1,
             (Targets::Classes { labels, .. }, _) => labels.len(),
         };
@@ -121,10 +121,11 @@ impl Mlp {
                 let signs = codes.iter().map(|code| if *code == 1 { 1.0 } else { -1.0 }).collect();
                 Observed::Binary { signs }
             }
-            Targets::Classes { codes, .. } => {
+            Targets::Classes { codes, .. } if data.task == Task::Multiclass => {
                 Observed::Multiclass { codes: codes.iter().map(|code| *code as u32).collect() }
             }
-            Targets::Counts { .. } | Targets::Durations { .. } => {
+            // Ordered classes too.
+            _ => {
                 let outcomes = Outcomes::new(&self.residual, data, state_len);
                 state_len = outcomes.end;
                 Observed::Outcomes(Box::new(outcomes))
@@ -304,7 +305,7 @@ impl StateDensity for MlpPosterior {
         if let Observed::Real(residual) = &self.observed {
             residual.restore(take, &self.target_scaling, &mut state);
         } else if let Observed::Outcomes(outcomes) = &self.observed {
-            outcomes.restore(take, &mut state);
+            outcomes.restore(take, 0.0, &mut state);
         }
         Some(state)
     }

@@ -16,8 +16,8 @@ pub(super) struct MlpPredictor<'p> {
     /// The outputs, where they are taken as linear in the weights.
     linear: Option<LinearOutputs>,
     places: ResidualPlaces,
-    /// Where σ of counts or durations is.
-    sigma: Option<usize>,
+    /// Where σ of counts or durations is, or the cut points of ordered classes.
+    given: Range<usize>,
     outputs: Vec<f64>,
 }
 
@@ -27,9 +27,9 @@ impl<'p> MlpPredictor<'p> {
             posterior,
             linear: None,
             places: ResidualPlaces::new(layout),
-            sigma: match &posterior.observed {
-                Observed::Outcomes(outcomes) => outcomes.place(layout),
-                _ => None,
+            given: match &posterior.observed {
+                Observed::Outcomes(outcomes) => outcomes.places(layout),
+                _ => 0..0,
             },
             outputs: Vec::new(),
         }
@@ -67,11 +67,11 @@ impl<'p> MlpPredictor<'p> {
                 self.places.write(residual, draw, location, input, parameters);
             }
             Observed::Outcomes(outcomes) => {
-                let sigma = self.sigma.map(|slot| draw[slot]);
+                let given = &draw[self.given.clone()];
                 let width = self.family().width();
                 for (place, f) in parameters.chunks_exact_mut(width).zip(&self.outputs) {
                     let location = outcomes.scaling().invert(*f);
-                    place.copy_from_slice(&outcomes.parameters(location, 0.0, sigma));
+                    outcomes.write_parameters((location, 0.0), given, place);
                 }
             }
             _ => self.by_row(rows.len(), parameters),
@@ -109,6 +109,12 @@ impl Predictor for MlpPredictor<'_> {
     fn functions(&mut self, draw: &[f64], inputs: &Matrix, outputs: &mut [f64]) {
         let (inputs, _) = split_offsets(inputs, self.posterior.shape.inputs);
         self.forward(draw, &Rows::new(&inputs));
+        if let Observed::Outcomes(outcomes) = &self.posterior.observed {
+            let (given, scaling) = (&draw[self.given.clone()], outcomes.scaling());
+            let rows = outputs.chunks_exact_mut(self.family().functions()).zip(&self.outputs);
+            rows.for_each(|(own, f)| outcomes.show(scaling.invert(*f), given, own));
+            return;
+        }
         self.by_row(inputs.rows(), outputs);
         let count = self.posterior.shape.outputs;
         for row in outputs.chunks_mut(count) {

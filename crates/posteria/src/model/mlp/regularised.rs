@@ -34,7 +34,7 @@ impl MlpPosterior {
             return refuse("a prior family of weights other than normal");
         }
         if let Observed::Outcomes(_) = &self.observed {
-            return refuse("counts or durations");
+            return refuse("counts, durations or ordered classes");
         }
         if let Observed::Real(residual) = &self.observed {
             if residual.family != ResidualFamily::Normal {

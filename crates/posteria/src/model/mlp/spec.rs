@@ -8,7 +8,7 @@ use super::defaults::{self, GROUP_DOFS, GROUPS};
 use crate::data::Task;
 use crate::model::prior::{DofChoice, SpreadChoice, TopChoice, dof_choice, written};
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
-use crate::model::spec::checks::{ORDINAL, conflict, positive};
+use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
     Dof, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec, Sharing, Spec,
     SpecError, WidthRule, WidthScaled,
@@ -87,7 +87,8 @@ impl Mlp {
     /// (width scaled), `output_bias` or `direct_weights` (per input), with `scale = 0.05` and
     /// `dof = 0.5`: the values of [Vehtari 2001, §2.2] on the standardised scale. Biases differ:
     /// hidden ones have `scale = 1` and `dof = 4`, so that units may be centred anywhere among
-    /// the rows, output ones `fixed = 100` (10 for classes).
+    /// the rows, output ones `fixed = 100` (10 for classes; 1 for ordered ones, whose cut points take its
+    /// place).
     ///
     /// # Errors
     /// [`SpecError`].
@@ -97,9 +98,6 @@ impl Mlp {
             return not_available(format!("kind = \"{}\"", spec.model.kind.name()));
         }
         spec.refuse_other_kinds()?;
-        if spec.task() == Some(Task::Ordinal) {
-            return not_available(ORDINAL.replace("KIND", "mlp"));
-        }
         spec.refuse_other_groups(&GROUPS)?;
         let hidden = spec.model.hidden.unwrap_or(defaults::HIDDEN);
         if hidden > defaults::MOST_HIDDEN {

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::collapsed::Collapsed;
 use super::input_sets::jumps;
+use super::level::BiasLevel;
 use super::network::Network;
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
@@ -13,6 +14,7 @@ use super::updates::{ResidualUpdate, ScalesUpdate};
 use super::weights::WeightsConditional;
 use super::whitened::Whitened;
 use crate::model::Posterior;
+use crate::model::outcome::LevelUpdate;
 use crate::model::spec::KernelChoice;
 use crate::random::{Purpose, Seed};
 use crate::sample::hmc::{
@@ -216,11 +218,15 @@ fn plain<'p>(posterior: &'p MlpPosterior, beta: f64, reach: Reach) -> Vec<Box<dy
     if let Observed::Outcomes(outcomes) = &posterior.observed {
         let mut network = Network::new(posterior.shape, &posterior.rows);
         let selection = posterior.hierarchy.selection.as_ref();
-        let weights = posterior.shape.len();
+        let (weights, bias) = (posterior.shape.len(), posterior.shape.output_bias().start);
         updates.extend(outcomes.update(beta, move |state, outputs| {
             network.include(selection, state);
             network.outputs(&state[..weights], outputs);
         }));
+        let level = BiasLevel { hierarchy: &posterior.hierarchy, bias, state: Vec::new() };
+        if let Some(level) = LevelUpdate::new(outcomes, level) {
+            updates.push(Box::new(level));
+        }
     }
     updates
 }

@@ -1,29 +1,33 @@
-//! Targets that are not about f itself: counts, whose mean is exp f times an exposure, and durations,
-//! whose logarithm is about f and which may be censored.
+//! Targets that are not about f itself: counts, whose mean is exp f times an exposure, durations,
+//! whose logarithm is about f and which may be censored, and ordered classes.
 //!
-//! A family has a log probability or density and its first two derivatives in f, and perhaps one
-//! positive number beside f, whose logarithm is in the state. Linear models, networks and Gaussian
-//! processes share everything here.
+//! A family has a log probability or density and its first two derivatives in f, and perhaps numbers
+//! beside f: one that is positive, whose logarithm is in the state, or the cut points between classes. Linear
+//! models, networks and Gaussian processes share everything here.
 
+mod ordered;
 mod response;
 #[cfg(test)]
 mod tests;
+mod updates;
 
+pub(in crate::model) use self::updates::{Level, LevelUpdate};
+
+use std::ops::Range;
+
+use self::ordered::CUT_POINTS;
 use self::response::Response;
+use self::updates::{CutUpdate, SigmaUpdate};
 use crate::data::{Dataset, Standardization, Targets};
 use crate::density::LocationTerms;
-use crate::draws::{Layout, Role};
+use crate::draws::{Dimension, Layout, Role};
 use crate::model::prior::{LOG_SCALE_LIMIT, ScaleDensity};
 use crate::model::residual::ResidualPrior;
 use crate::model::spec::ResidualFamily;
 use crate::predict::Family;
 use crate::random::Stream;
-use crate::sample::{Step, Update, slice_sample};
+use crate::sample::Update;
 
-/// Width of a slice of log σ.
-const WIDTH: f64 = 1.0;
-/// Steps out of it at most.
-const STEPS_OUT: usize = 20;
 /// Events that are added to those of all rows, so that rows without any have a rate.
 const HALF_AN_EVENT: f64 = 0.5;
 
@@ -36,6 +40,9 @@ const HALF_AN_EVENT: f64 = 0.5;
 /// A duration has log T = η + σ ε ([`crate::density::Duration`]), where the logarithms are standardised as
 /// real targets are ([`Dataset::target_scaling`]): f, σ and their priors are in that unit. The shape is
 /// 1/σ.
+///
+/// An ordered class is about η = f, below or above cut points that are in the state in place of a shape
+/// ([`ordered::Ordered`]).
 #[derive(Clone, Debug)]
 pub struct Outcomes {
     response: Response,
@@ -49,7 +56,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// The counts or durations of `data`, in the state from entry `first` on.
+    /// The counts, durations or ordered classes of `data`, in the state from entry `first` on.
     pub(in crate::model) fn new(prior: &ResidualPrior, data: &Dataset, first: usize) -> Self {
         let rows = data.rows();
         let exposures = data.offsets.clone().unwrap_or_else(|| vec![0.0; rows]);
@@ -62,13 +69,18 @@ impl Outcomes {
             }),
             _ => known.unwrap_or(Standardization::IDENTITY),
         };
-        let is_sampled = prior.family != ResidualFamily::Poisson;
+        let response = Response::new(prior.family, &data.targets, scaling, first);
+        let (sampled, end) = match &response {
+            Response::Ordered(it) => (None, it.slots.end),
+            _ if prior.family == ResidualFamily::Poisson => (None, first),
+            _ => (Some((first, prior.scale)), first + 1),
+        };
         Outcomes {
-            response: Response::new(prior.family, &data.targets, scaling),
+            response,
             offsets: exposures.iter().map(|offset| scaling.centre + offset).collect(),
             scaling,
-            sampled: is_sampled.then_some((first, prior.scale)),
-            end: first + usize::from(is_sampled),
+            sampled,
+            end,
         }
     }
 
@@ -96,19 +108,47 @@ impl Outcomes {
         self.scaling.centre
     }
 
-    /// The shape: 1/σ² of counts, infinite of Poisson ones; 1/σ of durations.
-    pub(in crate::model) fn shape(&self, state: &[f64]) -> f64 {
-        self.sampled.map_or(f64::INFINITY, |(slot, _)| self.response.shape_of(state[slot]))
+    /// Appends what a state has beside f: the shape, 1/σ² of counts, infinite of Poisson ones, 1/σ of
+    /// durations; or the cut points of ordered classes.
+    pub(in crate::model) fn write_given(&self, state: &[f64], given: &mut Vec<f64>) {
+        match (&self.response, self.sampled) {
+            (Response::Ordered(it), _) => it.write_cuts(state, given),
+            (response, Some((slot, _))) => given.push(response.shape_of(state[slot])),
+            (_, None) => given.push(f64::INFINITY),
+        }
     }
 
-    /// The shape in the middle of its prior, as if counts were Poisson.
-    pub(in crate::model) fn usual_shape(&self) -> f64 {
+    /// The same by itself.
+    pub(in crate::model) fn given(&self, state: &[f64]) -> Vec<f64> {
+        let mut given = Vec::new();
+        self.write_given(state, &mut given);
+        given
+    }
+
+    /// Takes it from a state; whether it changed.
+    pub(in crate::model) fn condition(&self, state: &[f64], given: &mut Vec<f64>) -> bool {
+        let new = self.given(state);
+        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+        let changed = new.len() != given.len() || !new.iter().zip(given.iter()).all(same);
+        *given = new;
+        changed
+    }
+
+    /// The shape in the middle of its prior, as if counts were Poisson; cut points by the shares of the
+    /// classes.
+    pub(in crate::model) fn usual(&self) -> Vec<f64> {
         match (&self.response, self.sampled) {
+            (Response::Ordered(it), _) => it.usual_cuts(),
             (Response::Durations(_), Some((_, prior))) => {
-                self.response.shape_of(prior.conjugate().scale().ln())
+                vec![self.response.shape_of(prior.conjugate().scale().ln())]
             }
-            _ => f64::INFINITY,
+            _ => vec![f64::INFINITY],
         }
+    }
+
+    /// Whether they are ordered classes.
+    pub(in crate::model) fn are_classes(&self) -> bool {
+        matches!(self.response, Response::Ordered(_))
     }
 
     /// What a row follows given a draw.
@@ -116,59 +156,109 @@ impl Outcomes {
         match &self.response {
             Response::Counts { .. } => Family::Count,
             Response::Durations(durations) => Family::Duration(durations.family),
+            Response::Ordered(it) => Family::Categorical { classes: it.classes() },
         }
     }
 
-    /// Where σ is in a draw.
-    pub(in crate::model) fn place(&self, layout: &Layout) -> Option<usize> {
-        layout.place_of(self.role())
+    /// Where σ or the cut points are in a draw.
+    pub(in crate::model) fn places(&self, layout: &Layout) -> Range<usize> {
+        match &self.response {
+            Response::Ordered(_) => {
+                layout.variable(CUT_POINTS).map_or(0..0, |variable| variable.range())
+            }
+            _ => layout.range_of(self.role()),
+        }
     }
 
-    /// The parameters of [`Outcomes::family`] for an exposure of one: about η, of which the deviation
-    /// `spread` is open, with the σ of a draw.
-    pub(in crate::model) fn parameters(
+    /// Writes the parameters of [`Outcomes::family`] for an exposure of one: about η, of which the deviation
+    /// `spread` is open, with what a draw has at [`Outcomes::places`]. Of ordered classes nothing may be
+    /// open, other than in the cut points.
+    pub(in crate::model) fn write_parameters(
         &self,
-        location: f64,
-        spread: f64,
-        sigma: Option<f64>,
-    ) -> [f64; 3] {
+        (location, spread): (f64, f64),
+        of_draw: &[f64],
+        parameters: &mut [f64],
+    ) {
+        let sigma = of_draw.first();
         let last = match &self.response {
             Response::Counts { .. } => sigma.map_or(f64::INFINITY, |sigma| (sigma * sigma).recip()),
-            Response::Durations(_) => sigma.unwrap_or(f64::NAN),
+            Response::Durations(_) => sigma.copied().unwrap_or(f64::NAN),
+            Response::Ordered(_) => {
+                return ordered::write_log_probabilities(location, of_draw, parameters);
+            }
         };
-        [location, spread, last]
+        parameters.copy_from_slice(&[location, spread, last]);
+    }
+
+    /// Writes what is shown of η beside what a draw has at [`Outcomes::places`]: η itself, or the log
+    /// probabilities of ordered classes.
+    pub(in crate::model) fn show(&self, location: f64, of_draw: &[f64], shown: &mut [f64]) {
+        match &self.response {
+            Response::Ordered(_) => ordered::write_log_probabilities(location, of_draw, shown),
+            _ => shown[0] = location,
+        }
+    }
+
+    /// The slopes of [`Outcomes::show`] where η has this one.
+    pub(in crate::model) fn show_slope(
+        &self,
+        (location, slope): (f64, f64),
+        of_draw: &[f64],
+        shown: &mut [f64],
+    ) {
+        match &self.response {
+            Response::Ordered(_) => {
+                for (class, slot) in shown.iter_mut().enumerate() {
+                    *slot = ordered::terms(class, location, of_draw).slope * slope;
+                }
+            }
+            _ => shown[0] = slope,
+        }
     }
 
     /// The log probability or density of the outcome of a row at f, with its derivatives by f.
-    pub(in crate::model) fn terms(&self, row: usize, f: f64, shape: f64) -> LocationTerms {
-        self.response.terms(row, self.offsets[row], f, shape)
+    pub(in crate::model) fn terms(&self, row: usize, f: f64, given: &[f64]) -> LocationTerms {
+        self.response.terms(row, self.offsets[row], f, given)
     }
 
-    /// What is expected of a row at f: the mean of a count, the median of a duration.
-    pub(in crate::model) fn expected(&self, row: usize, f: f64, shape: f64) -> f64 {
-        self.at(self.offsets[row], f, shape)
+    /// What is expected of a row at f: the mean of a count, the median of a duration, the probability of
+    /// every ordered class.
+    pub(in crate::model) fn expected(
+        &self,
+        (row, f): (usize, f64),
+        given: &[f64],
+        push: impl FnMut(f64),
+    ) {
+        self.at(self.offsets[row], f, given, push);
     }
 
-    fn at(&self, offset: f64, f: f64, shape: f64) -> f64 {
+    fn at(&self, offset: f64, f: f64, given: &[f64], push: impl FnMut(f64)) {
         let scale = self.scaling.scale;
-        self.response.expected(offset + scale * f, scale / shape)
+        self.response.expected(offset + scale * f, scale, given, push);
     }
 
     /// Root mean square error of what is expected at these f, of the rows of the fit or of others
     /// with these log exposures, if they are told. The error of a censored duration is how far the
-    /// median falls short of it.
+    /// median falls short of it. Of ordered classes the share of rows whose most probable class is wrong.
     pub(in crate::model) fn error(
         &self,
         functions: &[f64],
-        (observed, shape): (&[f64], f64),
+        (observed, given): (&[f64], &[f64]),
         others: Option<Option<&[f64]>>,
     ) -> f64 {
-        let expected = |row: usize, f: f64| match others {
-            None => self.expected(row, f, shape),
-            Some(offsets) => {
-                let offset = self.scaling.centre + offsets.map_or(0.0, |offsets| offsets[row]);
-                self.at(offset, f, shape)
-            }
+        if let Response::Ordered(_) = &self.response {
+            let rows = functions.iter().zip(observed);
+            let wrong = rows.filter(|(f, y)| ordered::most_probable(**f, given) != **y as usize);
+            return wrong.count() as f64 / observed.len() as f64;
+        }
+        let expected = |row: usize, f: f64| {
+            let offset = match others {
+                None => self.offsets[row],
+                Some(offsets) => self.scaling.centre + offsets.map_or(0.0, |offsets| offsets[row]),
+            };
+            let mut expected = f64::NAN;
+            self.at(offset, f, given, |value| expected = value);
+            expected
         };
         let rows = functions.iter().zip(observed).enumerate();
         let squares: f64 = rows
@@ -182,34 +272,48 @@ impl Outcomes {
 
     /// Minus the second derivative of the log probability of a row by f where f is 0 for all, on
     /// average.
-    pub(in crate::model) fn curvature(&self, shape: f64) -> f64 {
+    pub(in crate::model) fn curvature(&self, given: &[f64]) -> f64 {
         let rows = self.offsets.len() as f64;
         self.offsets
             .iter()
-            .map(|offset| self.response.expected_curvature(*offset, shape))
+            .map(|offset| self.response.expected_curvature(*offset, given))
             .sum::<f64>()
             / rows
     }
 
-    /// The log prior density of log σ.
+    /// The log prior density of log σ, or of cut points.
     pub(in crate::model) fn log_prior(&self, state: &[f64]) -> f64 {
+        if let Response::Ordered(it) = &self.response {
+            return it.log_prior(state);
+        }
         self.sampled.map_or(0.0, |(slot, prior)| prior.log_density_of_log_scale(state[slot]))
     }
 
     /// Entries of the state that any map may move.
-    pub(in crate::model) fn slots(&self) -> Option<usize> {
-        self.sampled.map(|(slot, _)| slot)
+    pub(in crate::model) fn slots(&self) -> Range<usize> {
+        match (&self.response, self.sampled) {
+            (Response::Ordered(it), _) => it.slots.clone(),
+            (_, Some((slot, _))) => slot..slot + 1,
+            _ => self.end..self.end,
+        }
     }
 
-    /// Draws σ from its prior.
+    /// Draws σ or cut points from their prior.
     pub(in crate::model) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
+        if let Response::Ordered(it) = &self.response {
+            it.draw_prior(state, stream);
+        }
         if let Some((slot, prior)) = self.sampled {
             state[slot] = prior.draw_log_scale(stream).clamp(-LOG_SCALE_LIMIT, LOG_SCALE_LIMIT);
         }
     }
 
-    /// Puts σ where chains start, about the middle of its prior.
+    /// Puts σ where chains start, about the middle of its prior; cut points about where they give the
+    /// shares of the classes.
     pub(in crate::model) fn start(&self, state: &mut [f64], stream: &mut Stream) {
+        if let Response::Ordered(it) = &self.response {
+            it.start(state, stream);
+        }
         if let Some((slot, prior)) = self.sampled {
             state[slot] = prior.conjugate().scale().ln() + 0.5 * stream.normal();
         }
@@ -217,8 +321,18 @@ impl Outcomes {
 
     /// Names what a draw holds of them.
     pub(in crate::model) fn push_layout(&self, layout: &mut Layout) {
-        if self.sampled.is_some() {
+        if let Response::Ordered(it) = &self.response {
+            it.push_layout(layout);
+        } else if self.sampled.is_some() {
             layout.push_role(self.role(), Vec::new());
+        }
+    }
+
+    /// What [`Outcomes::expected`] has several numbers of; `None` where it is one.
+    pub(in crate::model) fn expected_dimension(&self) -> Option<Dimension> {
+        match &self.response {
+            Response::Ordered(it) => Some(it.dimension()),
+            _ => None,
         }
     }
 
@@ -227,41 +341,57 @@ impl Outcomes {
         match &self.response {
             Response::Counts { .. } => Role::Overdispersion,
             Response::Durations(_) => Role::ResidualScale,
+            Response::Ordered(_) => Role::Parameter,
         }
     }
 
     /// The unit of σ.
     fn unit(&self) -> f64 {
         match &self.response {
-            Response::Counts { .. } => 1.0,
             Response::Durations(_) => self.scaling.scale,
+            _ => 1.0,
         }
     }
 
-    /// Writes it.
-    pub(in crate::model) fn write(&self, state: &[f64], mut push: impl FnMut(f64)) {
+    /// Writes it; cut points where f of a draw is higher by so much than f of a state.
+    pub(in crate::model) fn write(&self, state: &[f64], height: f64, mut push: impl FnMut(f64)) {
+        if let Response::Ordered(_) = &self.response {
+            self.given(state).into_iter().for_each(|cut| push(cut + height));
+        }
         if let Some((slot, _)) = self.sampled {
             push(state[slot].exp() * self.unit());
         }
     }
 
     /// Reads what [`Outcomes::write`] wrote.
-    pub(in crate::model) fn restore(&self, mut take: impl FnMut() -> f64, state: &mut [f64]) {
+    pub(in crate::model) fn restore(
+        &self,
+        mut take: impl FnMut() -> f64,
+        height: f64,
+        state: &mut [f64],
+    ) {
+        if let Response::Ordered(it) = &self.response {
+            let cuts: Vec<f64> = it.slots.clone().map(|_| take() - height).collect();
+            it.set(cuts, state);
+        }
         if let Some((slot, _)) = self.sampled {
             state[slot] = (take() / self.unit()).ln();
         }
     }
 
-    /// The update of σ given f, which `functions` writes for all rows of a state; `None` of Poisson
-    /// counts.
+    /// The update of σ or cut points given f, which `functions` writes for all rows of a state; `None` of
+    /// Poisson counts.
     pub(in crate::model) fn update<'p>(
         &'p self,
         inverse_temperature: f64,
         functions: impl FnMut(&[f64], &mut [f64]) + Send + 'p,
     ) -> Option<Box<dyn Update + 'p>> {
-        let (slot, prior) = self.sampled?;
         let values = vec![0.0; self.offsets.len()];
         let functions = Box::new(functions);
+        if let Response::Ordered(ordered) = &self.response {
+            return Some(Box::new(CutUpdate { ordered, inverse_temperature, functions, values }));
+        }
+        let (slot, prior) = self.sampled?;
         Some(Box::new(SigmaUpdate {
             outcomes: self,
             slot,
@@ -270,46 +400,5 @@ impl Outcomes {
             functions,
             values,
         }))
-    }
-}
-
-/// A slice of log σ given the functions at all rows.
-struct SigmaUpdate<'p, F> {
-    outcomes: &'p Outcomes,
-    slot: usize,
-    prior: ScaleDensity,
-    inverse_temperature: f64,
-    functions: Box<F>,
-    values: Vec<f64>,
-}
-
-impl<F: FnMut(&[f64], &mut [f64]) + Send> Update for SigmaUpdate<'_, F> {
-    fn name(&self) -> &str {
-        match &self.outcomes.response {
-            Response::Counts { .. } => "overdispersion",
-            Response::Durations(_) => "residual_scale",
-        }
-    }
-
-    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        let (outcomes, beta) = (self.outcomes, self.inverse_temperature);
-        if beta <= 0.0 {
-            outcomes.draw_prior(state, stream);
-            return Step::default();
-        }
-        (self.functions)(state, &mut self.values);
-        let (prior, values) = (self.prior, &self.values);
-        let log_density = |log_sigma: f64| {
-            if log_sigma.abs() > LOG_SCALE_LIMIT {
-                return f64::NEG_INFINITY;
-            }
-            let shape = outcomes.response.shape_of(log_sigma);
-            let each = values.iter().enumerate();
-            let likelihood: f64 = each.map(|(row, f)| outcomes.terms(row, *f, shape).value).sum();
-            prior.log_density_of_log_scale(log_sigma) + beta * likelihood
-        };
-        let step = slice_sample(state[self.slot], log_density, WIDTH, STEPS_OUT, stream);
-        state[self.slot] = step.value;
-        Step { evaluations: step.evaluations, ..Step::default() }
     }
 }

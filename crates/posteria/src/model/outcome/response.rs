@@ -1,5 +1,6 @@
 //! What is observed of rows whose outcome is not about f itself.
 
+use super::ordered::{self, Ordered};
 use crate::data::{Standardization, Targets};
 use crate::density::special::ln_gamma;
 use crate::density::{Duration, DurationFamily, LocationTerms, NegativeBinomial};
@@ -14,6 +15,7 @@ pub(super) enum Response {
         constants: Vec<f64>,
     },
     Durations(Durations),
+    Ordered(Ordered),
 }
 
 /// Durations on the scale of f.
@@ -30,8 +32,17 @@ pub(super) struct Durations {
 }
 
 impl Response {
-    pub(super) fn new(family: ResidualFamily, targets: &Targets, scaling: Standardization) -> Self {
+    /// Of classes, whose cut points are in the state from entry `first` on.
+    pub(super) fn new(
+        family: ResidualFamily,
+        targets: &Targets,
+        scaling: Standardization,
+        first: usize,
+    ) -> Self {
         match targets {
+            Targets::Classes { codes, labels, .. } => {
+                Response::Ordered(Ordered::new(codes, labels, first))
+            }
             Targets::Counts { values, .. } => Response::Counts {
                 counts: values.clone(),
                 constants: values.iter().map(|y| -ln_gamma(y + 1.0)).collect(),
@@ -52,7 +63,7 @@ impl Response {
                 };
                 Response::Durations(Durations { family, log_times, censored, constants })
             }
-            _ => unreachable!("only counts and durations are such outcomes"),
+            Targets::Real { .. } => unreachable!("real targets are about f itself"),
         }
     }
 
@@ -68,49 +79,62 @@ impl Response {
                 censored: rows.iter().map(|row| it.censored[*row]).collect(),
                 constants: of(&it.constants),
             }),
+            Response::Ordered(it) => Response::Ordered(it.subset(rows)),
         }
     }
 
     /// 1/σ² of counts, 1/σ of durations.
     pub(super) fn shape_of(&self, log_sigma: f64) -> f64 {
-        let power = match self {
-            Response::Counts { .. } => -2.0,
-            Response::Durations(_) => -1.0,
-        };
+        let power = if let Response::Counts { .. } = self { -2.0 } else { -1.0 };
         (power * log_sigma).exp()
     }
 
     /// The log probability or density of a row, with its derivatives by f.
-    pub(super) fn terms(&self, row: usize, offset: f64, f: f64, shape: f64) -> LocationTerms {
+    pub(super) fn terms(&self, row: usize, offset: f64, f: f64, given: &[f64]) -> LocationTerms {
         let (terms, constant) = match self {
             Response::Counts { counts, constants } => {
-                let terms = NegativeBinomial::of_log_mean(offset + f, shape).terms(counts[row]);
-                (terms, constants[row])
+                let counted = NegativeBinomial::of_log_mean(offset + f, given[0]);
+                (counted.terms(counts[row]), constants[row])
             }
             Response::Durations(it) => {
-                let duration = Duration::new(it.family, f, shape.recip());
+                let duration = Duration::new(it.family, f, given[0].recip());
                 (duration.terms(it.log_times[row], it.censored[row]), it.constants[row])
             }
+            Response::Ordered(it) => return it.terms(row, f, given),
         };
         LocationTerms { value: terms.value + constant, ..terms }
     }
 
-    /// The mean of a count, or the median of a duration, at η.
-    pub(super) fn expected(&self, location: f64, sigma: f64) -> f64 {
+    /// What is expected at η: the mean of a count, the median of a duration, the probability of every
+    /// ordered class.
+    pub(super) fn expected(
+        &self,
+        location: f64,
+        unit: f64,
+        given: &[f64],
+        mut push: impl FnMut(f64),
+    ) {
         match self {
-            Response::Counts { .. } => location.exp(),
-            Response::Durations(it) => Duration::new(it.family, location, sigma).median(),
+            Response::Counts { .. } => push(location.exp()),
+            Response::Durations(it) => {
+                push(Duration::new(it.family, location, unit / given[0]).median());
+            }
+            Response::Ordered(_) => {
+                (0..=given.len())
+                    .for_each(|k| push(ordered::terms(k, location, given).value.exp()));
+            }
         }
     }
 
     /// The expectation of minus the second derivative by f of the log probability of a row where f is 0.
-    pub(super) fn expected_curvature(&self, offset: f64, shape: f64) -> f64 {
+    pub(super) fn expected_curvature(&self, offset: f64, given: &[f64]) -> f64 {
         match self {
             Response::Counts { .. } => {
                 let mean = offset.exp();
-                mean / (1.0 + mean / shape)
+                mean / (1.0 + mean / given[0])
             }
-            Response::Durations(_) => shape * shape,
+            Response::Durations(_) => given[0] * given[0],
+            Response::Ordered(_) => ordered::expected_curvature(given),
         }
     }
 }

@@ -2,9 +2,6 @@
 
 use super::SpecError;
 
-/// What networks and processes say of ordered classes.
-pub(in crate::model) const ORDINAL: &str = "task = \"ordinal\" for kind = \"KIND\" (kind = \"linear\" has it; \
-     task = \"multiclass\" takes the classes without their order)";
 
 /// A number of a few digits that came back from its logarithm.
 pub(in crate::model) fn rounded(value: f64) -> f64 {

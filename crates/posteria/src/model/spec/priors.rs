@@ -22,6 +22,11 @@ pub enum Priors {
     Fbm,
 }
 
+/// Standard deviation of the output bias of a network of ordered classes. It says what the cut points say,
+/// whose prior is of the probabilities of the classes where f is 0: a wide one would say that all rows are
+/// of the lowest or of the highest class.
+const BIAS_BESIDE_CUTS: f64 = 1.0;
+
 impl Priors {
     /// The name as specification files spell it.
     pub fn name(self) -> &'static str {
@@ -105,6 +110,7 @@ fn weakly_informative(kind: ModelKind, task: Task, group: &str) -> PriorSpec {
         (ModelKind::Mlp, "hidden_bias") => log_normal(1.0, 0.7),
         // Of tanh units about half of the output weights' variance is left.
         (ModelKind::Mlp, "output_weights") => by_root(log_normal(1.5 * unit, 1.0)),
+        (ModelKind::Mlp, _) if task == Task::Ordinal => fixed(BIAS_BESIDE_CUTS),
         (ModelKind::Mlp, _) => fixed(level),
         // Coefficients of separable classes are as large as the prior lets them be.
         (ModelKind::Linear, "weights") if is_class => log_normal(1.5, 0.5),
@@ -141,6 +147,7 @@ fn vague(kind: ModelKind, task: Task, group: &str) -> PriorSpec {
         // A scale far below 1 would centre all units at the mean of the inputs.
         (ModelKind::Mlp, "hidden_bias") => inverse_gamma(1.0, 4.0),
         (ModelKind::Mlp, "output_weights") => by_root(inverse_gamma(0.05, 0.5)),
+        (ModelKind::Mlp, _) if task == Task::Ordinal => fixed(BIAS_BESIDE_CUTS),
         (ModelKind::Mlp, _) => fixed(vague_bias(task)),
         (ModelKind::Linear, "weights") => inverse_gamma(0.5, 1.0),
         (ModelKind::Linear, _) => fixed(10.0),

@@ -8,12 +8,14 @@ use super::augmented::AugmentedUpdate;
 use super::elliptical::LatentPrior;
 use super::input_sets::{LatentSet, PriorSet};
 use super::joint::JointUpdate;
+use super::level::ProcessLevel;
 use super::magnitude;
 use super::noise::HyperparameterUpdate;
 use super::prior::PriorUpdate;
 use super::shared::{Handle, Shared};
 use super::split::SplitUpdate;
 use super::walk::WalkUpdate;
+use crate::model::outcome::LevelUpdate;
 use crate::model::selection::Jump;
 use crate::model::spec::{KernelChoice, LatentsChoice, Link, StartChoice};
 use crate::random::Stream;
@@ -104,6 +106,9 @@ pub(in crate::model::gp) fn updates(
             functions.copy_from_slice(&state[latents.clone()]);
         };
         updates.extend(outcomes.update(beta, functions));
+        if let Some(level) = LevelUpdate::new(outcomes, ProcessLevel::new(posterior)) {
+            updates.push(Box::new(level));
+        }
     }
     updates
 }

@@ -1,4 +1,4 @@
-//! The likelihood of classes, counts or durations given latent values, with slopes and curvatures.
+//! The likelihood of classes, ordered or not, counts or durations given latent values, with slopes and curvatures.
 
 use super::super::observed::{Observed, log_probability};
 use crate::density::special::{inverse_mills, logistic};
@@ -14,8 +14,8 @@ pub(in crate::model::gp) struct Likelihood<'p> {
     /// Room for one row: class functions or probabilities, and their mean of Q.
     classes: Vec<f64>,
     means: Vec<f64>,
-    /// The shape of counts or durations, of the state at hand.
-    shape: f64,
+    /// The shape of counts or durations, or cut points, of the state at hand.
+    given: Vec<f64>,
 }
 
 impl<'p> Likelihood<'p> {
@@ -28,16 +28,13 @@ impl<'p> Likelihood<'p> {
             _ => Vec::new(),
         };
         let (classes, means) = (vec![0.0; functions + 1], vec![0.0; functions]);
-        Likelihood { observed, rows, functions, weights, classes, means, shape: f64::INFINITY }
+        Likelihood { observed, rows, functions, weights, classes, means, given: Vec::new() }
     }
 
     /// Takes what else than latents it depends on from a state; whether that changed.
     pub(in crate::model::gp) fn condition(&mut self, state: &[f64]) -> bool {
         let Observed::Outcomes(outcomes) = self.observed else { return false };
-        let shape = outcomes.shape(state);
-        let changed = shape.to_bits() != self.shape.to_bits();
-        self.shape = shape;
-        changed
+        outcomes.condition(state, &mut self.given)
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -61,7 +58,7 @@ impl<'p> Likelihood<'p> {
             }
             Observed::Outcomes(outcomes) => {
                 let rows = latents.iter().enumerate();
-                rows.map(|(row, f)| outcomes.terms(row, *f, self.shape).value).sum()
+                rows.map(|(row, f)| outcomes.terms(row, *f, &self.given).value).sum()
             }
             Observed::Real(_) => unreachable!("real targets have no likelihood here"),
         }
@@ -114,7 +111,7 @@ impl<'p> Likelihood<'p> {
             }
             Observed::Outcomes(outcomes) => {
                 for (row, latent) in latents.iter().enumerate() {
-                    let terms = outcomes.terms(row, *latent, self.shape);
+                    let terms = outcomes.terms(row, *latent, &self.given);
                     value += terms.value;
                     gradient[row] = terms.slope;
                     if let Some(curvature) = curvature.as_deref_mut() {

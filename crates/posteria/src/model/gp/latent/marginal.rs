@@ -48,7 +48,7 @@ impl<'p> LatentMarginal<'p> {
     pub(in crate::model::gp) fn new(posterior: &'p GpPosterior, template: &[f64]) -> Self {
         let hyperparameters = &posterior.processes[0].hyperparameters;
         let overdispersion = match &posterior.observed {
-            Observed::Outcomes(outcomes) => outcomes.slots(),
+            Observed::Outcomes(outcomes) => outcomes.slots().next(),
             _ => None,
         };
         let (rows, functions) = (posterior.row_count(), posterior.observed.functions());

@@ -18,6 +18,7 @@ mod input_sets;
 mod joint;
 mod kernel;
 mod laplace;
+mod level;
 mod likelihood;
 mod magnitude;
 mod marginal;

@@ -41,12 +41,12 @@ pub enum Likelihood<'a> {
         /// Class c of every row, counted from 0.
         codes: &'a [u32],
     },
-    /// Σ_i log p(y_i given f_i) of counts or durations.
+    /// Σ_i log p(y_i given f_i) of counts, durations or ordered classes.
     Outcomes {
         /// They.
         outcomes: &'a Outcomes,
-        /// Their shape; infinite of Poisson counts.
-        shape: f64,
+        /// Their shape, infinite of Poisson counts; or their cut points.
+        given: &'a [f64],
     },
 }
 

@@ -100,14 +100,14 @@ impl<'p, T: Real> Pass<'p, T> {
                 T::convert_codes(&codes[tile.range.clone()], classes);
                 T::softmax(f, classes)
             }
-            Likelihood::Outcomes { outcomes, shape } => {
+            Likelihood::Outcomes { outcomes, given } => {
                 let mut terms = Terms::default();
                 for (index, f) in f.iter_mut().enumerate() {
                     let row = tile.range.start + index;
                     // Rows that only fill the tile have no slope.
                     let (mut value, mut slope) = (0.0, 0.0);
                     if row < tile.range.end {
-                        let row = outcomes.terms(row, f.to_f64(), shape);
+                        let row = outcomes.terms(row, f.to_f64(), given);
                         (value, slope) = (row.value, row.slope);
                     }
                     terms.sum -= value;

@@ -103,8 +103,8 @@ impl Data {
 
 /// The log likelihood of one row by its formula.
 fn row_value(likelihood: &Likelihood<'_>, f: &[f64], row: usize, n: usize) -> f64 {
-    if let Likelihood::Outcomes { outcomes, shape } = likelihood {
-        return outcomes.terms(row, f[0], *shape).value;
+    if let Likelihood::Outcomes { outcomes, given } = likelihood {
+        return outcomes.terms(row, f[0], given).value;
     }
     if let Likelihood::Softmax { codes } = likelihood {
         return f[codes[row] as usize] - f.iter().map(|f| f.exp()).sum::<f64>().ln();
@@ -296,7 +296,7 @@ fn counts_have_the_gradient_of_their_value() {
     let mut network = Network::new(shape, &rows);
     let weights: Vec<f64> = (0..shape.len()).map(|_| 0.5 * stream.normal()).collect();
     for counts in [f64::INFINITY, 2.5] {
-        let likelihood = Likelihood::Outcomes { outcomes: &outcomes, shape: counts };
+        let likelihood = Likelihood::Outcomes { outcomes: &outcomes, given: &[counts] };
         let mut gradient = vec![0.0; shape.len()];
         let value = network.log_likelihood_gradient(&weights, &likelihood, &mut gradient);
         let mut outputs = vec![0.0; n];

@@ -139,7 +139,11 @@ fn a_draw_names_what_the_state_holds() {
             let count = posterior.shape.outputs;
             let expected: Vec<f64> = match &posterior.observed {
                 Observed::Real(_) => (0..count).map(|o| scaling[o].invert(f(o))).collect(),
-                Observed::Outcomes(outcomes) => vec![outcomes.expected(row, f(0), f64::INFINITY)],
+                Observed::Outcomes(outcomes) => {
+                    let mut expected = Vec::new();
+                    outcomes.expected((row, f(0)), &[f64::INFINITY], |value| expected.push(value));
+                    expected
+                }
                 Observed::Binary { .. } => vec![1.0 / (1.0 + (-f(0)).exp())],
                 Observed::Multiclass { .. } => {
                     let total: f64 = (0..count).map(|o| f(o).exp()).sum();

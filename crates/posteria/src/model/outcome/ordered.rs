@@ -2,19 +2,11 @@
 
 use std::ops::Range;
 
-use posteria_linalg::matrix_vector;
-
-use super::posterior::LinearPosterior;
-use super::rowwise::{RowTerms, RowwiseLikelihood};
 use crate::density::LocationTerms;
 use crate::density::special::{ln_gamma, log1m_exp, log1p_exp, logistic};
 use crate::draws::{Dimension, Layout};
 use crate::random::Stream;
-use crate::sample::{Step, Update, slice_sample};
 
-/// Width of a slice of a cut point, and steps out of it at most.
-const WIDTH: f64 = 1.0;
-const STEPS_OUT: usize = 20;
 /// What is added to the rows of every class, so that one without rows has a place.
 const HALF_A_ROW: f64 = 0.5;
 
@@ -41,9 +33,20 @@ impl Ordered {
         Ordered { codes: codes.to_vec(), labels: labels.to_vec(), slots }
     }
 
+    /// Those of these rows.
+    pub(super) fn subset(&self, rows: &[usize]) -> Self {
+        let codes = rows.iter().map(|row| self.codes[*row]).collect();
+        Ordered { codes, labels: self.labels.clone(), slots: self.slots.clone() }
+    }
+
     /// Number of classes.
     pub(super) fn classes(&self) -> usize {
         self.labels.len()
+    }
+
+    /// The classes, as a draw has numbers of each.
+    pub(super) fn dimension(&self) -> Dimension {
+        Dimension { name: "class".into(), labels: self.labels.clone() }
     }
 
     /// Names the cut points by the classes on both sides.
@@ -60,7 +63,8 @@ impl Ordered {
         cuts
     }
 
-    fn write_cuts(&self, state: &[f64], cuts: &mut Vec<f64>) {
+    /// Appends the cut points of a state.
+    pub(super) fn write_cuts(&self, state: &[f64], cuts: &mut Vec<f64>) {
         let mut cut = 0.0;
         for (k, value) in state[self.slots.clone()].iter().enumerate() {
             cut += if k == 0 { *value } else { value.exp() };
@@ -97,19 +101,27 @@ impl Ordered {
         self.set(cuts, state);
     }
 
-    /// Puts cut points where they give the shares of the classes.
+    /// Puts cut points where they give the shares of the classes, or somewhat off.
     pub(super) fn start(&self, state: &mut [f64], stream: &mut Stream) {
+        let shift = 0.3 * stream.normal();
+        self.set(self.usual_cuts().into_iter().map(|cut| cut + shift), state);
+    }
+
+    /// Cut points that give the shares of the classes where f = 0.
+    pub(super) fn usual_cuts(&self) -> Vec<f64> {
         let total = self.codes.len() as f64 + HALF_A_ROW * self.classes() as f64;
         let mut below = 0.0;
-        let shift = 0.3 * stream.normal();
-        let cuts: Vec<f64> = (0..self.slots.len())
-            .map(|class| {
-                let rows = self.codes.iter().filter(|code| **code == class).count() as f64;
-                below += rows + HALF_A_ROW;
-                (below / (total - below)).ln() + shift
-            })
-            .collect();
-        self.set(cuts, state);
+        let cuts = (0..self.slots.len()).map(|class| {
+            let rows = self.codes.iter().filter(|code| **code == class).count() as f64;
+            below += rows + HALF_A_ROW;
+            (below / (total - below)).ln()
+        });
+        cuts.collect()
+    }
+
+    /// The log probability of the class of a row at f, with its derivatives by f.
+    pub(super) fn terms(&self, row: usize, f: f64, cuts: &[f64]) -> LocationTerms {
+        terms(self.codes[row], f, cuts)
     }
 }
 
@@ -117,7 +129,7 @@ impl Ordered {
 pub(super) const CUT_POINTS: &str = "cut_points";
 
 /// log ((K - 1)! Π_k σ(c_k) σ(-c_k)); -∞ unless they are ordered.
-fn log_density(cuts: &[f64]) -> f64 {
+pub(super) fn log_density(cuts: &[f64]) -> f64 {
     if !cuts.windows(2).all(|pair| pair[0] < pair[1]) {
         return f64::NEG_INFINITY;
     }
@@ -139,89 +151,28 @@ pub(super) fn terms(class: usize, f: f64, cuts: &[f64]) -> LocationTerms {
     }
 }
 
-impl RowTerms for Ordered {
-    fn given(&self, state: &[f64], given: &mut Vec<f64>) {
-        self.write_cuts(state, given);
-    }
-
-    fn terms(&self, row: usize, f: f64, cuts: &[f64]) -> LocationTerms {
-        terms(self.codes[row], f, cuts)
+/// The log probability of every class at f.
+pub(super) fn write_log_probabilities(f: f64, cuts: &[f64], classes: &mut [f64]) {
+    for (class, slot) in classes.iter_mut().enumerate() {
+        *slot = terms(class, f, cuts).value;
     }
 }
 
-impl LinearPosterior {
-    /// What moves the coefficients of a model of ordered classes, and then their cut points.
-    pub(super) fn ordered_updates<'p>(
-        &'p self,
-        ordered: &'p Ordered,
-        inverse_temperature: f64,
-    ) -> Vec<Box<dyn Update + 'p>> {
-        let mut updates = Vec::new();
-        let likelihood = || RowwiseLikelihood::new(&self.x, ordered);
-        self.class_updates(likelihood, inverse_temperature, &mut updates);
-        updates.push(Box::new(CutUpdate {
-            posterior: self,
-            ordered,
-            inverse_temperature,
-            seen: vec![0.0; self.coefficients.count],
-            outputs: vec![0.0; self.x.rows()],
-        }));
-        updates
-    }
+/// Minus the second derivative by f of the log probability of a class where f is 0, on average over the
+/// classes.
+pub(super) fn expected_curvature(cuts: &[f64]) -> f64 {
+    let of = |class| {
+        let terms = terms(class, 0.0, cuts);
+        terms.value.exp() * terms.curvature
+    };
+    (0..=cuts.len()).map(of).sum()
 }
 
-/// Slices of all cut points together, which shifts f against them, and of each between its neighbours, given
-/// f.
-struct CutUpdate<'p> {
-    posterior: &'p LinearPosterior,
-    ordered: &'p Ordered,
-    inverse_temperature: f64,
-    seen: Vec<f64>,
-    outputs: Vec<f64>,
-}
-
-impl Update for CutUpdate<'_> {
-    fn name(&self) -> &str {
-        CUT_POINTS
-    }
-
-    fn update(&mut self, state: &mut [f64], stream: &mut Stream) -> Step {
-        let (ordered, beta) = (self.ordered, self.inverse_temperature);
-        if beta <= 0.0 {
-            ordered.draw_prior(state, stream);
-            return Step::default();
-        }
-        let posterior = self.posterior;
-        posterior.coefficients.write_seen(state, &mut self.seen);
-        matrix_vector(&posterior.x, &self.seen, &mut self.outputs);
-        let outputs = &self.outputs;
-        let log_density = |cuts: &[f64]| {
-            let prior = log_density(cuts);
-            if prior == f64::NEG_INFINITY {
-                return prior;
-            }
-            let each = outputs.iter().enumerate();
-            let rows: f64 = each.map(|(row, f)| ordered.terms(row, *f, cuts).value).sum();
-            prior + beta * rows
-        };
-        let start = ordered.cuts(state);
-        let moved = |shift: f64| -> Vec<f64> { start.iter().map(|cut| cut + shift).collect() };
-        let step = slice_sample(0.0, |shift| log_density(&moved(shift)), WIDTH, STEPS_OUT, stream);
-        let mut evaluations = step.evaluations;
-        let mut cuts = moved(step.value);
-        for k in 0..cuts.len() {
-            let mut room = cuts.clone();
-            let of_one = |cut: f64| {
-                room[k] = cut;
-                log_density(&room)
-            };
-            let step = slice_sample(cuts[k], of_one, WIDTH, STEPS_OUT, stream);
-            evaluations += step.evaluations;
-            cuts[k] = step.value;
-        }
-        ordered.set(cuts, state);
-        Step { evaluations, ..Step::default() }
-    }
+/// The class that is most probable at f.
+pub(super) fn most_probable(f: f64, cuts: &[f64]) -> usize {
+    let of = |class: &usize| terms(*class, f, cuts).value;
+    let best = (0..=cuts.len()).max_by(|a, b| of(a).total_cmp(&of(b)));
+    best.unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -163,7 +163,9 @@ pub(crate) fn compare(
     of_several(py, &fits, (working, 2), |fits| {
         let (_, first) = fits[0];
         let method = asked.method(first)?;
-        let utilities = utilities_of(&utilities, &TargetFacts::of(&first.prepared.data))?;
+        let facts: Vec<TargetFacts> =
+            fits.iter().map(|(_, fit)| TargetFacts::of(&fit.prepared.data)).collect();
+        let utilities = utilities_of(&utilities, &facts[0].clone().beside(&facts))?;
         let (groups, seed) = (asked.labels.clone(), asked.seed());
         let fitted = folds.as_ref().map(|folds| folds as &dyn FittedFolds);
         let test = test.as_deref();

@@ -31,8 +31,14 @@ pub struct Plan {
 impl Plan {
     /// What `how` means for `subject`.
     pub fn new(how: &How, subject: &Subject, seed: Seed) -> Result<Self> {
-        let dataset = &subject.prepared.data;
-        let targets = TargetFacts::of(dataset);
+        Plan::beside(how, subject, std::slice::from_ref(subject), seed)
+    }
+
+    /// What it means beside others, which may know the order of the same classes.
+    pub fn beside(how: &How, subject: &Subject, others: &[Subject], seed: Seed) -> Result<Self> {
+        let all: Vec<TargetFacts> =
+            others.iter().map(|other| TargetFacts::of(&other.prepared.data)).collect();
+        let targets = TargetFacts::of(&subject.prepared.data).beside(&all);
         let formulas = if how.smaller_is_better { Better::Lower } else { Better::Higher };
         let asked: Vec<String> = match how.utility.is_empty() {
             true => Utility::usual(&targets).iter().map(ToString::to_string).collect(),

@@ -55,7 +55,9 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         }
         None => None,
     };
-    let plans = subjects.iter().map(|subject| Plan::new(&arguments.how, subject, context.seed()));
+    let plans = subjects
+        .iter()
+        .map(|subject| Plan::beside(&arguments.how, subject, &subjects, context.seed()));
     let plans = plans.collect::<Result<Vec<_>>>()?;
     if context.elsewhere.is_some() {
         let mut missing = false;

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use super::comparison::check_averageable;
 use super::leave_one_out::standard_error;
 use super::{
     AssessError, CompareOptions, ComparedFit, Method, PointwiseError, PredictOptions, Predictions,
-    RowPrediction, Utility, check_comparable, compare_fits, stacking_weights,
+    RowPrediction, Utility, compare_fits, stacking_weights,
 };
 use crate::caution::Caution;
 use crate::data::{EncodedRows, Table};
@@ -58,7 +59,7 @@ impl<'a> ModelAverage<'a> {
         let compared = fits.iter();
         let compared =
             compared.map(|(name, fit)| ComparedFit { name, fit, observed: &fit.observed });
-        check_comparable(&compared.collect::<Vec<_>>())?;
+        check_averageable(&compared.collect::<Vec<_>>())?;
         let total: f64 = shares.iter().sum();
         let is_share = |share: &f64| *share >= 0.0 && share.is_finite();
         if shares.len() != fits.len() || !shares.iter().all(is_share) || total <= 0.0 {

@@ -138,8 +138,12 @@ impl Fit {
     ) -> Result<FitAssessment, AssessError> {
         let held_out = self.held_out(method, options)?;
         let future = self.future_rows(options, held_out.as_ref())?;
-        let assessed =
-            self.assessed((method, options.fitted), utilities, (&future, held_out.as_ref()))?;
+        let targets = TargetFacts::of(&self.prepared.data);
+        let assessed = self.assessed(
+            (method, options.fitted),
+            (utilities, &targets),
+            (&future, held_out.as_ref()),
+        )?;
         let bootstrap = future.of_sample(assessed.sample.as_ref());
         let all = with_density(utilities);
         let place = |asked: &Utility| all.iter().position(|utility| *utility == asked);
@@ -176,15 +180,14 @@ impl Fit {
     pub(super) fn assessed(
         &self,
         (method, fitted): (&Method, Option<(&dyn FittedFolds, usize)>),
-        utilities: &[Utility],
+        (utilities, targets): (&[Utility], &TargetFacts),
         (future, held_out): (&Bootstrap, Option<&HeldOutRows>),
     ) -> Result<Assessed, AssessError> {
         if self.prepared.spec.model.kind.is_unsupervised() {
             return Err(AssessError::NoTargets);
         }
         let (seed, groups) = (future.seed, future.groups.as_deref());
-        let targets = TargetFacts::of(&self.prepared.data);
-        let functions = with_density(utilities).into_iter().map(|it| it.function(&targets));
+        let functions = with_density(utilities).into_iter().map(|it| it.function(targets));
         let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
         let workers = &self.workers;
         let refit = &InMemoryRefit { fit: self, workers, groups, fitted };

@@ -25,8 +25,10 @@ pub enum TargetFacts {
     },
     /// One target that is a class of an order.
     Ordered {
-        /// Labels of the classes, from the lowest on.
+        /// Labels of the classes, in the order of their indices.
         labels: Vec<String>,
+        /// Indices of the classes, from the lowest on.
+        order: Vec<usize>,
     },
     /// Rows without a target, which have a density of their own.
     Absent,
@@ -37,7 +39,7 @@ impl TargetFacts {
     pub fn of(dataset: &Dataset) -> Self {
         match &dataset.targets {
             Targets::Classes { labels, .. } if dataset.task == Task::Ordinal => {
-                TargetFacts::Ordered { labels: labels.clone() }
+                TargetFacts::Ordered { labels: labels.clone(), order: (0..labels.len()).collect() }
             }
             Targets::Classes { labels, .. } => TargetFacts::Classes { labels: labels.clone() },
             Targets::Counts { name, values } => {
@@ -63,10 +65,27 @@ impl TargetFacts {
         }
     }
 
+    /// The same beside others of the same column: classes without an order have that of the first that
+    /// orders the same classes, so that predictions of both are judged alike.
+    pub fn beside<'a>(self, others: impl IntoIterator<Item = &'a TargetFacts>) -> Self {
+        let TargetFacts::Classes { labels } = &self else { return self };
+        let place = |label: &String| labels.iter().position(|own| own == label);
+        let order_of = |other: &TargetFacts| match other {
+            TargetFacts::Ordered { labels: theirs, order } if theirs.len() == labels.len() => {
+                order.iter().map(|class| place(&theirs[*class])).collect::<Option<Vec<usize>>>()
+            }
+            _ => None,
+        };
+        match others.into_iter().find_map(order_of) {
+            Some(order) => TargetFacts::Ordered { labels: labels.clone(), order },
+            None => self,
+        }
+    }
+
     /// The labels of classes; none otherwise.
     pub fn labels(&self) -> &[String] {
         match self {
-            TargetFacts::Classes { labels } | TargetFacts::Ordered { labels } => labels,
+            TargetFacts::Classes { labels } | TargetFacts::Ordered { labels, .. } => labels,
             _ => &[],
         }
     }
@@ -101,6 +120,22 @@ mod tests {
         let targets = targets.iter().map(|name| name.to_string()).collect();
         let roles = Roles { targets, ..Roles::default() };
         TargetFacts::of(&Dataset::new(&table, &roles).unwrap().0)
+    }
+
+    #[test]
+    fn classes_have_the_order_of_the_same_ordered_classes() {
+        let labels = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+        let ordered = |text: &str| TargetFacts::Ordered {
+            labels: labels(text),
+            order: (0..labels(text).len()).collect(),
+        };
+        let plain = TargetFacts::Classes { labels: labels("good fair poor") };
+        let found = plain.clone().beside([&plain, &ordered("poor fair good")]);
+        let expected =
+            TargetFacts::Ordered { labels: labels("good fair poor"), order: vec![2, 1, 0] };
+        assert_eq!(found, expected);
+        assert_eq!(plain.clone().beside([&ordered("poor fair best")]), plain);
+        assert_eq!(plain.clone().beside([&ordered("poor fair good best")]), plain);
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub enum NotComparable {
     },
     /// The targets are numbers for one and classes for the other, or other classes.
     #[error(
-        "{first} and {other} take the target for different things; compare models of the same task"
+        "{first} and {other} take the target for different things; compare models of the same task, or of \
+         the same classes with and without their order"
     )]
     Task {
         /// A model.
@@ -117,22 +118,52 @@ pub fn check_comparable(models: &[ComparedFit<'_>]) -> Result<(), NotComparable>
 fn same_rows(one: &ComparedFit<'_>, two: &ComparedFit<'_>) -> Result<(), NotComparable> {
     let (first, other) = (one.name.to_string(), two.name.to_string());
     let [encoder, others] = [one, two].map(|model| &model.fit.prepared.encoder);
+    // Classes are the same whatever order they have: what is below is by their names.
+    let are_classes = encoder.task().is_of_classes() && others.task().is_of_classes();
+    let places = are_classes.then(|| same_classes(encoder.labels(), others.labels())).flatten();
     let [first_targets, other_targets] = [encoder, others].map(|it| it.target_names());
     if first_targets != other_targets {
         return Err(NotComparable::Targets { first, first_targets, other, other_targets });
     }
-    if encoder.task() != others.task() || encoder.labels() != others.labels() {
+    if places.is_none() && (are_classes || encoder.task() != others.task()) {
         return Err(NotComparable::Task { first, other });
     }
     let [first_rows, other_rows] = [one, two].map(|model| model.observed.len());
     if first_rows != other_rows {
         return Err(NotComparable::Rows { first, first_rows, other, other_rows });
     }
-    let differs = |(a, b): (&Vec<f64>, &Vec<f64>)| {
-        a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1e-9 * a.abs().max(b.abs()))
+    let differs = |(a, b): (&Vec<f64>, &Vec<f64>)| match &places {
+        Some(places) => a.iter().zip(b).any(|(a, b)| places[*b as usize] != *a as usize),
+        None => a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1e-9 * a.abs().max(b.abs())),
     };
     match one.observed.iter().zip(two.observed).position(differs) {
         None => Ok(()),
         Some(row) => Err(NotComparable::Data { first, other, row }),
+    }
+}
+
+/// Where every class of the second is among those of the first; `None` unless they are the same.
+fn same_classes(first: &[String], second: &[String]) -> Option<Vec<usize>> {
+    let place = |label: &String| first.iter().position(|own| own == label);
+    (first.len() == second.len()).then(|| second.iter().map(place).collect()).flatten()
+}
+
+/// Refuses models whose predictions are of classes in another order, which cannot be averaged number by
+/// number.
+pub(in crate::assess) fn check_averageable(
+    models: &[ComparedFit<'_>],
+) -> Result<(), NotComparable> {
+    check_comparable(models)?;
+    let Some((first, others)) = models.split_first() else { return Ok(()) };
+    let differs = |other: &&ComparedFit<'_>| {
+        let [one, two] = [first, other].map(|model| &model.fit.prepared.encoder);
+        one.task() != two.task() || one.labels() != two.labels()
+    };
+    match others.iter().find(differs) {
+        None => Ok(()),
+        Some(other) => {
+            let (first, other) = (first.name.to_string(), other.name.to_string());
+            Err(NotComparable::Task { first, other })
+        }
     }
 }

@@ -5,6 +5,7 @@ mod of_fits;
 
 use serde::Serialize;
 
+pub(super) use comparable::check_averageable;
 pub use comparable::{ComparedFit, NotComparable, check_comparable};
 pub use of_fits::{CompareOptions, compare_fits};
 

@@ -50,13 +50,16 @@ pub fn compare_fits(
         ComparedFit { name, fit, observed }
     });
     check_comparable(&compared.collect::<Vec<_>>())?;
-    let usual = Utility::usual(&TargetFacts::of(&first.prepared.data));
+    let facts: Vec<TargetFacts> =
+        fits.iter().map(|(_, fit)| TargetFacts::of(&fit.prepared.data)).collect();
+    let usual = Utility::usual(&facts[0].clone().beside(&facts));
     let utilities = if utilities.is_empty() { &usual[..] } else { utilities };
     let bootstrap = &first.future_rows(of_rows, held_out[0].as_ref())?;
     let mut models = Vec::with_capacity(fits.len());
     for (number, ((name, fit), held_out)) in fits.iter().zip(&held_out).enumerate() {
         let how = (method, fitted.map(|folds| (folds, number)));
-        let assessed = fit.assessed(how, utilities, (bootstrap, held_out.as_ref()))?;
+        let targets = &facts[number].clone().beside(&facts);
+        let assessed = fit.assessed(how, (utilities, targets), (bootstrap, held_out.as_ref()))?;
         models.push(ModelUtilities::new(name, assessed, &models)?);
     }
     let density = utilities.contains(&Utility::Elpd);

@@ -43,7 +43,7 @@ impl Costs {
     /// What is wrong, with line and column.
     pub fn from_table(file: &str, text: &str, targets: &TargetFacts) -> Result<Self, CostError> {
         let labels = match targets {
-            TargetFacts::Classes { labels } | TargetFacts::Ordered { labels } => labels,
+            TargetFacts::Classes { labels } | TargetFacts::Ordered { labels, .. } => labels,
             TargetFacts::Real { .. } => return Err(CostError::MatrixOfNumbers),
             TargetFacts::Censored { .. } => return Err(CostError::Censored),
             TargetFacts::Absent => return Err(CostError::Targets { count: 0 }),

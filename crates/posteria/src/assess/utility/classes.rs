@@ -86,8 +86,26 @@ impl UtilityFunction for Brier {
 /// The ranked probability score of ordered classes, Σ_k (P(class ≤ k) - 1[y ≤ k])² / (K - 1), between 0 and
 /// 1: a prediction of a neighbouring class is not as wrong as one far off [Epstein 1969]. Of two classes
 /// it is Brier's.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RankedProbability;
+#[derive(Clone, Debug)]
+pub struct RankedProbability {
+    /// The place of every class among all, from the lowest on.
+    places: Vec<usize>,
+}
+
+impl RankedProbability {
+    /// Of classes with these indices, from the lowest on.
+    pub fn new(order: &[usize]) -> Self {
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, class)| places[*class] = place);
+        RankedProbability { places }
+    }
+
+    fn of(&self, probabilities: &[f64], class: usize) -> f64 {
+        let mut ordered = vec![0.0; probabilities.len()];
+        self.places.iter().zip(probabilities).for_each(|(place, p)| ordered[*place] = *p);
+        ranked(&ordered, self.places[class])
+    }
+}
 
 impl UtilityFunction for RankedProbability {
     fn name(&self) -> &str {
@@ -100,10 +118,10 @@ impl UtilityFunction for RankedProbability {
         Summary::Mean
     }
     fn evaluate(&self, predictive: &Predictive<'_>, observed: &[f64]) -> f64 {
-        ranked(&probabilities(predictive), observed[0] as usize)
+        self.of(&probabilities(predictive), observed[0] as usize)
     }
     fn of_averages(&self, averages: &Averages<'_>, observed: &[f64]) -> Option<f64> {
-        Some(ranked(averages.probabilities, observed[0] as usize))
+        Some(self.of(averages.probabilities, observed[0] as usize))
     }
 }
 

@@ -77,7 +77,7 @@ pub fn parse_utility(
         ("crps", _) => Box::new(Crps),
         ("accuracy", _) => Box::new(Accuracy),
         ("error-rate", _) => Box::new(ErrorRate),
-        ("rps", _) => Box::new(RankedProbability),
+        ("rps", TargetFacts::Ordered { order, .. }) => Box::new(RankedProbability::new(order)),
         _ => Box::new(Brier),
     };
     Ok(utility)

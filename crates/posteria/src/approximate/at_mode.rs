@@ -5,6 +5,7 @@ use posteria_linalg::Cholesky;
 use super::evidence::Evidence;
 use super::independent::Approximation;
 use super::laplace::log_normal;
+use super::linearised::Linearised;
 use crate::caution::ApproximationDoubt;
 use crate::model::Posterior;
 use crate::random::{Purpose, Seed, Stream};
@@ -45,30 +46,46 @@ const LOOKED_AT: usize = 200;
 
 /// A doubt if draws of the normal distribution at a mode fit the data worse than they should:
 /// where the density is normal their mean log likelihood is that of the mode less γ/2. The weights
-/// of a network that the data do not determine one by one, but in products, go far astray.
+/// of a network that the data do not determine one by one, but in products, go far astray; where its outputs
+/// are taken as `linearised`, which is what predicts, those of the linear outputs need not.
 pub fn check_normality(
     posterior: &dyn Posterior,
+    linearised: Option<&Linearised<'_>>,
     evidence: &Evidence,
     seed: Seed,
 ) -> Option<ApproximationDoubt> {
     let normal = NormalAtMode::new(evidence);
-    let mut evaluator = posterior.evaluator();
+    let mut evaluator = match linearised {
+        Some(linearised) => linearised.evaluator(),
+        None => posterior.evaluator(),
+    };
     let mut stream = seed.stream(Purpose::Start, [0, 2]);
     let mut state = evidence.state.clone();
     let mut draw = vec![0.0; posterior.layout().len()];
     let mut rows = vec![0.0; posterior.rows()];
-    let mut sum = 0.0;
+    let (mut sum, mut sum_of_weights) = (0.0, 0.0);
     for _ in 0..LOOKED_AT {
         normal.draw(&mut state, &mut stream);
         let terms = evaluator.evaluate(&state, &mut draw, &mut rows);
-        sum += terms.map_or(f64::NEG_INFINITY, |terms| terms.log_likelihood);
+        // Rows are those of linear outputs, and the density that of the weights.
+        let own = |log_likelihood: f64, rows: &[f64]| match linearised {
+            Some(_) => (rows.iter().sum(), log_likelihood),
+            None => (log_likelihood, log_likelihood),
+        };
+        let nothing = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let (linear, of_weights) = terms.map_or(nothing, |it| own(it.log_likelihood, &rows));
+        sum += linear;
+        sum_of_weights += of_weights;
     }
-    let log_likelihood = sum / LOOKED_AT as f64;
+    let [log_likelihood, of_weights] = [sum, sum_of_weights].map(|sum| sum / LOOKED_AT as f64);
     let half = 0.5 * evidence.effective_parameters;
     let expected = evidence.log_likelihood - half;
     // As much again, and two: far more than the spread of a mean over so many draws.
-    let worse = expected - log_likelihood > half + 2.0;
-    worse.then_some(ApproximationDoubt::NotNormal { log_likelihood, expected })
+    let worse = |found: f64| expected - found > half + 2.0;
+    if worse(log_likelihood) {
+        return Some(ApproximationDoubt::NotNormal { log_likelihood, expected });
+    }
+    worse(of_weights).then_some(ApproximationDoubt::NotLinear { log_likelihood: of_weights, expected })
 }
 
 /// The mode itself, the same in every draw.

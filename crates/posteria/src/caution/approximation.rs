@@ -17,6 +17,15 @@ pub enum ApproximationDoubt {
         /// What it would be if the density were normal about the mode.
         expected: f64,
     },
+    /// Draws of the weights of a network fit the data worse than its outputs do that are linear in them, and
+    /// predict.
+    NotLinear {
+        /// Mean log likelihood of the weights.
+        #[serde(deserialize_with = "or_lowest")]
+        log_likelihood: f64,
+        /// What it would be if the outputs were linear and the density normal.
+        expected: f64,
+    },
     /// The bound of a variational approximation still changed when its rounds were spent.
     StillClimbing {
         /// Change of the bound in the last round.
@@ -62,6 +71,7 @@ impl ApproximationDoubt {
             ApproximationDoubt::NotNormal { .. } | ApproximationDoubt::FunctionWeights { .. } => {
                 "not-normal"
             }
+            ApproximationDoubt::NotLinear { .. } => "not-linear",
             ApproximationDoubt::StillClimbing { .. } => "bound-not-settled",
             ApproximationDoubt::HyperparameterWeights { .. } => "few-weights",
         }
@@ -76,6 +86,13 @@ impl fmt::Display for ApproximationDoubt {
                 "draws of the normal distribution at the mode fit the data worse than it promises \
                  (mean log likelihood {log_likelihood:.1}, promised {expected:.1}): the posterior is \
                  not normal there; use --inference mcmc, or map for the mode alone"
+            ),
+            ApproximationDoubt::NotLinear { log_likelihood, expected } => write!(
+                f,
+                "predictions take the network as linear in its weights about the mode, and fit as they \
+                 should; with the same weights the network itself has a mean log likelihood of \
+                 {log_likelihood:.1} in place of {expected:.1}, so that the log evidence is rough: compare \
+                 models by rows left out, or by the evidence of --inference mcmc"
             ),
             ApproximationDoubt::StillClimbing { change, rounds } => write!(
                 f,

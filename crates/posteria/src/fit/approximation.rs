@@ -145,13 +145,16 @@ fn at_mode<'p>(
         rounds: mode.rounds,
         converged: mode.converged,
     }));
-    let (approximation, doubt): (Box<dyn Approximation>, _) = match inference {
-        InferenceChoice::Map => (Box::new(PointAtMode::new(&mode)), None),
-        _ => (Box::new(NormalAtMode::new(&mode)), check_normality(posterior, &mode, seed)),
-    };
     let linearised = match inference {
         InferenceChoice::Laplace => network.and_then(|it| Linearised::at_mode(it, &mode)),
         _ => None,
+    };
+    let (approximation, doubt): (Box<dyn Approximation>, _) = match inference {
+        InferenceChoice::Map => (Box::new(PointAtMode::new(&mode)), None),
+        _ => {
+            let doubt = check_normality(posterior, linearised.as_ref(), &mode, seed);
+            (Box::new(NormalAtMode::new(&mode)), doubt)
+        }
     };
     let result = ApproximationResult { findings, doubts: doubt.into_iter().collect() };
     Ok(FittedApproximation { approximation: Some(approximation), linearised, result })

@@ -293,6 +293,7 @@ class Fit:
         *,
         missing: Literal["error", "drop"] = "error",
         chains: Literal["equal", "stacked"] | None = None,
+        at: float | Sequence[float] | None = None,
         cost: str | PathLike[str] | Mapping[str, Mapping[str, float]] | Any | None = None,
         actions: Sequence[str | float] | None = None,
         rule: Literal["expected", "minimax"] = "expected",

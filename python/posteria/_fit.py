@@ -164,6 +164,7 @@ class Fit(Drawn):
         *,
         missing="error",
         chains=None,
+        at=None,
         cost=None,
         actions=None,
         rule="expected",
@@ -172,6 +173,9 @@ class Fit(Drawn):
         probabilities; with the log density of the target where ``new`` has it. ``missing="drop"`` leaves
         out rows with empty cells. ``chains="stacked"`` weighs chains that do not mix by how well each
         predicts rows left out, in place of all alike.
+
+        ``at`` is a time, or several, after which durations are asked for: ``survival[T]`` is the
+        probability that a row lasts longer than T.
 
         ``cost`` says what actions cost, and adds the ``action`` to choose for every row and its
         ``expected_cost``: a formula over the target ``y`` and the action ``a``, one of ``actions``, such
@@ -182,8 +186,8 @@ class Fit(Drawn):
         ``.figures`` of the frame tell how good predictions are where the targets are known;
         ``.samples()`` draws new targets at the same rows.
         """
-        how = {"missing": missing, "chains": chains, "cost": cost, "actions": actions, "rule": rule}
-        return predict(self, new, quantiles, **how)
+        how = {"missing": missing, "chains": chains, "at": at, "cost": cost, "actions": actions}
+        return predict(self, new, quantiles, rule=rule, **how)
 
     def effects(self):
         """What every input does to the predictions, over the rows of the fit: a frame with a line per

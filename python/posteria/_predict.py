@@ -18,11 +18,13 @@ ENDINGS = (".csv", ".tsv", ".txt")
 FIGURES = ("mean_log_density", "rmse", "mae", "accuracy", "mean_cost", "stacking")
 
 
-def predict(fitted, new, quantiles, *, missing, chains, cost, actions, rule):
+def predict(fitted, new, quantiles, *, missing, chains, at, cost, actions, rule):
     """Predictions of every row of ``new`` by a fit; see :meth:`Fit.predict`."""
     if missing not in ("error", "drop"):
         raise _posteria.SpecificationError(f"missing is {missing!r}; use 'error' or 'drop'")
-    how = {"drop": missing == "drop", "stacked": is_stacked(chains), **_decision(cost, actions, rule)}
+    times = [] if at is None else [float(time) for time in np.atleast_1d(at)]
+    how = {"drop": missing == "drop", "stacked": is_stacked(chains), "at": times}
+    how.update(_decision(cost, actions, rule))
     table = fitted._table(new)
     quantiles = [float(p) for p in np.atleast_1d(quantiles)]
     found = _posteria.predict(fitted._native, table, quantiles, json.dumps(how), fitted._working())
@@ -34,6 +36,8 @@ def predict(fitted, new, quantiles, *, missing, chains, cost, actions, rule):
         parts += list(found["quantiles"][:, place, :].T)
         for name, part in zip(["mean", "sd", *about.quantiles], parts):
             columns[f"{name}[{target}]" if several else name] = part
+    for place, name in enumerate(about.survival):
+        columns[name] = found["survival"][:, place]
     if "prob" in found:
         labels = np.asarray(about.labels, dtype=object)
         columns["predicted"] = labels[found["predicted"]]

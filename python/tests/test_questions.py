@@ -339,3 +339,28 @@ def test_statistics_of_replicated_data_are_those_of_the_command_line(straight, t
     assert "max(y)" in repr(here)
     with pytest.raises(pt.SpecificationError, match="is of a row"):
         straight.check("y")
+
+
+def test_durations_are_asked_how_likely_they_are_to_last(tmp_path, command):
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame({"x": rng.normal(size=60)})
+    lasts = np.exp(table.x) * rng.exponential(size=60)
+    table["days"] = np.minimum(lasts, 2.0)
+    table["seen"] = (lasts < 2.0).astype(int)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    fit = pt.fit(table, "days", event="seen", **FEW)
+    found = fit.predict(table, at=[0.5, 2])
+    command("fit", "table.csv", "--target", "days", "--event", "seen", *FLAGS, "--out", "run", cwd=tmp_path)
+    command("predict", "run", "table.csv", "--at", "0.5,2", "--out", "at.csv", cwd=tmp_path)
+    expected = pd.read_csv(tmp_path / "at.csv")
+    for name in ("survival[0.5]", "survival[2]"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9)
+    assert (found["survival[0.5]"] > found["survival[2]"]).all()
+    assert "survival[1]" in fit.predict(table, at=1)
+    with pytest.raises(pt.SpecificationError, match="above 0"):
+        fit.predict(table, at=[-1])
+
+
+def test_other_targets_have_no_times(line, waves):
+    with pytest.raises(pt.SpecificationError, match="longer"):
+        line.predict(waves, at=1)

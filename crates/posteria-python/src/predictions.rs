@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use posteria::assess::decision::{CostError, Costs, Rule};
 use posteria::assess::{FitChains, PredictOptions, Predictions, RowPrediction, TargetFacts};
 use posteria::caution::Caution;
-use posteria::data::Missing;
+use posteria::data::{Missing, Task};
 use posteria::fit::NamedEffect;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,6 +22,8 @@ use crate::table::Table;
 struct How {
     /// Whether rows with missing cells are left out.
     drop: bool,
+    /// Times after which durations are asked for.
+    at: Vec<f64>,
     /// Whether chains are weighed by stacking.
     stacked: bool,
     /// What actions cost: a formula, …
@@ -50,15 +52,23 @@ pub(crate) fn predict<'py>(
         let words = format!("the quantile {bad} is not a probability between 0 and 1");
         return Err(error::of::<SpecificationError>(words));
     }
+    if let Some(bad) = how.at.iter().find(|time| !(**time > 0.0 && **time < f64::INFINITY)) {
+        let words = format!("at is {bad}; a duration is longer than a finite time above 0");
+        return Err(error::of::<SpecificationError>(words));
+    }
     let table = table.get()?;
     let (found, chains) = fit.work(py, working, |fit| {
+        if !how.at.is_empty() && fit.prepared.data.task != Task::Duration {
+            let words = "at asks for the probability that a duration is longer, and the target is none; omit it";
+            return Err(error::of::<SpecificationError>(words));
+        }
         let costs = costs(&how, &TargetFacts::of(&fit.prepared.data))?;
         let rule = if how.minimax { Rule::MINIMAX } else { Rule::Expected };
         let stack = || fit.stack_chains(None).map_err(error::of_assess);
         let chains = how.stacked.then(stack).transpose()?;
         let options = PredictOptions {
             quantiles: &quantiles,
-            at: &[],
+            at: &how.at,
             decide: costs.as_ref().map(|costs| (costs, rule)),
             missing: if how.drop { Missing::Drop } else { Missing::Error },
             chains: chains.as_ref(),
@@ -119,6 +129,10 @@ fn predicted<'py>(
         let all = PyArray1::from_vec(py, all).reshape([rows, targets, quantiles])?;
         result.set_item("quantiles", all)?;
     }
+    if !found.survival.is_empty() {
+        let all = found.rows.iter().flat_map(|row| &row.survival).copied().collect();
+        result.set_item("survival", of(all, found.survival.len())?)?;
+    }
     if !found.labels.is_empty() {
         let all = found.rows.iter().flat_map(|row| &row.probabilities).copied().collect();
         result.set_item("prob", of(all, found.labels.len())?)?;
@@ -148,6 +162,7 @@ fn predicted<'py>(
     let figures = json!({
         "targets": found.targets,
         "labels": found.labels,
+        "survival": found.survival,
         "quantiles": found.quantiles,
         "actions": found.actions,
         "numbers": found.numbers,

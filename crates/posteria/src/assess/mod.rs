@@ -51,6 +51,7 @@ mod subsample;
 mod target_facts;
 pub mod utility;
 mod waic;
+mod watched;
 
 pub(crate) use crate::diagnose::importance::importance_weights;
 pub use crate::diagnose::importance::{

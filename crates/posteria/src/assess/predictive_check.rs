@@ -15,6 +15,10 @@ use crate::fit::Fit;
 /// predictive distribution, which has seen the rows it is held against and so is too forgiving
 /// [Rubin 1984; Gelman, Meng & Stern 1996], and of the leave-one-out predictive distributions
 /// p(y_rep_i | x_i, D without i), each row by itself [Gelfand 1996].
+///
+/// Replicated durations are censored as those of the data are: where a row was watched until it was
+/// censored, at that time, and where it was seen to end, at a time from the Kaplan-Meier estimate of the
+/// times of censoring beyond its duration; without one where nothing was censored later.
 #[derive(Clone, Debug, Serialize)]
 pub struct PredictiveCheck {
     /// Number of rows.
@@ -109,7 +113,8 @@ impl ReplicatedStatistic {
 }
 
 /// The statistics that are looked at if none is asked for: middle, spread, ends and shape of real
-/// targets, shares of classes.
+/// targets, shares of classes; of durations that may be censored the share that is, and how long rows
+/// were watched.
 pub fn usual_statistics(targets: &TargetFacts) -> Vec<String> {
     match targets {
         TargetFacts::Real { names, .. } => {
@@ -121,10 +126,13 @@ pub fn usual_statistics(targets: &TargetFacts) -> Vec<String> {
             let one = |target: usize| each.map(|name| format!("{name}({})", of(target)));
             (0..names.len()).flat_map(one).collect()
         }
-        TargetFacts::Classes { labels } | TargetFacts::Ordered { labels } => {
+        TargetFacts::Classes { labels } | TargetFacts::Ordered { labels, .. } => {
             labels.iter().map(|label| format!("mean(y == \"{label}\")")).collect()
         }
-        TargetFacts::Censored { .. } | TargetFacts::Absent => Vec::new(),
+        TargetFacts::Censored { .. } => {
+            ["mean(censored)", "median(y)", "sd(y)", "min(y)", "max(y)"].map(String::from).into()
+        }
+        TargetFacts::Absent => Vec::new(),
     }
 }
 
@@ -149,6 +157,7 @@ mod tests {
     use crate::data::{Column, Table};
     use crate::fit::FitOptions;
     use crate::model::Linear;
+    use crate::model::spec::Spec;
     use crate::random::{Purpose, Seed};
 
     fn fitted(noise: impl Fn(f64, f64) -> f64) -> Fit {
@@ -182,6 +191,48 @@ mod tests {
         assert!(!bad.statistics[0].loo.is_extreme(), "{:?}", bad.statistics[0]);
         assert!(bad.statistics[1].loo.is_extreme() && bad.statistics[1].posterior.is_extreme());
         assert!(bad.statistics[2].loo.p < 0.01 && bad.statistics[2].posterior.p < 0.01);
+    }
+
+    /// Exponential durations that all are watched until 1: of a Weibull model a share of censored rows,
+    /// middle and end like those of the data. Where rows fail either at once or late, no Weibull
+    /// distribution is like them.
+    #[test]
+    fn replicated_durations_are_censored_as_those_of_the_data() {
+        let checked_of = |duration: fn(f64, usize) -> f64| {
+            let mut stream = Seed(9).stream(Purpose::Data, [0, 0]);
+            let x: Vec<f64> = (0..150).map(|_| stream.normal()).collect();
+            let each = x.iter().enumerate();
+            let lasts: Vec<f64> = each
+                .map(|(row, x)| duration(stream.exponential(), row) * (0.3 * x).exp())
+                .collect();
+            let ended = lasts.iter().map(|t| f64::from(u8::from(*t < 1.0))).collect();
+            let seen = lasts.iter().map(|t| t.min(1.0)).collect();
+            let columns = vec![
+                ("x".into(), Column::numbers(x)),
+                ("y".into(), Column::numbers(seen)),
+                ("ended".into(), Column::numbers(ended)),
+            ];
+            let table = Table::new("memory", columns).expect("a table");
+            let model = Spec::from_toml("[data]\nevent = 'ended'").expect("a specification");
+            let options = FitOptions { draws: NonZero::new(500), ..FitOptions::default() };
+            let fit = crate::fit(&table, "y", model, &options).expect("a fit");
+            let statistics = usual_statistics(&TargetFacts::of(&fit.prepared.data));
+            assert_eq!(statistics[0], "mean(censored)");
+            checked(&fit, &statistics.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let good = checked_of(|exponential, _| exponential);
+        for it in &good.statistics {
+            assert!(!it.posterior.is_extreme() && !it.loo.is_extreme(), "{it:?}");
+        }
+        // All ends are known: none is watched for longer than 1.
+        let most = good.statistics.last().expect("the maximum");
+        assert!((most.observed - 1.0).abs() < 1e-12 && (most.posterior.q95 - 1.0).abs() < 1e-12);
+        let bad = checked_of(|exponential, row| match row % 2 {
+            0 => 0.02 + 1e-4 * exponential,
+            _ => 0.9 + 1e-3 * exponential,
+        });
+        let strange = bad.statistics.iter().filter(|it| it.posterior.is_extreme());
+        assert!(strange.count() > 1, "{:?}", bad.statistics);
     }
 
     /// The mean of rows drawn one by one has the mean of their leave-one-out predictive means and the

@@ -4,6 +4,7 @@ use super::left_out::LeftOut;
 use super::{AssessError, Assessor, Found, Refit};
 use crate::assess::formula::Statistic;
 use crate::assess::predictive_check::{PredictiveCheck, ReplicatedStatistic, StatisticCheck};
+use crate::assess::watched::Watched;
 use crate::assess::{ImportanceError, LeaveOneOut, PointwiseLoo, Smoothing, TargetFacts};
 use crate::fit::{PosteriorPredictive, PredictedRows, Replicates};
 use crate::predict::{Predictive, PredictiveTable};
@@ -22,13 +23,10 @@ impl<R: Refit> Assessor<'_, R> {
     /// out.
     pub fn check(&self, statistics: &[Statistic]) -> Found<PredictiveCheck, R> {
         let fit = self.fit;
-        if let TargetFacts::Censored { .. } = TargetFacts::of(&fit.prepared.data) {
-            return Err(AssessError::Censored.into());
-        }
         let predictive = self.predictive(&fit.prepared.posterior, &fit.draws)?;
         let made = fit.prepared.replicates(&fit.draws, MOST_BYTES, self.workers);
-        let made = made.map_err(AssessError::from)?.ok_or(AssessError::ManyRows)?;
-        let (left_out, loo) = match predictive.is_linearised() {
+        let mut made = made.map_err(AssessError::from)?.ok_or(AssessError::ManyRows)?;
+        let (mut left_out, loo) = match predictive.is_linearised() {
             true => (self.replicates_linearised(&predictive)?, None),
             false => {
                 let (drawn, loo) = self.replicates_left_out(&predictive)?;
@@ -36,6 +34,23 @@ impl<R: Refit> Assessor<'_, R> {
             }
         };
         let observed: Vec<f64> = fit.observed.iter().flatten().copied().collect();
+        if let TargetFacts::Censored { .. } = TargetFacts::of(&fit.prepared.data) {
+            let ends = Watched::new(&observed);
+            for row in 0..observed.len() {
+                let [together, alone] =
+                    [1, 2].map(|what| self.seed.stream(Purpose::LeftOut, [row as u64, what]));
+                ends.censor(
+                    row,
+                    made.values.iter_mut().skip(row).step_by(observed.len()),
+                    together,
+                );
+                ends.censor(row, left_out[row].iter_mut(), alone);
+                if let Some(all) = &mut made.left_out {
+                    let again = self.seed.stream(Purpose::LeftOut, [row as u64, 3]);
+                    ends.censor(row, all.iter_mut().skip(row).step_by(observed.len()), again);
+                }
+            }
+        }
         let statistics = self.workers.run("statistics", statistics.len(), |index| {
             let statistic = &statistics[index];
             let value = statistic.of(&observed);

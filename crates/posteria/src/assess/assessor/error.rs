@@ -75,12 +75,6 @@ pub enum AssessError {
     /// The model or its draws cannot be used.
     #[error(transparent)]
     Model(Box<FitError>),
-    /// Replicated durations cannot be held against censored ones.
-    #[error(
-        "replicated durations are not censored, and those of the data are, so that statistics of both cannot \
-         be compared; assess shows whether predictions hold, by intervals that take the censoring in"
-    )]
-    Censored,
     /// Replicated data would take too much memory.
     #[error("there are too many rows to replicate their targets for every draw")]
     ManyRows,
@@ -130,6 +124,15 @@ pub enum AssessError {
     ClassLeftOut {
         /// The class.
         label: String,
+        /// The fold, from 1.
+        fold: usize,
+    },
+    /// A fold holds all durations that are not censored.
+    #[error(
+        "all durations that ended are left out together, in fold {fold}: those of the other folds are censored, \
+         and tell a fit only what they exceed; use more folds, another division or --method loo"
+    )]
+    EndsLeftOut {
         /// The fold, from 1.
         fold: usize,
     },

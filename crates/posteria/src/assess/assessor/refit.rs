@@ -1,7 +1,7 @@
 //! Fit a model again without some of its rows, wherever fits are kept.
 
 use super::AssessError;
-use crate::data::{Dataset, FoldError, FoldScheme, Folds, Targets};
+use crate::data::{Dataset, FoldError, FoldScheme, Folds, Targets, Task};
 use crate::draws::Draws;
 use crate::fit::{ChainMemory, Fit, PrepareError, Prepared, WarmStart, warm_start};
 use crate::sample::Plan;
@@ -135,7 +135,8 @@ impl Division {
     ///
     /// # Errors
     /// [`FoldError`] if they cannot be divided so; [`AssessError::ClassLeftOut`] if a fold holds all
-    /// rows of a class: a fit without them could not know it.
+    /// rows of a class, [`AssessError::EndsLeftOut`] if one holds all durations that are not censored: a
+    /// fit without them could not know what is to be predicted.
     pub fn new(
         scheme: FoldScheme,
         data: &Dataset,
@@ -143,7 +144,17 @@ impl Division {
         draws: usize,
     ) -> Result<Self, AssessError> {
         let folds = scheme.divide(data, labels)?;
-        if let Targets::Classes { labels, codes, .. } = &data.targets {
+        if let Targets::Durations { censored: Some(censored), .. } = &data.targets {
+            let nothing_ends =
+                |fold: &usize| folds.training(*fold).iter().all(|row| censored[*row]);
+            if let Some(fold) = (0..folds.count()).find(nothing_ends) {
+                return Err(AssessError::EndsLeftOut { fold: fold + 1 });
+            }
+        }
+        // Between its cut points an ordered class has a place without rows.
+        if let Targets::Classes { labels, codes, .. } = &data.targets
+            && data.task != Task::Ordinal
+        {
             for fold in 0..folds.count() {
                 let mut known = vec![false; labels.len()];
                 folds.training(fold).iter().for_each(|row| known[codes[*row]] = true);

@@ -24,6 +24,8 @@ pub(crate) enum Fact {
     MostProbable,
     /// The action: a number, or the index of a symbol.
     Action,
+    /// Whether the target is censored: 1 or 0.
+    Censored,
     /// A function of all rows.
     Aggregate(usize),
 }

@@ -42,7 +42,8 @@ impl Scope {
         }
     }
 
-    /// The targets of all rows: `y` inside functions of all rows, as in `mean(y)`.
+    /// The targets of all rows: `y` inside functions of all rows, as in `mean(y)`; where durations may be
+    /// censored, how long a row was watched, and `censored`.
     pub(super) fn statistic(targets: &TargetFacts) -> Self {
         Scope { predictive: false, all_rows: true, ..Scope::prediction(targets) }
     }
@@ -95,6 +96,10 @@ impl Scope {
         }
     }
 
+    fn may_be_censored(&self) -> bool {
+        matches!(self.targets, TargetFacts::Censored { .. })
+    }
+
     pub(super) fn has_quantiles(&self) -> bool {
         self.predictive && !self.target_names().is_empty()
     }
@@ -110,6 +115,9 @@ impl Scope {
         let class = |fact| Meaning::Symbol { fact, numeric: all_numbers(labels) };
         let meaning = match name {
             "y" if real => Meaning::OfTarget(Fact::Observed),
+            "censored" if self.all_rows && self.may_be_censored() => {
+                Meaning::Number(Fact::Censored)
+            }
             "y" | "class" if classes => class(Fact::Observed(0)),
             "mean" if self.has_quantiles() => Meaning::OfTarget(Fact::Mean),
             "sd" if self.has_quantiles() => Meaning::OfTarget(Fact::Sd),
@@ -141,8 +149,18 @@ impl Scope {
 }
 
 /// Every quantity that there is for some targets.
-pub(super) const QUANTITIES: [&str; 9] =
-    ["y", "class", "mean", "sd", "median", "most_probable", "log_density", "a", "action"];
+pub(super) const QUANTITIES: [&str; 10] = [
+    "y",
+    "censored",
+    "class",
+    "mean",
+    "sd",
+    "median",
+    "most_probable",
+    "log_density",
+    "a",
+    "action",
+];
 
 fn number(text: &str) -> f64 {
     text.trim().parse().ok().filter(|value: &f64| value.is_finite()).unwrap_or(f64::NAN)

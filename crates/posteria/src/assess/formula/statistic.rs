@@ -25,6 +25,8 @@ pub struct Statistic {
     aggregations: Vec<Aggregation>,
     /// Targets of a row.
     targets: usize,
+    /// Whether a number below 0 is a duration that is censored there.
+    signed: bool,
 }
 
 impl Statistic {
@@ -34,11 +36,12 @@ impl Statistic {
     /// What is wrong, and where.
     pub fn parse(text: &str, targets: &TargetFacts) -> Result<Self, FormulaError> {
         let (program, aggregations) = compile(text, &Scope::statistic(targets))?;
+        let signed = matches!(targets, TargetFacts::Censored { .. });
         let targets = match targets {
             TargetFacts::Real { names, .. } => names.len(),
             _ => 1,
         };
-        Ok(Statistic { text: text.to_string(), program, aggregations, targets })
+        Ok(Statistic { text: text.to_string(), program, aggregations, targets, signed })
     }
 
     /// The statistic as it was written.
@@ -46,7 +49,8 @@ impl Statistic {
         &self.text
     }
 
-    /// Its value for the targets of all rows, row after row; classes by their indices. NaN where it
+    /// Its value for the targets of all rows, row after row; classes by their indices, censored durations
+    /// below 0. NaN where it
     /// does not exist.
     pub fn of(&self, targets: &[f64]) -> f64 {
         let mut known: Vec<f64> = Vec::with_capacity(self.aggregations.len());
@@ -55,10 +59,12 @@ impl Statistic {
         for Aggregation { how, of } in &self.aggregations {
             values.clear();
             let rows = targets.chunks_exact(self.targets);
-            values.extend(rows.map(|row| of.run(&Row { targets: row, known: &known })));
+            values.extend(
+                rows.map(|row| of.run(&Row { targets: row, known: &known, signed: self.signed })),
+            );
             known.push(how.of(&mut values));
         }
-        self.program.run(&Row { targets: &[], known: &known })
+        self.program.run(&Row { targets: &[], known: &known, signed: self.signed })
     }
 }
 
@@ -66,12 +72,19 @@ impl Statistic {
 struct Row<'a> {
     targets: &'a [f64],
     known: &'a [f64],
+    signed: bool,
 }
 
 impl Facts for Row<'_> {
     fn fact(&self, fact: Fact) -> f64 {
         match fact {
-            Fact::Observed(target) => self.targets.get(target).copied().unwrap_or(f64::NAN),
+            Fact::Observed(target) => {
+                let value = self.targets.get(target).copied().unwrap_or(f64::NAN);
+                if self.signed { value.abs() } else { value }
+            }
+            Fact::Censored => {
+                self.targets.first().map_or(f64::NAN, |y| f64::from(u8::from(*y < 0.0)))
+            }
             Fact::Aggregate(index) => self.known[index],
             _ => f64::NAN,
         }

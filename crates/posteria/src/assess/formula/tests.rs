@@ -22,7 +22,7 @@ impl Facts for Row {
             Fact::LogDensity => -1.5,
             Fact::MostProbable => 2.0,
             Fact::Action => self.action,
-            Fact::Aggregate(_) => f64::NAN,
+            Fact::Censored | Fact::Aggregate(_) => f64::NAN,
         }
     }
     fn quantile(&self, target: usize, probability: f64) -> f64 {

@@ -55,7 +55,7 @@ impl Facts for Row<'_> {
             Fact::LogDensity => self.predictive.log_density(self.observed),
             Fact::MostProbable => self.predictive.most_probable() as f64,
             // The scope of a prediction has none.
-            Fact::Action | Fact::Aggregate(_) => f64::NAN,
+            Fact::Action | Fact::Censored | Fact::Aggregate(_) => f64::NAN,
         }
     }
 

@@ -24,13 +24,14 @@ Examples:
 
 Statistics: mean, sum, sd, min, max, median, skewness, autocorrelation of a formula of y, and \
 quantile(y, P); formulas have numbers, + - * / ^, comparisons (1 or 0), and, or, not, if(c, a, b), abs, \
-sqrt, exp, log, floor, ceil, round, sign; of several targets y(1) or y(\"name\").")]
+sqrt, exp, log, floor, ceil, round, sign; of several targets y(1) or y(\"name\"); of durations that may be \
+censored y is how long a row was watched, and censored is 1 or 0.")]
 pub struct Check {
     /// The run
     pub run: PathBuf,
 
     /// Statistics of the targets of all rows [default: median, sd, min, max and skewness; of
-    /// classes, the share of each]
+    /// classes, the share of each; of durations that may be censored, the share that is, median, sd, min, max]
     #[arg(long, short, value_name = "FORMULA", num_args = 1.., allow_hyphen_values = false)]
     pub statistic: Vec<String>,
 }

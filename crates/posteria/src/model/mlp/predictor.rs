@@ -1,5 +1,7 @@
 //! Evaluate draws of a network at new rows.
 
+use std::ops::Range;
+
 use posteria_linalg::Matrix;
 
 use super::linear_outputs::LinearOutputs;

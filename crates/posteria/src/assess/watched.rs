@@ -91,7 +91,7 @@ mod tests {
         assert!((found.until(1, 0.2) - 2.0).abs() < 1e-12);
         let mut values = [1.5, 2.5];
         found.censor(1, values.iter_mut(), Seed(1).stream(Purpose::Data, [0, 0]));
-        assert_eq!(values, [1.5, -2.0]);
+        assert!((values[0] - 1.5).abs() < 1e-12 && (values[1] + 2.0).abs() < 1e-12);
     }
 
     /// Where all rows are watched until the same time, so are those that ended.

@@ -36,7 +36,7 @@ impl<R: Refit> Assessor<'_, R> {
         let observed: Vec<f64> = fit.observed.iter().flatten().copied().collect();
         if let TargetFacts::Censored { .. } = TargetFacts::of(&fit.prepared.data) {
             let ends = Watched::new(&observed);
-            for row in 0..observed.len() {
+            for (row, left_out) in left_out.iter_mut().enumerate() {
                 let [together, alone] =
                     [1, 2].map(|what| self.seed.stream(Purpose::LeftOut, [row as u64, what]));
                 ends.censor(
@@ -44,7 +44,7 @@ impl<R: Refit> Assessor<'_, R> {
                     made.values.iter_mut().skip(row).step_by(observed.len()),
                     together,
                 );
-                ends.censor(row, left_out[row].iter_mut(), alone);
+                ends.censor(row, left_out.iter_mut(), alone);
                 if let Some(all) = &mut made.left_out {
                     let again = self.seed.stream(Purpose::LeftOut, [row as u64, 3]);
                     ends.censor(row, all.iter_mut().skip(row).step_by(observed.len()), again);

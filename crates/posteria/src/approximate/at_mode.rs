@@ -85,7 +85,8 @@ pub fn check_normality(
     if worse(log_likelihood) {
         return Some(ApproximationDoubt::NotNormal { log_likelihood, expected });
     }
-    worse(of_weights).then_some(ApproximationDoubt::NotLinear { log_likelihood: of_weights, expected })
+    worse(of_weights)
+        .then_some(ApproximationDoubt::NotLinear { log_likelihood: of_weights, expected })
 }
 
 /// The mode itself, the same in every draw.

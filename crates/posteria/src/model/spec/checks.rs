@@ -2,7 +2,6 @@
 
 use super::SpecError;
 
-
 /// A number of a few digits that came back from its logarithm.
 pub(in crate::model) fn rounded(value: f64) -> f64 {
     format!("{value:.12e}").parse().unwrap_or(value)

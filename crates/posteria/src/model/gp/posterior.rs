@@ -37,25 +37,22 @@ const FITTED_ROWS: usize = 100;
 
 /// A Gaussian process conditioned on a dataset.
 ///
-/// A draw holds `magnitude` (in the unit of a real target), `relevance[input]` (inverse length
-/// scales on the standardised scale, where those of different inputs can be compared), other
-/// hyperparameters of the covariance function, the scales above them, and the residual model as
-/// for networks. `fitted` is a draw of the function, or of the class probabilities, at up to 100
-/// training rows, evenly spaced and jointly; `training_error` (and `test_error`) is the root mean
-/// square error of this draw's function, or its share of wrongly classified rows.
+/// A draw holds `magnitude` (in the unit of a real target), `relevance[input]` (inverse length scales on the
+/// standardised scale, where those of different inputs can be compared), other hyperparameters of the covariance
+/// function, the scales above them, and the residual model as for networks. `fitted` is a draw of the function, or
+/// of the class probabilities, at up to 100 training rows, evenly spaced and jointly; `training_error` (and
+/// `test_error`) is the root mean square error of this draw's function, or its share of wrongly classified rows.
 ///
-/// With normal residuals the functions are integrated out for good. What a draw of the
-/// hyperparameters θ leaves open is drawn for `fitted` alone; `fitted_mean` is E\[f | θ, y\] at the
-/// same rows, whose spread over draws is far smaller than that of f, and errors are those of that
-/// mean. The log likelihood is log p(y | θ), the log prior that of the log
-/// hyperparameters θ, and what is kept for row i is log p(y_i | y_-i, θ), the log density of its
-/// target given all others. (So importance sampling from these numbers gives leave-one-out
-/// densities without conditioning on the function [Vehtari 2001, §3.2.2].) With neighbours, row i
-/// has log p(y_i | y_N(i), θ).
+/// With normal residuals the functions are integrated out for good. What a draw of the hyperparameters θ leaves
+/// open is drawn for `fitted` alone; `fitted_mean` is E\[f | θ, y\] at the same rows, whose spread over draws is
+/// far smaller than that of f, and errors are those of that mean. The log likelihood is log p(y | θ), the log prior
+/// that of the log hyperparameters θ, and what is kept for row i is log p(y_i | y_-i, θ), the log density of its
+/// target given all others. (So importance sampling from these numbers gives leave-one-out densities without
+/// conditioning on the function [Vehtari 2001, §3.2.2].) With neighbours, row i has log p(y_i | y_N(i), θ).
 ///
-/// Otherwise `latents`, the functions at all rows on the standardised scale, are sampled too:
-/// log likelihoods are those given the function at their row, and the log prior holds the
-/// density of the latents. Densities are of the targets in the user's unit.
+/// Otherwise `latents`, the functions at all rows on the standardised scale, are sampled too: log likelihoods are
+/// those given the function at their row, and the log prior holds the density of the latents. Densities are of the
+/// targets in the user's unit.
 pub struct GpPosterior {
     pub(super) inputs: Matrix,
     pub(super) covariance: Covariance,
@@ -78,8 +75,7 @@ pub struct GpPosterior {
     pub(super) device: Option<OnDevice>,
     /// The same given some of the rows only, where these are many: modes are looked for there first.
     pub(super) pilot: Option<Box<GpPosterior>>,
-    /// Modes of the hyperparameters that move together, functions integrated out: looked for when
-    /// chains begin.
+    /// Modes of the hyperparameters that move together, functions integrated out: looked for when chains begin.
     pub(super) modes: Vec<OnceLock<Modes>>,
     layout: Layout,
 }

@@ -37,9 +37,8 @@ const HALF_AN_EVENT: f64 = 0.5;
 /// binomial of the variance μ + σ²μ², whose shape is 1/σ². The centre is the logarithm of the mean rate of
 /// all rows, Σy / Σe, unless the data say another, and the scale is 1.
 ///
-/// A duration has log T = η + σ ε ([`crate::density::Duration`]), where the logarithms are standardised as
-/// real targets are ([`Dataset::target_scaling`]): f, σ and their priors are in that unit. The shape is
-/// 1/σ.
+/// A duration has log T = η + σ ε ([`crate::density::Duration`]), where the logarithms are standardised as real
+/// targets are ([`Dataset::target_scaling`]): f, σ and their priors are in that unit. The shape is 1/σ.
 ///
 /// An ordered class is about η = f, below or above cut points that are in the state in place of a shape
 /// ([`ordered::Ordered`]).
@@ -134,8 +133,7 @@ impl Outcomes {
         changed
     }
 
-    /// The shape in the middle of its prior, as if counts were Poisson; cut points by the shares of the
-    /// classes.
+    /// The shape in the middle of its prior, as if counts were Poisson; cut points by the shares of classes.
     pub(in crate::model) fn usual(&self) -> Vec<f64> {
         match (&self.response, self.sampled) {
             (Response::Ordered(it), _) => it.usual_cuts(),
@@ -221,8 +219,7 @@ impl Outcomes {
         self.response.terms(row, self.offsets[row], f, given)
     }
 
-    /// What is expected of a row at f: the mean of a count, the median of a duration, the probability of
-    /// every ordered class.
+    /// What is expected of a row at f: mean of a count, median of a duration, probability of every ordered class.
     pub(in crate::model) fn expected(
         &self,
         (row, f): (usize, f64),
@@ -270,8 +267,7 @@ impl Outcomes {
         (squares / observed.len() as f64).sqrt()
     }
 
-    /// Minus the second derivative of the log probability of a row by f where f is 0 for all, on
-    /// average.
+    /// Minus the second derivative of the log probability of a row by f where f is 0 for all, on average.
     pub(in crate::model) fn curvature(&self, given: &[f64]) -> f64 {
         let rows = self.offsets.len() as f64;
         self.offsets

@@ -5,7 +5,7 @@ use posteria_linalg::{Cholesky, Matrix, dot, matrix_vector};
 use super::classified::ClassLikelihood;
 use super::coefficients::Coefficients;
 use super::posterior::{Conjugate, Regression};
-use super::updates::{WeightsUpdate, exclude};
+use super::weights::{WeightsUpdate, exclude};
 use crate::density::InverseGamma;
 use crate::density::special::{LOG_SQRT_2PI, ln_gamma};
 use crate::model::selection::Masked;
@@ -20,8 +20,7 @@ pub(super) struct RegressionSet<'p> {
 
 impl Masked for RegressionSet<'_> {
     fn begin(&mut self, state: &[f64], _stream: &mut Stream) -> Result<(), Infeasible> {
-        self.weights.moments(state);
-        Ok(())
+        self.weights.moments(state)
     }
 
     fn log_density(&mut self, state: &[f64]) -> Result<f64, Infeasible> {

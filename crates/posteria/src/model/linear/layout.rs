@@ -79,10 +79,11 @@ pub(super) fn check(model: &Linear, data: &Dataset) -> Result<(), ModelError> {
     match &data.targets {
         Targets::Real { names, .. } => {
             let conjugate = matches!(model.weights, WeightPrior::Conjugate { .. });
-            let common = model.residual.sharing == ResidualSharing::Common;
-            if names.len() > 1 && conjugate && common {
-                let what = "the conjugate prior with one residual scale of several targets \
-                            (give every target its own by sharing = \"per-target\")";
+            let own = model.residual.sharing == ResidualSharing::PerTarget;
+            if names.len() > 1 && conjugate && !own {
+                let what = "the conjugate prior where several targets share residuals \
+                            (give every target its own scale by sharing = \"per-target\", or the \
+                            weights another prior)";
                 return Err(ModelError::NotAvailable { what: what.into() });
             }
         }

@@ -45,6 +45,7 @@ mod spec;
 mod squares;
 mod updates;
 mod user_scale;
+mod weights;
 
 pub use by_quadrature::{ByQuadrature, NormalMixture};
 pub use closed_form::{ClosedForm, StudentT};

@@ -7,8 +7,8 @@ use crate::model::prior::ScaleDensity;
 use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive, rounded};
 use crate::model::spec::{
-    BasisSpec, Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, ResidualSharing,
-    SelectionSpec, Sharing, Spec, SpecError,
+    BasisSpec, Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, SelectionSpec, Sharing,
+    Spec, SpecError,
 };
 
 const WEIGHTS: &str = "prior.weights";
@@ -56,6 +56,7 @@ impl Linear {
     /// | `residual.family` | `"normal"` | `"normal"`, `"student-t"`, `"laplace"`, `"per-case"` |
     /// | `residual.dof` | `"unknown"` | of Student's t (4 for per-case variances) |
     /// | `residual.by` | | columns whose values have a residual scale each |
+    /// | `residual.sharing` | `"per-target"` | `"common"`, `"per-target"`, `"covariance"` |
     ///
     /// # Errors
     /// [`SpecError`].
@@ -175,10 +176,6 @@ fn classes(spec: &Spec, weights: WeightPrior, task: &'static str) -> Result<(), 
 }
 
 fn residual(spec: &Spec, conjugate: bool) -> Result<ResidualPrior, SpecError> {
-    let sharing = spec.residual.as_ref().and_then(|residual| residual.sharing);
-    if sharing == Some(ResidualSharing::Covariance) {
-        return conflict("residual", "sharing = \"covariance\"", "kind = \"linear\"");
-    }
     if conjugate { ResidualPrior::conjugate(spec) } else { ResidualPrior::new(spec) }
 }
 

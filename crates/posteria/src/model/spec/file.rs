@@ -285,7 +285,7 @@ seed = 7
             ("[residual]\nscale = 1.0\nprecision = { shape = 1.0, scale = 1.0 }", "precision"),
             ("[residual]\ndof = 4.0", "does not go together"),
             ("[prior.intercept]\nsharing = 'common'", "does not go together"),
-            ("[residual]\nsharing = 'covariance'", "kind = \"linear\""),
+            ("[residual]\nsharing = 'covariance'\nby = ['g']", "by"),
             ("[residual]\nfamily = 'student-t'\ndof = -1.0", "positive"),
             (
                 "[residual]\nfamily = 'student-t'\ndof = { scale = 6.0, dof = 0.01 }",

@@ -2,6 +2,7 @@
 
 mod basis;
 mod conversion;
+mod covariance;
 mod exact;
 mod input_sets;
 mod joint_distribution;

@@ -9,7 +9,7 @@ use crate::predict::PredictiveTable;
 const ROWS: usize = 6;
 const TRANSITIONS: usize = 10_000;
 
-fn two(x: Matrix, y: &[Vec<f64>]) -> Dataset {
+pub(super) fn two(x: Matrix, y: &[Vec<f64>]) -> Dataset {
     let values = Matrix::from_fn(x.rows(), y.len(), |row, target| y[target][row]);
     let names = (0..y.len()).map(|target| format!("y{target}")).collect();
     let data = inputs(x, Targets::Real { names, values }, Task::Regression);
@@ -17,7 +17,7 @@ fn two(x: Matrix, y: &[Vec<f64>]) -> Dataset {
 }
 
 /// Two targets that one input explains, both with noise.
-fn example(rows: usize) -> (Matrix, [Vec<f64>; 2]) {
+pub(super) fn example(rows: usize) -> (Matrix, [Vec<f64>; 2]) {
     let mut noise = stream(90);
     let x = random_matrix(rows, 2, &mut noise);
     let line = |slope: f64, scale: f64, noise: &mut Stream| -> Vec<f64> {
@@ -207,6 +207,7 @@ fn a_draw_of_two_targets_gives_the_log_likelihood_and_the_prediction() {
     for text in [
         "",
         "sharing = 'common'",
+        "sharing = 'covariance'",
         "family = 'student-t'",
         "family = 'laplace'",
         "family = 'per-case'",

@@ -58,7 +58,7 @@ _Priors: TypeAlias = Literal["weakly-informative", "mcmcstuff", "fbm"]
 _Residual: TypeAlias = Literal[
     "normal", "student-t", "laplace", "per-case", "poisson", "negative-binomial", "weibull", "log-normal"
 ]
-_Inference: TypeAlias = Literal["mcmc", "laplace", "variational", "map", "committee"]
+_Inference: TypeAlias = Literal["mcmc", "laplace", "variational", "map", "ml", "committee"]
 #: Degrees of freedom: a number, ``"unknown"``, or ``{"grid": [...]}``.
 _Dof: TypeAlias = float | str | Mapping[str, Any]
 _Kind: TypeAlias = Literal["linear", "mlp", "gp", "mixture", "pca"]

@@ -85,8 +85,8 @@ class Model(_Keys):
     Besides the keys of ``[model]`` every model takes ``prior`` (a dictionary of groups and their
     :class:`Prior`), ``residual`` (a family, or a dictionary with the keys of ``[residual]``),
     ``hyperparameters``, ``selection``, and the method by which it is fitted: ``inference``
-    (``"mcmc"``, ``"laplace"``, ``"variational"``, ``"map"``, ``"committee"``), ``kernel``, ``start``,
-    ``temperatures`` and the like.
+    (``"mcmc"``, ``"laplace"``, ``"variational"``, ``"map"``, ``"ml"``, ``"committee"``), ``kernel``,
+    ``start``, ``temperatures`` and the like.
     """
 
     kind: str = ""

@@ -2,6 +2,7 @@
 
 mod at_mode;
 mod hyperparameters;
+mod likelihood;
 mod variational;
 
 use posteria::caution::ApproximationDoubt;
@@ -21,6 +22,7 @@ pub fn name(inference: InferenceChoice, kind: ModelKind) -> Option<&'static str>
         InferenceChoice::Laplace => Some("the normal distribution at the mode (laplace)"),
         InferenceChoice::Variational => Some("the variational approximation"),
         InferenceChoice::Map => Some("the mode (map)"),
+        InferenceChoice::Ml => Some("the maximum of the likelihood (ml)"),
         InferenceChoice::Mcmc | InferenceChoice::Committee => None,
     }
 }
@@ -29,7 +31,7 @@ pub fn name(inference: InferenceChoice, kind: ModelKind) -> Option<&'static str>
 pub fn draws_words(inference: InferenceChoice, kind: ModelKind, draws: usize) -> Option<String> {
     let name = name(inference, kind)?;
     Some(match (inference, draws) {
-        (InferenceChoice::Map, 1) => name.to_string(),
+        (InferenceChoice::Map | InferenceChoice::Ml, 1) => name.to_string(),
         (InferenceChoice::Map, _) => {
             format!("{draws} independent draws of the functions at {name}")
         }
@@ -85,6 +87,7 @@ impl Found {
         };
         match &result.findings {
             ApproximationFindings::Mode(findings) => at_mode::words(findings),
+            ApproximationFindings::Likelihood(findings) => likelihood::words(findings),
             ApproximationFindings::Hyperparameters(findings) => hyperparameters::words(findings),
             ApproximationFindings::Ensemble { findings, weights } => {
                 variational::ensemble(findings, *weights)

@@ -91,7 +91,9 @@ impl Words {
         } else {
             "priors hold for inputs and targets as they are"
         };
-        priors.push(Part { name: "scale", words: words.into() });
+        if spec.sampling.inference() != InferenceChoice::Ml {
+            priors.push(Part { name: "scale", words: words.into() });
+        }
         let sampling = spec.sampling;
         Words {
             model: spec.model.kind.name(),
@@ -255,6 +257,16 @@ fn without_chains(kind: ModelKind, sampling: &SamplingSpec, task: Task) -> Optio
                 "{draws} of the weights, one draw, seed {seed}: the penalised maximum of the \
                  likelihood, with the scales of the weights that are fixed, or at the scale of their \
                  priors (at 1 where a prior of less than one degree of freedom tells none){noise}"
+            )
+        }
+        (InferenceChoice::Ml, _) => {
+            let noise = match task {
+                Task::Regression => " and the residual scale",
+                _ => "",
+            };
+            format!(
+                "the maximum of the likelihood of the weights{noise}, one draw, seed {seed}; there \
+                 are no priors"
             )
         }
         (other, draws) => format!("{}, seed {seed}", draws.unwrap_or(other.name().into())),

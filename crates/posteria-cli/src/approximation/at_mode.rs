@@ -49,15 +49,24 @@ pub fn words(mode: &ModeFindings) -> Vec<String> {
     if !noise.is_empty() {
         lines.push(format!("residual scale, standardised: {}", noise.join(", ")));
     }
-    let Criteria { aic, bic, nic, nic_parameters, fpe, gpe, parameters, .. } = mode.criteria;
-    lines.push(format!(
-        "log likelihood {}; less parameters: AIC {} ({parameters}), BIC {}, NIC {} ({} effective)",
-        fixed(mode.log_likelihood),
+    lines.extend(criteria(mode.log_likelihood, &mode.criteria, None));
+    lines
+}
+
+/// Lines about a log likelihood and what criteria make of it.
+pub(super) fn criteria(log_likelihood: f64, criteria: &Criteria, aicc: Option<f64>) -> Vec<String> {
+    let fixed = |value: f64| text::fixed(value, 2);
+    let Criteria { aic, bic, nic, nic_parameters, fpe, gpe, parameters, .. } = *criteria;
+    let aicc = aicc.map_or(String::new(), |aicc| format!(", AICc {}", fixed(aicc)));
+    let mut lines = vec![format!(
+        "log likelihood {}; less parameters: AIC {} ({parameters}){aicc}, BIC {}, NIC {} ({} \
+         effective)",
+        fixed(log_likelihood),
         fixed(aic),
         fixed(bic),
         fixed(nic),
         fixed(nic_parameters)
-    ));
+    )];
     let errors = [("FPE", fpe), ("GPE", gpe)];
     let errors: Vec<String> = errors
         .into_iter()

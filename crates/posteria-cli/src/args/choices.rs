@@ -121,6 +121,9 @@ pub enum Inference {
     Variational,
     /// The mode alone: penalised maximum likelihood (linear, mlp); of the hyperparameters (gp)
     Map,
+    /// No posterior: the maximum of the likelihood without priors, with standard errors and
+    /// information criteria (linear)
+    Ml,
     /// No posterior: a committee of networks trained with early stopping (mlp)
     Committee,
 }

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use posteria::fit::{Prepared, Stopped, Until};
 use posteria::model::accelerator::Placement;
-use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
 use posteria_store::{Added, RunFolder};
 
@@ -266,9 +265,9 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     // Chains that are there already are judged first, as if they had never stopped.
     let wanted = wanted.max(most);
     let sampling = &prepared.spec.sampling;
-    if sampling.inference() == InferenceChoice::Map && sampling.chains == 1 {
+    if sampling.inference().is_point() && sampling.chains == 1 {
         return Err(Failure::bad_input(format!(
-            "{} holds the mode, one point; there are no more draws of it (--inference laplace has \
+            "{} holds one point; there are no more draws of it (--inference laplace has \
              as many as are asked for)",
             path.display()
         )));

@@ -176,6 +176,7 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
             args::Inference::Laplace => InferenceChoice::Laplace,
             args::Inference::Variational => InferenceChoice::Variational,
             args::Inference::Map => InferenceChoice::Map,
+            args::Inference::Ml => InferenceChoice::Ml,
             args::Inference::Committee => InferenceChoice::Committee,
         };
         if inference != sampling.inference() {

@@ -2,7 +2,9 @@
 
 use posteria::data::{Dataset, Targets, Task};
 use posteria::draws::Layout;
-use posteria::model::spec::{BasisSpec, Dof, PriorFamily, PriorSpec, Sharing, Spec};
+use posteria::model::spec::{
+    BasisSpec, Dof, InferenceChoice, PriorFamily, PriorSpec, Sharing, Spec,
+};
 
 use super::residual::{location_of_durations, mean_of_counts, order_of_classes, residuals};
 use super::{Part, log_normal_words, number, variance_words};
@@ -28,6 +30,9 @@ pub(super) fn parts(spec: &Spec, data: &Dataset, layout: &Layout) -> Vec<Part> {
     }
     if let Some(residual) = &spec.residual {
         push("residual", residuals(residual, data, layout));
+    }
+    if spec.sampling.inference() == InferenceChoice::Ml {
+        return parts;
     }
     let sampled = match data.task {
         Task::Regression => match spec.prior.get("weights").and_then(|prior| prior.family) {

@@ -86,6 +86,8 @@ pub(super) fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout
                 scale_words(scale, residual.top_dof, residual.log_sd),
             )
         }
+        // Maximum likelihood knows no prior of the scale.
+        _ if residual.scale.is_none() => format!("{family}; one scale{of_targets}"),
         _ => {
             let words = scale_words(scale, residual.scale_dof, residual.log_sd);
             format!("{family}; one scale{of_targets}: {words}{unit}")

@@ -63,6 +63,44 @@ fn a_linear_model_has_its_evidence_and_draws_at_the_mode() {
 }
 
 #[test]
+fn maximum_likelihood_is_told_kept_and_predicted_with() {
+    let place = Place::with_data(60);
+    let json = place.call(&format!("{LINEAR} --inference ml --out run --json")).json();
+    assert_eq!((&json["inference"], &json["draws"]), (&"ml".into(), &1.into()));
+    let found = &json["approximation"];
+    for key in ["aic", "bic", "nic", "fpe", "gpe"] {
+        assert!(found["criteria"][key].is_f64(), "{key}: {found}");
+    }
+    assert!(found["aicc"].as_f64() < found["criteria"]["aic"].as_f64(), "{found}");
+    let slope = &found["coefficients"][1];
+    assert_eq!(slope["name"], "weights[a]");
+    assert!(slope["standard_error"].as_f64().expect("a number") > 0.0);
+    let summary = place.call("summary run --json").json();
+    let variables = summary["variables"].as_array().expect("variables").clone();
+    let kept = variables.iter().find(|v| v["name"] == "weights[a]").expect("the variable");
+    assert_eq!(kept["mean"], slope["estimate"]);
+    let spec = fs::read_to_string(place.path("run/spec.toml")).expect("a spec");
+    assert!(spec.contains("inference = \"ml\"") && !spec.contains("prior"), "{spec}");
+    let text = place.call("summary run").stdout;
+    assert!(text.starts_with("the maximum of the likelihood (ml)"), "{text}");
+    assert!(text.contains("(standard error ") && text.contains("AICc"), "{text}");
+    assert_eq!(place.call("predict run data.csv -q").code, 0);
+    let assessed = place.call("assess run");
+    assert!(assessed.code == 0 && assessed.stderr.contains("kfold"), "{}", assessed.stderr);
+    for (command, said) in [
+        (format!("{LINEAR} --inference ml --draws 9 --out more"), "one point"),
+        (format!("{LINEAR} --inference ml --priors fbm --out more"), "no priors"),
+        (format!("{LINEAR} --inference ml --residual laplace --out more"), "ml"),
+        (format!("{NETWORK} --inference ml --out more"), "known: mcmc, laplace"),
+        ("resume run --draws 9".into(), "one point"),
+        ("evidence run".into(), "ml"),
+    ] {
+        let refusal = place.call(&command).refusal();
+        assert!(refusal.contains(said), "{command}: {refusal}");
+    }
+}
+
+#[test]
 fn a_network_is_approximated_predicted_and_continued() {
     let place = Place::with_data(60);
     let fit = |count: usize, threads: usize, out: &str| {

@@ -32,6 +32,13 @@ pub struct Criteria {
 }
 
 impl Criteria {
+    /// The finite-sample AIC, which takes p(p + 1)/(n - p - 1) more off than AIC does
+    /// [Hurvich & Tsai 1989]; none without more rows n than that.
+    pub fn aicc(&self) -> Option<f64> {
+        let over = self.rows - self.parameters - 1.0;
+        (over > 0.0).then(|| self.aic - self.parameters * (self.parameters + 1.0) / over)
+    }
+
     pub(super) fn new(
         model: &dyn Regularised,
         penalised: &mut Penalised<'_>,

@@ -257,6 +257,7 @@ impl Evidence {
             .iter()
             .zip(&scales.alphas)
             .zip(&halves)
+            .filter(|((_, alpha), _)| **alpha > 0.0)
             .map(|((decay, alpha), half)| {
                 decay.members.len() as f64 * 0.5 * (alpha / std::f64::consts::TAU).ln()
                     - alpha * half
@@ -316,6 +317,22 @@ impl Evidence {
             rounds,
             converged,
         }
+    }
+
+    /// The largest change of an output by another Newton step A⁻¹ ∇ log p.
+    pub(crate) fn newton_change(&self, model: &dyn Regularised) -> f64 {
+        let mut penalised = Penalised::new(model, self.scales.clone());
+        let mut step = vec![0.0; self.weights.len()];
+        if penalised.log_density_gradient(&self.weights, &mut step).is_err() {
+            return f64::INFINITY;
+        }
+        self.precision.solve(&mut step);
+        let mut outputs = model.outputs();
+        let [mut here, mut there] = [(); 2].map(|()| vec![0.0; outputs.len()]);
+        let moved: Vec<f64> = self.weights.iter().zip(&step).map(|(w, step)| w + step).collect();
+        outputs.outputs(&self.weights, &mut here);
+        outputs.outputs(&moved, &mut there);
+        here.iter().zip(&there).map(|(here, there)| (there - here).abs()).fold(0.0, f64::max)
     }
 
     /// Variances gᵀA⁻¹g of all outputs at o·n + i, on the standardised scale; with 1/β added they

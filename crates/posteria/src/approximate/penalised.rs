@@ -63,7 +63,8 @@ impl<'m> Penalised<'m> {
             }
         }
         let half = |sum: f64, (count, precision): (f64, &f64)| {
-            sum + count * (0.5 * precision.ln() - LOG_SQRT_2PI)
+            // Of no precision, weights have no prior.
+            if *precision > 0.0 { sum + count * (0.5 * precision.ln() - LOG_SQRT_2PI) } else { sum }
         };
         let members = self.decays.iter().map(|decay| decay.members.len() as f64);
         let counts = self.noises.iter().map(|noise| noise.count);

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 
+use super::options::needs_prior;
 use super::{
     Bridging, Directions, EstimateError, EvidenceFindings, EvidenceOptions, Ladder, LadderError,
     LadderMemory, LaddersAsked, LogEvidence, Method, MultivariateT, Observer, Proposal,
@@ -41,6 +42,7 @@ pub fn estimate(
     if let Conditioned::Variational(_, findings) = model {
         return bound(findings.bound(), &options.methods);
     }
+    needs_prior(model)?;
     let methods = options.all_methods();
     // What can be refused is refused before anything takes long.
     let exact = match methods.contains(&Method::Exact) {

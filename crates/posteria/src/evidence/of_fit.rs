@@ -15,7 +15,9 @@ pub fn posterior_alone(mut spec: Spec) -> Spec {
     spec.sampling.inverse_temperature = None;
     spec.sampling.temperatures = None;
     spec.data.test = None;
-    if !spec.model.kind.is_unsupervised() {
+    // Maximum likelihood has no prior that the evidence could be of, and is refused as such.
+    let has_prior = spec.sampling.inference() != InferenceChoice::Ml;
+    if !spec.model.kind.is_unsupervised() && has_prior {
         spec.sampling.inference = Some(InferenceChoice::Mcmc);
     }
     spec

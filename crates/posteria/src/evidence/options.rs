@@ -47,6 +47,12 @@ pub enum EstimateError {
         /// The method asked for.
         method: Method,
     },
+    /// There is no prior to integrate the likelihood over.
+    #[error(
+        "inference = \"ml\" knows no priors, and without them there is no evidence; fit the model with \
+         another --inference"
+    )]
+    NoPrior,
     /// An ensemble is one of networks.
     #[error("an ensemble as the proposal is for networks (kind = \"mlp\"); use a fitted one")]
     NotANetwork,
@@ -138,6 +144,7 @@ impl EvidenceOptions {
         if let (Conditioned::Variational(..), Some(method)) = (model, method) {
             return Err(EstimateError::BoundOnly { method });
         }
+        needs_prior(model)?;
         let closed_form = || model.state_density().and_then(|it| it.exact_log_evidence());
         if self.methods.contains(&Method::Exact) && closed_form().is_none() {
             return Err(EstimateError::NoClosedForm);
@@ -186,5 +193,13 @@ impl EvidenceOptions {
     pub(super) fn is_fitted(&self, method: Method) -> bool {
         matches!(method, Method::Warp | Method::Reciprocal)
             || (method == Method::Importance && self.proposal == Proposal::Fitted)
+    }
+}
+
+/// Refuses a model without priors.
+pub(super) fn needs_prior(model: &Conditioned) -> Result<(), EstimateError> {
+    match model {
+        Conditioned::Linear(linear) if !linear.has_prior() => Err(EstimateError::NoPrior),
+        _ => Ok(()),
     }
 }

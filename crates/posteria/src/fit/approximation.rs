@@ -39,6 +39,19 @@ pub enum ApproximationError {
     /// There is no mode.
     #[error(transparent)]
     Evidence(#[from] EvidenceError),
+    /// Classes that a combination of the inputs tells apart.
+    #[error(
+        "a combination of the inputs tells the classes apart without an error, or all but those on \
+         its border: the likelihood grows for ever with its weight and has no maximum; take priors \
+         (--inference mcmc or laplace), or drop the input that tells"
+    )]
+    Separable,
+    /// Residuals of 0.
+    #[error(
+        "the inputs give a target without any error: the likelihood grows for ever as the residual \
+         scale goes to 0 and has no maximum; drop the input that tells"
+    )]
+    PerfectFit,
     /// There is no mode of the hyperparameters of a process.
     #[error(
         "none of {climbs} climbs ended at a mode of the hyperparameters about which their density can be \
@@ -97,6 +110,9 @@ impl Prepared {
             Conditioned::Network(network) if is_at_mode => search(&network.regularised()?, STARTS)?,
             Conditioned::Process(process) if is_at_mode => {
                 hyperparameters::of_process(process, inference, seed, threads)?
+            }
+            Conditioned::Linear(linear) if inference == InferenceChoice::Ml => {
+                linear.most_likely(seed)?
             }
             // One mode, wherever the search begins.
             Conditioned::Linear(linear) if inference != InferenceChoice::Mcmc => {

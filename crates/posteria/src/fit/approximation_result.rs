@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::HyperparameterFindings;
+use super::{HyperparameterFindings, LikelihoodFindings};
 use crate::approximate::{Criteria, CurvePoint, EnsembleFindings, ScaleFound};
 use crate::caution::ApproximationDoubt;
 use crate::model::VariationalFindings;
@@ -44,6 +44,7 @@ impl ApproximationFindings {
     pub fn report(&self) -> serde_json::Result<serde_json::Value> {
         match self {
             ApproximationFindings::Mode(findings) => serde_json::to_value(findings),
+            ApproximationFindings::Likelihood(findings) => serde_json::to_value(findings),
             ApproximationFindings::Hyperparameters(findings) => serde_json::to_value(findings),
             ApproximationFindings::Ensemble { findings, .. } => serde_json::to_value(findings),
             ApproximationFindings::Variational(findings) => serde_json::to_value(findings),
@@ -57,6 +58,8 @@ impl ApproximationFindings {
 pub enum ApproximationFindings {
     /// At a mode.
     Mode(Box<ModeFindings>),
+    /// At the maximum of the likelihood.
+    Likelihood(Box<LikelihoodFindings>),
     /// Of the hyperparameters of a process.
     Hyperparameters(Box<HyperparameterFindings>),
     /// Of an ensemble of networks.

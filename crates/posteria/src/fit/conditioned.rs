@@ -76,6 +76,9 @@ impl Conditioned {
                 if inference != InferenceChoice::Mcmc {
                     posterior.regularised()?;
                 }
+                if inference == InferenceChoice::Ml {
+                    posterior.check_likelihood()?;
+                }
                 match tempered(sampling) {
                     Some(beta) => temper(posterior, beta),
                     None => Conditioned::Linear(posterior),

@@ -18,6 +18,7 @@ mod hyperparameters;
 mod inclusion;
 mod jobs;
 mod judged;
+mod likelihood;
 mod predictive;
 mod prepared;
 mod recorder;
@@ -50,6 +51,7 @@ pub use inclusion::Inclusion;
 pub(crate) use jobs::run_in_turns;
 pub use jobs::run_jobs;
 pub use judged::judged_summary;
+pub use likelihood::LikelihoodFindings;
 pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
 pub use prepared::{PrepareError, Prepared, encode_test};
 pub use recorder::{InMemory, Kept, Recorder, Report};
@@ -129,7 +131,7 @@ pub enum FitError {
     },
     /// There are no more draws of what was fitted.
     #[error(
-        "the fit holds the mode, one point; there are no more draws of it (inference laplace has as \
+        "the fit holds one point; there are no more draws of it (inference laplace has as \
          many as are asked for)"
     )]
     OnePoint,

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::time::Instant;
 
 use super::{Fit, FitError, InMemory, Stopped, Until, Workers};
-use crate::model::spec::{InferenceChoice, TimeBudget};
+use crate::model::spec::TimeBudget;
 use crate::sample::Plan;
 
 /// How far chains go on; what is left out is as the fit was begun.
@@ -37,7 +37,7 @@ impl Fit {
             self.stopped = Some(Stopped::Asked);
             return Ok(());
         }
-        if own.inference() == InferenceChoice::Map && self.draws.chains == 1 {
+        if own.inference().is_point() && self.draws.chains == 1 {
             return Err(FitError::OnePoint);
         }
         if self.memories.len() != self.draws.chains {

@@ -164,6 +164,28 @@ pub enum ModelError {
         /// The name.
         name: String,
     },
+    /// Fewer rows than maximum likelihood needs.
+    #[error(
+        "{rows} rows are too few to tell {coefficients} coefficients by maximum likelihood (real \
+         targets need one row more); drop inputs, or take priors (--inference mcmc or laplace)"
+    )]
+    TooFewRows {
+        /// Rows.
+        rows: usize,
+        /// Coefficients of a target, the intercept included.
+        coefficients: usize,
+    },
+    /// A column that others add up to, and no prior to settle it.
+    #[error(
+        "{column} is a sum of multiples of the intercept and the inputs before it, so that the \
+         likelihood has no single maximum; drop it, or take priors (--inference mcmc or laplace), or \
+         where it is a class of a column, whose classes add up to the intercept, do without that \
+         (intercept = false in [model])"
+    )]
+    Collinear {
+        /// The column.
+        column: String,
+    },
     /// The posterior precision of the weights cannot be factorised.
     #[error(
         "the inputs are collinear beyond what the prior can settle (weight {pivot}); \

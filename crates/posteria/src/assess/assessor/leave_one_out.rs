@@ -10,7 +10,6 @@ use crate::assess::{
 };
 use crate::caution::Caution;
 use crate::fit::PosteriorPredictive;
-use crate::model::spec::InferenceChoice;
 
 /// Draws, evenly spaced, that the utilities of rows outside the sample are approximated with.
 const APPROXIMATION_DRAWS: NonZero<usize> = NonZero::new(32).expect("not zero");
@@ -74,7 +73,7 @@ impl<R: Refit> Assessor<'_, R> {
             matched.retain(|row| !refitted.contains(row));
         }
         let mut cautions = loo.cautions.clone();
-        if self.fit.prepared.spec.sampling.inference() == InferenceChoice::Map {
+        if self.fit.prepared.spec.sampling.inference().is_point() {
             cautions.push(Caution::ModeOfAllRows);
         }
         let failing = bad(&loo).iter().filter(|row| !refitted.contains(row)).count();

@@ -2,6 +2,7 @@
 
 use super::coefficients::GroupScale;
 use super::posterior::{Likelihood, LinearPosterior};
+use super::spec::WeightPrior;
 use super::updates::ResidualUpdate;
 use crate::model::{Posterior, StateDensity, Tempering};
 use crate::random::Stream;
@@ -9,6 +10,9 @@ use crate::sample::Update;
 
 impl Tempering for LinearPosterior {
     fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
+        if let WeightPrior::Flat = self.model.weights {
+            return None;
+        }
         let mut state = vec![0.0; self.state_len()];
         self.coefficients.draw_prior(&mut state, stream);
         if let Likelihood::Real(regression) = &self.likelihood {

@@ -4,6 +4,7 @@ use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::coefficients::{GroupScale, log_normal};
 use super::posterior::{Likelihood, LinearPosterior};
+use super::spec::WeightPrior;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp};
 use crate::model::Evaluator;
 use crate::model::prior::Squares;
@@ -44,7 +45,10 @@ impl<'p> LinearEvaluator<'p> {
 
     /// The log prior of everything in `state`.
     fn log_prior(&self, state: &[f64]) -> f64 {
-        let LinearPosterior { coefficients, likelihood, .. } = self.posterior;
+        let LinearPosterior { coefficients, likelihood, model, .. } = self.posterior;
+        if let WeightPrior::Flat = model.weights {
+            return 0.0;
+        }
         let mut log_prior = coefficients.log_prior(state);
         if let Likelihood::Real(regression) = likelihood {
             let residual = &regression.residual;

@@ -75,6 +75,8 @@ pub(super) enum Likelihood {
 
 /// What the conditionals of a regression need of the data.
 pub(super) struct Regression {
+    /// Names of the targets.
+    pub(super) targets: Vec<String>,
     pub(super) residual: Residual,
     /// XᵀX.
     pub(super) gram: Matrix,
@@ -120,9 +122,9 @@ impl Linear {
         };
         let mut coefficients = Coefficients::new(self, &columns, outputs);
         let (likelihood, scaling) = match &data.targets {
-            Targets::Real { .. } => {
+            Targets::Real { names, .. } => {
                 let residual = Residual::new(&self.residual, data, coefficients.state_len)?;
-                let regression = Regression::new(self, &x, residual)?;
+                let regression = Regression::new(self, &x, (names, residual))?;
                 (Likelihood::Real(Box::new(regression)), data.target_scaling.clone())
             }
             Targets::Classes { codes, .. } if data.task == Task::Binary => {
@@ -173,14 +175,18 @@ impl Linear {
 }
 
 impl Regression {
-    fn new(model: &Linear, x: &Matrix, residual: Residual) -> Result<Self, ModelError> {
+    fn new(
+        model: &Linear,
+        x: &Matrix,
+        (names, residual): (&[String], Residual),
+    ) -> Result<Self, ModelError> {
         let dim = x.columns();
         let mut gram = Matrix::zeros(dim, dim);
         symmetric_rank_k(x, &mut gram);
         let rows = x.rows();
-        let targets = || residual.targets.chunks_exact(rows);
+        let columns = || residual.targets.chunks_exact(rows);
         let mut moments = Matrix::zeros(dim, residual.outputs);
-        for (output, targets) in targets().enumerate() {
+        for (output, targets) in columns().enumerate() {
             transposed_matrix_vector(x, targets, moments.column_mut(output));
         }
         let conjugate = match model.weights {
@@ -190,16 +196,17 @@ impl Regression {
                     .map_err(|error| ModelError::NotPositiveDefinite { pivot: error.pivot })?;
                 Some(Conjugate { rho, variance, closed_forms })
             }
-            WeightPrior::Normal { .. } => None,
+            WeightPrior::Normal { .. } | WeightPrior::Flat => None,
         };
         let squares = (residual.is_normal_with_one_scale() && rows > MANY_ROWS)
             .then(|| {
                 let of_target =
                     |(output, targets)| Squares::new(x, targets, (&gram, moments.column(output)));
-                targets().enumerate().map(of_target).collect()
+                columns().enumerate().map(of_target).collect()
             })
             .flatten();
-        Ok(Regression { residual, gram, moments, squares, conjugate })
+        let targets = names.to_vec();
+        Ok(Regression { targets, residual, gram, moments, squares, conjugate })
     }
 
     /// Whether all residuals are normal with one scale.

@@ -1,9 +1,10 @@
 //! See a linear model as weights with normal priors behind outputs that can be differentiated.
 
-use posteria_linalg::{Matrix, matrix_vector, transposed_matrix_vector};
+use posteria_linalg::{Matrix, transposed_matrix_vector};
 
-use super::coefficients::GroupScale;
+use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::{Likelihood, LinearPosterior};
+use super::spec::WeightPrior;
 use crate::density::special::{log1p_exp, logistic};
 use crate::draws::Role;
 use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
@@ -14,47 +15,52 @@ impl LinearPosterior {
     ///
     /// # Errors
     /// [`ModelError::NotAvailable`] for the conjugate prior, whose posterior is known exactly, for
-    /// residuals that are not normal with one scale, for several targets, and for more than two
-    /// classes.
+    /// residuals that are not normal with one scale, and for more than two classes.
     pub fn regularised(&self) -> Result<LinearWeights<'_>, ModelError> {
         let refuse = |what: &str| Err(ModelError::NotAvailable { what: what.into() });
+        let mut group_of = Vec::new();
         let noise = match &self.likelihood {
             Likelihood::Real(regression) if regression.conjugate.is_some() => {
                 return refuse(
-                    "family = \"conjugate\" with inference = \"laplace\" or \"map\" (its posterior \
-                     is exact with inference = \"mcmc\")",
-                );
-            }
-            Likelihood::Real(regression) if regression.residual.outputs > 1 => {
-                return refuse(
-                    "inference = \"laplace\" or \"map\" for several targets of a linear model \
-                     (kind = \"mlp\" with hidden = 0 is one that has it)",
+                    "family = \"conjugate\" with inference = \"laplace\", \"map\" or \"ml\" (its \
+                     posterior is exact with inference = \"mcmc\")",
                 );
             }
             Likelihood::Real(regression) if regression.is_homogeneous() => {
                 let prior = self.model.residual.scale.conjugate();
-                let count = self.x.rows() as f64;
-                let (scale, dof) = (prior.scale(), prior.dof());
-                vec![Noise { name: "residual".into(), count, scale, dof }]
+                let (scale, dof) = match self.model.weights {
+                    // Without priors the residual scale is the most likely one.
+                    WeightPrior::Flat => (0.0, 0.0),
+                    _ => (prior.scale(), prior.dof()),
+                };
+                let (counts, slot_of) = regression.residual.groups();
+                group_of = slot_of.to_vec();
+                let name = |k: usize| match regression.targets.get(k) {
+                    Some(target) if counts.len() > 1 => format!("residual[{target}]"),
+                    _ => "residual".into(),
+                };
+                let noise =
+                    |(k, count): (usize, &f64)| Noise { name: name(k), count: *count, scale, dof };
+                counts.iter().enumerate().map(noise).collect()
             }
             Likelihood::Real(_) => {
-                return refuse("these residuals with inference = \"laplace\" or \"map\"");
+                return refuse("these residuals with inference = \"laplace\", \"map\" or \"ml\"");
             }
             Likelihood::Logistic(_) => Vec::new(),
             Likelihood::Outcomes(_) => {
                 return refuse(
-                    "inference = \"laplace\" or \"map\" for counts, durations or ordered classes",
+                    "inference = \"laplace\", \"map\" or \"ml\" for counts, durations or ordered \
+                     classes",
                 );
             }
             Likelihood::Softmax { .. } => {
                 return refuse(
-                    "inference = \"laplace\" or \"map\" for several classes of a linear model \
-                     (kind = \"mlp\" with hidden = 0 is one that has it)",
+                    "inference = \"laplace\", \"map\" or \"ml\" for several classes of a linear \
+                     model (kind = \"mlp\" with hidden = 0 is one that has the first two)",
                 );
             }
         };
-        let all_one = vec![0; self.x.rows()];
-        Ok(LinearWeights { posterior: self, noise, all_one })
+        Ok(LinearWeights { posterior: self, noise, group_of })
     }
 }
 
@@ -62,8 +68,8 @@ impl LinearPosterior {
 pub struct LinearWeights<'p> {
     posterior: &'p LinearPosterior,
     noise: Vec<Noise>,
-    /// Every residual is of the same group.
-    all_one: Vec<u32>,
+    /// The group of every residual, o·n + i; none of classes.
+    group_of: Vec<u32>,
 }
 
 impl Regularised for LinearWeights<'_> {
@@ -82,6 +88,12 @@ impl Regularised for LinearWeights<'_> {
                 Decay { name: self.name(members.start, members.len()), members, scale, fixed }
             })
             .collect();
+        if let WeightPrior::Flat = self.posterior.model.weights {
+            // No weight has a prior: that of no precision.
+            let members = 0..self.posterior.coefficients.count;
+            let (name, scale) = ("weights".into(), f64::INFINITY);
+            return vec![Decay { name, members, scale, fixed: true }];
+        }
         decays.sort_by_key(|decay| decay.members.start);
         decays
     }
@@ -93,7 +105,7 @@ impl Regularised for LinearWeights<'_> {
     fn response(&self) -> Response<'_> {
         match &self.posterior.likelihood {
             Likelihood::Real(regression) => {
-                Response::Real { targets: &regression.residual.targets, group_of: &self.all_one }
+                Response::Real { targets: &regression.residual.targets, group_of: &self.group_of }
             }
             Likelihood::Logistic(signs) => Response::Binary { signs },
             Likelihood::Softmax { .. } | Likelihood::Outcomes(_) => {
@@ -103,8 +115,14 @@ impl Regularised for LinearWeights<'_> {
     }
 
     fn outputs<'p>(&'p self) -> Box<dyn Outputs + 'p> {
-        let slopes = vec![0.0; self.posterior.x.rows()];
-        Box::new(LinearOutputs { x: &self.posterior.x, response: self.response(), slopes })
+        let coefficients = &self.posterior.coefficients;
+        Box::new(LinearOutputs {
+            x: &self.posterior.x,
+            coefficients,
+            response: self.response(),
+            slopes: vec![0.0; self.posterior.x.rows() * coefficients.outputs],
+            room: vec![0.0; coefficients.columns()],
+        })
     }
 
     /// Zero: there is one mode.
@@ -122,8 +140,10 @@ impl Regularised for LinearWeights<'_> {
                 state[slot] = -0.5 * alpha.ln();
             }
         }
-        if let Some(beta) = scales.betas.first() {
-            state[self.posterior.coefficients.state_len] = -0.5 * beta.ln();
+        for (slot, beta) in
+            state[self.posterior.coefficients.state_len..].iter_mut().zip(&scales.betas)
+        {
+            *slot = -0.5 * beta.ln();
         }
         state
     }
@@ -136,17 +156,19 @@ impl Regularised for LinearWeights<'_> {
     fn units(&self) -> Vec<f64> {
         match self.noise.is_empty() {
             true => Vec::new(),
-            false => vec![self.posterior.user.targets[0].scale],
+            false => self.posterior.user.targets.iter().map(|target| target.scale).collect(),
         }
     }
 }
 
 impl LinearWeights<'_> {
     fn name(&self, start: usize, count: usize) -> String {
-        let Some(column) = start.checked_sub(usize::from(self.posterior.model.intercept)) else {
+        let outputs = self.posterior.coefficients.outputs;
+        let first = usize::from(self.posterior.model.intercept);
+        let Some(column) = (start / outputs).checked_sub(first) else {
             return "intercept".into();
         };
-        let columns = column..column + count;
+        let columns = column..column + count / outputs;
         let input = self.posterior.columns.spans.iter().position(|span| *span == columns);
         let relevance = self.posterior.layout().of_role(Role::Relevance);
         match input.and_then(|k| relevance?.dimensions.first()?.labels.get(k)) {
@@ -158,13 +180,17 @@ impl LinearWeights<'_> {
 
 struct LinearOutputs<'p> {
     x: &'p Matrix,
+    coefficients: &'p Coefficients,
     response: Response<'p>,
+    /// o·n + i.
     slopes: Vec<f64>,
+    /// Coefficients of one output.
+    room: Vec<f64>,
 }
 
 impl Outputs for LinearOutputs<'_> {
     fn len(&self) -> usize {
-        self.x.rows()
+        self.slopes.len()
     }
 
     fn rows(&self) -> usize {
@@ -172,11 +198,11 @@ impl Outputs for LinearOutputs<'_> {
     }
 
     fn outputs(&mut self, weights: &[f64], outputs: &mut [f64]) {
-        matrix_vector(self.x, weights, outputs);
+        self.coefficients.write_outputs(self.x, weights, &mut self.room, outputs);
     }
 
     fn log_likelihood(&mut self, weights: &[f64], precisions: &[f64], gradient: &mut [f64]) -> f64 {
-        matrix_vector(self.x, weights, &mut self.slopes);
+        self.coefficients.write_outputs(self.x, weights, &mut self.room, &mut self.slopes);
         let mut value = 0.0;
         match self.response {
             Response::Real { targets, .. } => {
@@ -193,13 +219,25 @@ impl Outputs for LinearOutputs<'_> {
                     *slot = sign * logistic(-margin);
                 }
             }
-            Response::Classes { .. } => unreachable!("a linear model has one output"),
+            Response::Classes { .. } => unreachable!("several classes were refused"),
         }
-        transposed_matrix_vector(self.x, &self.slopes, gradient);
+        for (output, slopes) in self.slopes.chunks_exact(self.x.rows()).enumerate() {
+            transposed_matrix_vector(self.x, slopes, &mut self.room);
+            for (at, slope) in self.coefficients.of_output(output).zip(&self.room) {
+                gradient[at] = *slope;
+            }
+        }
         value
     }
 
     fn jacobian(&mut self, _weights: &[f64], jacobian: &mut Matrix) {
-        jacobian.values_mut().copy_from_slice(self.x.values());
+        let (rows, outputs) = (self.x.rows(), self.coefficients.outputs);
+        for column in 0..jacobian.columns() {
+            let output = column % outputs;
+            let values = jacobian.column_mut(column);
+            values.fill(0.0);
+            let own = &mut values[output * rows..(output + 1) * rows];
+            own.copy_from_slice(self.x.column(column / outputs));
+        }
     }
 }

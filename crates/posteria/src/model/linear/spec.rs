@@ -7,8 +7,8 @@ use crate::model::prior::ScaleDensity;
 use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive, rounded};
 use crate::model::spec::{
-    BasisSpec, Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, SelectionSpec, Sharing,
-    Spec, SpecError,
+    BasisSpec, Dof, InferenceChoice, ModelKind, PriorFamily, PriorSpec, ResidualFamily,
+    SelectionSpec, Sharing, Spec, SpecError,
 };
 
 const WEIGHTS: &str = "prior.weights";
@@ -35,6 +35,8 @@ pub(super) enum WeightPrior {
     Normal { sharing: Sharing, scale: ScalePrior },
     /// N(0, σ²/ρ), the intercept included.
     Conjugate { rho: f64 },
+    /// None, of the intercept and the residuals neither: maximum likelihood.
+    Flat,
 }
 
 impl Linear {
@@ -71,7 +73,13 @@ impl Linear {
         }
         spec.refuse_other_groups(&["weights", "intercept"])?;
         let usual = |group: &str| spec.usual_prior(group);
-        let weights = weight_prior(spec.prior.get("weights"), &usual("weights"))?;
+        let weights = match spec.sampling.inference() {
+            InferenceChoice::Ml => {
+                refuse_priors(spec)?;
+                WeightPrior::Flat
+            }
+            _ => weight_prior(spec.prior.get("weights"), &usual("weights"))?,
+        };
         let is_ordinal = spec.task() == Some(Task::Ordinal);
         if is_ordinal && spec.model.intercept == Some(true) {
             let with = "task = \"ordinal\", whose cut points take its place";
@@ -133,8 +141,14 @@ impl Linear {
             spec.model.task = Some(task);
             return Linear::new(spec)?.complete(spec, task);
         }
-        spec.model.priors.get_or_insert_default();
         spec.model.intercept = Some(self.intercept);
+        if let WeightPrior::Flat = self.weights {
+            if !task.is_of_classes() {
+                spec.residual.get_or_insert_default().family = Some(self.residual.family);
+            }
+            return Linear::new(spec).map(|_| ());
+        }
+        spec.model.priors.get_or_insert_default();
         let weights = spec.prior.entry("weights".into()).or_default();
         weights.family.get_or_insert(PriorFamily::Normal);
         if let WeightPrior::Normal { sharing, scale } = self.weights {
@@ -173,6 +187,31 @@ fn classes(spec: &Spec, weights: WeightPrior, task: &'static str) -> Result<(), 
         return conflict(WEIGHTS, "family = \"conjugate\"", task);
     }
     Ok(())
+}
+
+/// Refuses what maximum likelihood does not know.
+fn refuse_priors(spec: &Spec) -> Result<(), SpecError> {
+    let with = "inference = \"ml\", which knows no priors";
+    if let Some(group) = spec.prior.keys().next() {
+        return conflict(&format!("prior.{group}"), "the section", with);
+    }
+    if spec.model.priors.is_some() {
+        return conflict("model", "priors", with);
+    }
+    if spec.selection.is_some() {
+        return conflict("selection", "the section", with);
+    }
+    let residual = spec.residual.clone().unwrap_or_default();
+    let given = [
+        ("scale", residual.scale.is_some()),
+        ("scale_dof", residual.scale_dof.is_some()),
+        ("log_sd", residual.log_sd.is_some()),
+        ("precision", residual.precision.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((key, _)) => conflict("residual", key, with),
+        None => Ok(()),
+    }
 }
 
 fn residual(spec: &Spec, conjugate: bool) -> Result<ResidualPrior, SpecError> {

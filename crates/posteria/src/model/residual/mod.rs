@@ -192,6 +192,14 @@ impl Residual {
         self.is_normal_with_scales() && self.by.is_none()
     }
 
+    /// How many residuals every scale has, and the scale of every residual, o·n + i.
+    pub(in crate::model) fn groups(&self) -> (&[f64], &[u32]) {
+        match &self.noise {
+            Noise::Scales { counts, slot_of, .. } => (counts, slot_of),
+            Noise::Covariance { .. } => (&[], &[]),
+        }
+    }
+
     /// log σ of the residual at o·n + i.
     pub(in crate::model) fn log_scale(&self, state: &[f64], residual: usize) -> f64 {
         match &self.noise {

@@ -20,6 +20,8 @@ pub enum InferenceChoice {
     /// By its mode alone, the penalised maximum of the likelihood; of a Gaussian process that of the
     /// logarithms of the hyperparameters, functions integrated out.
     Map,
+    /// Linear: not at all; the maximum of the likelihood takes its place, without priors.
+    Ml,
     /// Network: not at all; `draws` networks trained with early stopping take its place.
     Committee,
 }
@@ -32,6 +34,7 @@ impl InferenceChoice {
             InferenceChoice::Laplace => "laplace",
             InferenceChoice::Variational => "variational",
             InferenceChoice::Map => "map",
+            InferenceChoice::Ml => "ml",
             InferenceChoice::Committee => "committee",
         }
     }
@@ -40,8 +43,16 @@ impl InferenceChoice {
     pub fn is_approximation(self) -> bool {
         matches!(
             self,
-            InferenceChoice::Laplace | InferenceChoice::Variational | InferenceChoice::Map
+            InferenceChoice::Laplace
+                | InferenceChoice::Variational
+                | InferenceChoice::Map
+                | InferenceChoice::Ml
         )
+    }
+
+    /// Whether what is found is one point.
+    pub fn is_point(self) -> bool {
+        matches!(self, InferenceChoice::Map | InferenceChoice::Ml)
     }
 
     /// The models that know this way.
@@ -52,6 +63,7 @@ impl InferenceChoice {
                 &[ModelKind::Linear, ModelKind::Mlp, ModelKind::Gp]
             }
             InferenceChoice::Variational => &[ModelKind::Mlp, ModelKind::Mixture, ModelKind::Pca],
+            InferenceChoice::Ml => &[ModelKind::Linear],
             InferenceChoice::Committee => &[ModelKind::Mlp],
         }
     }
@@ -66,7 +78,7 @@ impl Spec {
             self.sampling.refuse_chains()?;
         }
         // Of a process it depends on the targets what there is at a mode.
-        if self.sampling.inference() == InferenceChoice::Map && kind != ModelKind::Gp {
+        if self.sampling.inference().is_point() && kind != ModelKind::Gp {
             self.sampling.refuse_more_points()?;
         }
         let known = |way: &InferenceChoice| way.models().contains(&kind);
@@ -78,6 +90,7 @@ impl Spec {
             InferenceChoice::Laplace,
             InferenceChoice::Variational,
             InferenceChoice::Map,
+            InferenceChoice::Ml,
             InferenceChoice::Committee,
         ];
         Err(SpecError::Inference {
@@ -96,7 +109,10 @@ impl SamplingSpec {
             ("only_chain", self.only_chain.is_some()),
             ("draws", self.draws != 1),
         ];
-        let with = "inference = \"map\", which finds one point";
+        let with = match self.inference() {
+            InferenceChoice::Ml => "inference = \"ml\", which finds one point",
+            _ => "inference = \"map\", which finds one point",
+        };
         match asked.into_iter().find(|(_, asked)| *asked) {
             None => Ok(()),
             Some((key, _)) => Err(SpecError::Conflict { section: "sampling".into(), key, with }),

@@ -197,7 +197,7 @@ impl SamplingSpec {
                 let few = kind == ModelKind::Gp;
                 (chains, if few { Self::OF_PROCESS } else { Self::INDEPENDENT } / chains)
             }
-            InferenceChoice::Map => (1, 1),
+            InferenceChoice::Map | InferenceChoice::Ml => (1, 1),
             InferenceChoice::Committee => (1, Self::MEMBERS),
         };
         SamplingSpec {

@@ -1,0 +1,25 @@
+//! Tell what maximum likelihood found.
+
+use posteria::fit::LikelihoodFindings;
+use posteria::model::linear::Estimate;
+
+use super::at_mode;
+use crate::text;
+
+/// Coefficients that are listed.
+const LISTED: usize = 40;
+
+/// A line about each.
+pub fn words(found: &LikelihoodFindings) -> Vec<String> {
+    let line = |it: &Estimate| {
+        let [estimate, error] = [it.estimate, it.standard_error].map(text::short);
+        format!("{} {estimate} (standard error {error})", text::printable(&it.name))
+    };
+    let mut lines: Vec<String> = found.coefficients.iter().take(LISTED).map(line).collect();
+    if let Some(over) = found.coefficients.len().checked_sub(LISTED).filter(|over| *over > 0) {
+        lines.push(format!("… and {} (--json has all)", text::count(over, "coefficient")));
+    }
+    lines.extend(found.residual_scales.iter().map(line));
+    lines.extend(at_mode::criteria(found.log_likelihood, &found.criteria, found.aicc));
+    lines
+}

@@ -95,7 +95,8 @@ fn maximum_likelihood_is_told_kept_and_predicted_with() {
         ("resume run --draws 9".into(), "one point"),
         ("evidence run".into(), "ml"),
     ] {
-        let refusal = place.call(&command).refusal();
+        let called = place.call(&command);
+        let refusal = called.refusal();
         assert!(refusal.contains(said), "{command}: {refusal}");
     }
 }

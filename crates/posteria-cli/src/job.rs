@@ -253,8 +253,8 @@ mod tests {
             ("--model gp --temperatures 3", ["temperatures in [sampling]", "kind = \"gp\""]),
             ("--model gp --start early-stopping", ["early-stopping", "kind = \"gp\""]),
             ("--model gp --inference committee", ["neural networks", "--model mlp"]),
-            ("--model mlp --covariance se", ["covariance in [model]", "other than kind = \"gp\""]),
-            ("--model linear --neighbours 3", ["neighbours", "other than kind = \"gp\""]),
+            ("--model mlp --covariance se", ["covariance in [model]", "belongs to \"gp\""]),
+            ("--model linear --neighbours 3", ["neighbours", "belongs to \"gp\""]),
             ("--model gp --neighbours 9 --residual laplace", ["neighbours", "other than normal"]),
             ("--covariance matern", ["column 1: 'matern'", "known: squared-exponential, matern-"]),
         ] {

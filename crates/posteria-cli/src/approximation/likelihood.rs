@@ -1,7 +1,6 @@
 //! Tell what maximum likelihood found.
 
-use posteria::fit::LikelihoodFindings;
-use posteria::model::linear::Estimate;
+use posteria::fit::{LikelihoodFindings, ParameterEstimate};
 
 use super::at_mode;
 use crate::text;
@@ -11,7 +10,7 @@ const LISTED: usize = 40;
 
 /// A line about each.
 pub fn words(found: &LikelihoodFindings) -> Vec<String> {
-    let line = |it: &Estimate| {
+    let line = |it: &ParameterEstimate| {
         let [estimate, error] = [it.estimate, it.standard_error].map(text::short);
         format!("{} {estimate} (standard error {error})", text::printable(&it.name))
     };

@@ -1,10 +1,10 @@
-//! Estimate a model by maximum likelihood.
+//! ParameterEstimate a model by maximum likelihood.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ApproximationError, ApproximationFindings, ApproximationResult, FittedApproximation};
 use crate::approximate::{Criteria, Estimation, Evidence, EvidenceError, PointAtMode};
-use crate::model::linear::{Estimate, LinearPosterior};
+use crate::model::linear::{LinearPosterior, ParameterEstimate};
 use crate::model::spec::InferenceChoice;
 use crate::model::{Regularised, Response};
 use crate::random::Seed;
@@ -23,10 +23,10 @@ pub struct LikelihoodFindings {
     /// The log likelihood L at its maximum, of targets in the user's unit.
     pub log_likelihood: f64,
     /// Intercept and weights, on the user's scale.
-    pub coefficients: Vec<Estimate>,
+    pub coefficients: Vec<ParameterEstimate>,
     /// Residual scales √(R/n), R the sum of squares: too small by the coefficients that they are
     /// about.
-    pub residual_scales: Vec<Estimate>,
+    pub residual_scales: Vec<ParameterEstimate>,
     /// Information criteria, with p coefficients and residual scales.
     pub criteria: Criteria,
     /// The finite-sample AIC of one target, L - p - p(p + 1)/(n - p - 1)
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    fn columns(estimates: &[Estimate]) -> [Vec<f64>; 2] {
+    fn columns(estimates: &[ParameterEstimate]) -> [Vec<f64>; 2] {
         let estimate = estimates.iter().map(|it| it.estimate).collect();
         [estimate, estimates.iter().map(|it| it.standard_error).collect()]
     }
@@ -232,7 +232,7 @@ mod tests {
             found(&posterior(&rows, &[0], "regression"))
         });
         for (target, single) in singles.iter().enumerate() {
-            let own: Vec<Estimate> =
+            let own: Vec<ParameterEstimate> =
                 both.coefficients.iter().skip(target).step_by(2).cloned().collect();
             let ([found, errors], [expected, of_single]) =
                 (columns(&own), columns(&single.coefficients));

@@ -33,6 +33,7 @@ mod until;
 mod warm;
 mod workers;
 
+pub use crate::model::linear::ParameterEstimate;
 pub(crate) use agreement::draws_needed;
 pub use agreement::{Agreement, Cause};
 pub use approximation::{ApproximationError, FittedApproximation};

@@ -1,4 +1,4 @@
-//! Estimate the coefficients of a linear model by maximum likelihood.
+//! ParameterEstimate the coefficients of a linear model by maximum likelihood.
 
 use posteria_linalg::{Cholesky, Matrix, symmetric_rank_k};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ const COLLINEAR: f64 = 1e-12;
 
 /// A number that was estimated, on the user's scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
+pub struct ParameterEstimate {
     /// Its name in draws.
     pub name: String,
     /// Its estimate.
@@ -66,7 +66,7 @@ impl LinearPosterior {
         &self,
         weights: &[f64],
         precision: &Cholesky,
-    ) -> Vec<Estimate> {
+    ) -> Vec<ParameterEstimate> {
         // What a draw begins with is affine in the coefficients: T w + c.
         let shown = |weights: &[f64]| {
             let mut draw = vec![0.0; self.layout().len()];
@@ -93,7 +93,7 @@ impl LinearPosterior {
             // Variance t A⁻¹ tᵀ = |L⁻¹ tᵀ|².
             precision.solve_lower(&mut row);
             let standard_error = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-            Estimate { name, estimate, standard_error }
+            ParameterEstimate { name, estimate, standard_error }
         })
         .collect()
     }
@@ -101,7 +101,7 @@ impl LinearPosterior {
     /// The residual scales σ in the units of the targets with their standard errors σ/√2n, given
     /// the precisions of the groups of residuals and how many each has. (The Hessian has no
     /// entries between coefficients and scales at the maximum.)
-    pub(crate) fn scale_estimates(&self, precisions: &[(f64, usize)]) -> Vec<Estimate> {
+    pub(crate) fn scale_estimates(&self, precisions: &[(f64, usize)]) -> Vec<ParameterEstimate> {
         let names = self.layout().component_names();
         let places = self.layout().range_of(Role::ResidualScale);
         let units = &self.user.targets;
@@ -111,7 +111,7 @@ impl LinearPosterior {
             let (precision, count) = precisions.get(target).or(precisions.first())?;
             let estimate = precision.sqrt().recip() * unit.scale;
             let standard_error = estimate / (2.0 * *count as f64).sqrt();
-            Some(Estimate { name: name.clone(), estimate, standard_error })
+            Some(ParameterEstimate { name: name.clone(), estimate, standard_error })
         })
         .collect()
     }

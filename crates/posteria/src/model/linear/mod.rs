@@ -51,7 +51,7 @@ mod weights;
 pub use by_quadrature::{ByQuadrature, NormalMixture};
 pub use closed_form::{ClosedForm, StudentT};
 pub use least_squares::{Criteria, LeastSquares, LeastSquaresError};
-pub use likelihood::Estimate;
+pub use likelihood::ParameterEstimate;
 pub use posterior::LinearPosterior;
 pub use regularised::LinearWeights;
 pub use spec::Linear;

@@ -74,9 +74,6 @@ impl Spec {
     /// [`SpecError::Inference`] if the model does not know the way that is asked for.
     pub(super) fn check_inference(&self) -> Result<(), SpecError> {
         let kind = self.model.kind;
-        if kind.is_unsupervised() && self.sampling.inference.is_none() {
-            self.sampling.refuse_chains()?;
-        }
         // Of a process it depends on the targets what there is at a mode.
         if self.sampling.inference().is_point() && kind != ModelKind::Gp {
             self.sampling.refuse_more_points()?;

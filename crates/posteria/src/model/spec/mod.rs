@@ -99,6 +99,9 @@ impl Spec {
         self.sampling.plan()?;
         self.check_inference()?;
         self.refuse_other_kinds()?;
+        if self.model.kind.is_unsupervised() && self.sampling.inference.is_none() {
+            self.sampling.refuse_chains()?;
+        }
         self.check_selection()
     }
 

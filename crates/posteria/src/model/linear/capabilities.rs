@@ -2,7 +2,6 @@
 
 use super::coefficients::GroupScale;
 use super::posterior::{Likelihood, LinearPosterior};
-use super::spec::WeightPrior;
 use super::updates::ResidualUpdate;
 use crate::model::{Posterior, StateDensity, Tempering};
 use crate::random::Stream;
@@ -10,7 +9,7 @@ use crate::sample::Update;
 
 impl Tempering for LinearPosterior {
     fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
-        if let WeightPrior::Flat = self.model.weights {
+        if !self.has_prior() {
             return None;
         }
         let mut state = vec![0.0; self.state_len()];

@@ -4,7 +4,6 @@ use posteria_linalg::{Matrix, matrix_vector, multiply_transposed};
 
 use super::coefficients::{GroupScale, log_normal};
 use super::posterior::{Likelihood, LinearPosterior};
-use super::spec::WeightPrior;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp, log1p_exp};
 use crate::model::Evaluator;
 use crate::model::prior::Squares;
@@ -46,7 +45,7 @@ impl<'p> LinearEvaluator<'p> {
     /// The log prior of everything in `state`.
     fn log_prior(&self, state: &[f64]) -> f64 {
         let LinearPosterior { coefficients, likelihood, model, .. } = self.posterior;
-        if let WeightPrior::Flat = model.weights {
+        if !model.has_prior() {
             return 0.0;
         }
         let mut log_prior = coefficients.log_prior(state);

@@ -4,7 +4,7 @@ use posteria_linalg::{Cholesky, Matrix, symmetric_rank_k};
 use serde::{Deserialize, Serialize};
 
 use super::posterior::{Likelihood, LinearPosterior};
-use super::spec::WeightPrior;
+use super::spec::{Linear, WeightPrior};
 use crate::draws::Role;
 use crate::model::{ModelError, Posterior};
 
@@ -23,10 +23,17 @@ pub struct ParameterEstimate {
     pub standard_error: f64,
 }
 
-impl LinearPosterior {
+impl Linear {
     /// Whether coefficients and residuals have a prior: not for maximum likelihood.
+    pub(super) fn has_prior(&self) -> bool {
+        !matches!(self.weights, WeightPrior::Flat)
+    }
+}
+
+impl LinearPosterior {
+    /// As [`Linear::has_prior`].
     pub(crate) fn has_prior(&self) -> bool {
-        !matches!(self.model.weights, WeightPrior::Flat)
+        self.model.has_prior()
     }
 
     /// Whether there is a maximum of the likelihood, as far as the inputs alone tell.

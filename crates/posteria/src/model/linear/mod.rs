@@ -38,7 +38,6 @@ mod outcome;
 mod posterior;
 mod predictor;
 mod regularised;
-mod rowwise;
 mod scale;
 mod scale_moves;
 mod softmax;

@@ -1,20 +1,39 @@
 //! The likelihood of counts, durations and ordered classes.
 
-use posteria_linalg::matrix_vector;
+use posteria_linalg::{Matrix, matrix_vector, transposed_matrix_vector};
 
+use super::classified::ClassLikelihood;
 use super::posterior::LinearPosterior;
-use super::rowwise::{RowTerms, RowwiseLikelihood};
-use crate::density::LocationTerms;
 use crate::model::outcome::Outcomes;
 use crate::sample::Update;
 
-impl RowTerms for Outcomes {
-    fn given(&self, state: &[f64], given: &mut Vec<f64>) {
-        self.write_given(state, given);
+/// Σ_i log p(y_i given f_i), f = Xw, with what the state has beside f.
+struct OutcomeLikelihood<'p> {
+    x: &'p Matrix,
+    outcomes: &'p Outcomes,
+    given: Vec<f64>,
+    /// Outputs, then derivatives by them.
+    outputs: Vec<f64>,
+}
+
+impl ClassLikelihood for OutcomeLikelihood<'_> {
+    fn condition(&mut self, state: &[f64]) -> bool {
+        self.outcomes.condition(state, &mut self.given)
     }
 
-    fn terms(&self, row: usize, f: f64, given: &[f64]) -> LocationTerms {
-        self.terms(row, f, given)
+    fn value(&mut self, position: &[f64]) -> f64 {
+        matrix_vector(self.x, position, &mut self.outputs);
+        let mut sum = 0.0;
+        for (row, output) in self.outputs.iter_mut().enumerate() {
+            let terms = self.outcomes.terms(row, *output, &self.given);
+            sum += terms.value;
+            *output = terms.slope;
+        }
+        sum
+    }
+
+    fn gradient(&mut self, gradient: &mut [f64]) {
+        transposed_matrix_vector(self.x, &self.outputs, gradient);
     }
 }
 
@@ -26,7 +45,12 @@ impl LinearPosterior {
         inverse_temperature: f64,
     ) -> Vec<Box<dyn Update + 'p>> {
         let mut updates = Vec::new();
-        let likelihood = || RowwiseLikelihood::new(&self.x, outcomes);
+        let likelihood = || OutcomeLikelihood {
+            x: &self.x,
+            outcomes,
+            given: Vec::new(),
+            outputs: vec![0.0; self.x.rows()],
+        };
         self.class_updates(likelihood, inverse_temperature, &mut updates);
         let coefficients = &self.coefficients;
         let mut seen = vec![0.0; coefficients.count];

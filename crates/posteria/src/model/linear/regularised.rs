@@ -4,7 +4,6 @@ use posteria_linalg::{Matrix, transposed_matrix_vector};
 
 use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::{Likelihood, LinearPosterior};
-use super::spec::WeightPrior;
 use crate::density::special::{log1p_exp, logistic};
 use crate::draws::Role;
 use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
@@ -28,10 +27,10 @@ impl LinearPosterior {
             }
             Likelihood::Real(regression) if regression.is_homogeneous() => {
                 let prior = self.model.residual.scale.conjugate();
-                let (scale, dof) = match self.model.weights {
+                let (scale, dof) = match self.has_prior() {
                     // Without priors the residual scale is the most likely one.
-                    WeightPrior::Flat => (0.0, 0.0),
-                    _ => (prior.scale(), prior.dof()),
+                    false => (0.0, 0.0),
+                    true => (prior.scale(), prior.dof()),
                 };
                 let (counts, slot_of) = regression.residual.groups();
                 group_of = slot_of.to_vec();
@@ -88,7 +87,7 @@ impl Regularised for LinearWeights<'_> {
                 Decay { name: self.name(members.start, members.len()), members, scale, fixed }
             })
             .collect();
-        if let WeightPrior::Flat = self.posterior.model.weights {
+        if !self.posterior.has_prior() {
             // No weight has a prior: that of no precision.
             let members = 0..self.posterior.coefficients.count;
             let (name, scale) = ("weights".into(), f64::INFINITY);

@@ -142,7 +142,7 @@ impl Linear {
             return Linear::new(spec)?.complete(spec, task);
         }
         spec.model.intercept = Some(self.intercept);
-        if let WeightPrior::Flat = self.weights {
+        if !self.has_prior() {
             if !task.is_of_classes() {
                 spec.residual.get_or_insert_default().family = Some(self.residual.family);
             }

@@ -126,10 +126,12 @@ impl Outcomes {
 
     /// Takes it from a state; whether it changed.
     pub(in crate::model) fn condition(&self, state: &[f64], given: &mut Vec<f64>) -> bool {
-        let new = self.given(state);
+        let known = given.len();
+        self.write_given(state, given);
+        let (old, new) = given.split_at(known);
         let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-        let changed = new.len() != given.len() || !new.iter().zip(given.iter()).all(same);
-        *given = new;
+        let changed = new.len() != known || !new.iter().zip(old).all(same);
+        given.drain(..known);
         changed
     }
 

@@ -120,7 +120,6 @@ pub(super) fn family(residual: &ResidualSpec) -> String {
     }
 }
 
-/// Where the logarithm of a duration is.
 /// What a function says about ordered classes.
 pub(super) fn order_of_classes(labels: &[String]) -> String {
     format!(
@@ -129,6 +128,7 @@ pub(super) fn order_of_classes(labels: &[String]) -> String {
     )
 }
 
+/// Where the logarithm of a duration is.
 pub(super) fn location_of_durations(name: &str) -> String {
     format!(
         "f is where the logarithm of {name} is: exp of a weight is the factor by which it is longer"

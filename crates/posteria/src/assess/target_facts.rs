@@ -69,10 +69,10 @@ impl TargetFacts {
     /// orders the same classes, so that predictions of both are judged alike.
     pub fn beside<'a>(self, others: impl IntoIterator<Item = &'a TargetFacts>) -> Self {
         let TargetFacts::Classes { labels } = &self else { return self };
-        let place = |label: &String| labels.iter().position(|own| own == label);
         let order_of = |other: &TargetFacts| match other {
-            TargetFacts::Ordered { labels: theirs, order } if theirs.len() == labels.len() => {
-                order.iter().map(|class| place(&theirs[*class])).collect::<Option<Vec<usize>>>()
+            TargetFacts::Ordered { labels: theirs, order } => {
+                let places = same_classes(labels, theirs)?;
+                Some(order.iter().map(|class| places[*class]).collect())
             }
             _ => None,
         };
@@ -108,6 +108,12 @@ fn deviation(values: &[f64]) -> f64 {
     let mean = values.iter().map(|value| value / count).sum::<f64>();
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     if values.len() < 2 { f64::NAN } else { (squares / (count - 1.0)).sqrt() }
+}
+
+/// Where every class of the second is among those of the first; `None` unless they are the same.
+pub(super) fn same_classes(first: &[String], second: &[String]) -> Option<Vec<usize>> {
+    let place = |label: &String| first.iter().position(|own| own == label);
+    (first.len() == second.len()).then(|| second.iter().map(place).collect()).flatten()
 }
 
 #[cfg(test)]

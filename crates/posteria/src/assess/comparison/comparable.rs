@@ -1,5 +1,6 @@
 //! Refuse to compare models that are not judged by the same rows and targets.
 
+use crate::assess::target_facts::same_classes;
 use crate::fit::Fit;
 
 /// Why models are not comparable.
@@ -140,12 +141,6 @@ fn same_rows(one: &ComparedFit<'_>, two: &ComparedFit<'_>) -> Result<(), NotComp
         None => Ok(()),
         Some(row) => Err(NotComparable::Data { first, other, row }),
     }
-}
-
-/// Where every class of the second is among those of the first; `None` unless they are the same.
-fn same_classes(first: &[String], second: &[String]) -> Option<Vec<usize>> {
-    let place = |label: &String| first.iter().position(|own| own == label);
-    (first.len() == second.len()).then(|| second.iter().map(place).collect()).flatten()
 }
 
 /// Refuses models whose predictions are of classes in another order, which cannot be averaged number by

@@ -19,11 +19,11 @@ const FIRST: usize = 100;
 /// Points of every later round, draws of the emulator so far.
 const NEXT: usize = 50;
 /// Most rounds.
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 13;
 /// Draws of an emulated density by which its moments are known.
 const DRAWS: usize = 300;
 /// Acceptance beyond which another round would gain little.
-const ENOUGH: f64 = 0.78;
+const ENOUGH: f64 = 0.86;
 
 /// The training of an emulator, in rounds: values at draws of the emulator so far say how good it is
 /// there, and teach the next. The values of a round are shared out among the chains that come by,

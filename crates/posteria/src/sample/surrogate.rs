@@ -11,7 +11,7 @@ use crate::random::Stream;
 pub type Surrogate = MetropolisHastings<SurrogateTransition>;
 
 /// Steps of a long transition per coordinate: enough to forget where it began.
-const STEPS_PER_COORDINATE: usize = 12;
+const STEPS_PER_COORDINATE: usize = 36;
 /// Share of guesses among them; the others are steps of a random walk, …
 const GUESSED: f64 = 0.3;
 /// … so many standard deviations wide, in units of √dim.

@@ -64,7 +64,7 @@ def compare(
     if method != "kfold" and (client is not None or plan is not None):
         raise _posteria.SpecificationError('only folds are fitted elsewhere: use method="kfold"')
     done, natives, asked = working(threads, progress), _natives(fits), json.dumps(asked)
-    with done_by((client, plan), folds_of(natives, asked), progress) as folder:
+    with done_by((client, plan), folds_of(natives, asked, utilities), progress) as folder:
         found = _posteria.compare(natives, asked, utilities, table, difference, folder, done)
     found = Comparison.of_json(found)
     warn(found.warnings)

@@ -291,7 +291,7 @@ class Fit(Drawn):
         utilities = [utility] if isinstance(utility, str) else list(utility or [])
         asked = json.dumps(method)
         natives = [("the fit", self._native)]
-        with done_by(away, folds_of(natives, asked), self._progress) as plan:
+        with done_by(away, folds_of(natives, asked, utilities), self._progress) as plan:
             text = _posteria.assess(self._native, asked, utilities, test, plan, self._working())
         found = Assessment.of_json(text)
         rows = found.pop("pointwise")

@@ -124,7 +124,11 @@ def psis_loo(log_lik: _Floats, relative_efficiency: float | None, threads: int |
 def check_spec(spec: str) -> None: ...
 def spec_keys() -> list[tuple[str, list[str]]]: ...
 def plan_folds(
-    fits: Sequence[tuple[str, Fit]], method: str, path: str | PathLike[str], working: _Working
+    fits: Sequence[tuple[str, Fit]],
+    method: str,
+    utilities: Sequence[str],
+    path: str | PathLike[str],
+    working: _Working,
 ) -> str: ...
 def plan_ladders(
     fits: Sequence[tuple[str, Fit]],

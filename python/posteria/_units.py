@@ -73,9 +73,9 @@ def done_by(away, make, progress, more=_posteria.next_stage):
         shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def folds_of(natives, asked):
-    """What makes a plan of the folds of these fits, by name."""
-    return lambda folder: _posteria.plan_folds(natives, asked, folder, (None, None))
+def folds_of(natives, asked, utilities):
+    """What makes a plan of the folds of these fits, by name, and of what their predictions are worth."""
+    return lambda folder: _posteria.plan_folds(natives, asked, utilities, folder, (None, None))
 
 
 def ladders_of(natives, methods):

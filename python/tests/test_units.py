@@ -325,7 +325,7 @@ def test_many_units_of_no_work_cost_little(client, tmp_path, monkeypatch):
 def test_results_of_other_work_are_refused(fits, tmp_path):
     asked = '{"method": "kfold", "folds": 4}'
     for name, fitted in fits.items():
-        _units._posteria.plan_folds([("m", fitted._native)], asked, tmp_path / name, (1, None))
+        _units._posteria.plan_folds([("m", fitted._native)], asked, [], tmp_path / name, (1, None))
     result = _units._posteria.run_unit(tmp_path / "line", 1)
     _units._posteria.add_result(tmp_path / "line", 1, result)
     with pytest.raises(pt.PosteriaError, match="a result of another specification"):

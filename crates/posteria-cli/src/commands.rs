@@ -45,6 +45,7 @@ pub fn run(cli: Cli, typed: Vec<OsString>) -> Result<()> {
         warnings: Warnings::default(),
         typed: typed.into(),
         elsewhere: None,
+        collected: None,
     };
     let done = dispatch(&cli.command, &context);
     if !matches!(done, Err(Failure::BadInput(_))) {

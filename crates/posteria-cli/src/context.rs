@@ -8,7 +8,7 @@ use posteria::fit::Workers;
 use posteria::random::Seed;
 use serde::Serialize;
 
-use crate::elsewhere::Elsewhere;
+use crate::elsewhere::{Collected, Elsewhere};
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -32,6 +32,8 @@ pub struct Context {
     pub typed: Arc<[OsString]>,
     /// Who takes note of fits that are to be made elsewhere, if they are not made here.
     pub elsewhere: Option<Arc<Elsewhere>>,
+    /// What was found out about folds elsewhere.
+    pub collected: Option<Arc<Collected>>,
 }
 
 impl Context {
@@ -48,8 +50,13 @@ impl Context {
 
     /// Long work by these, until a signal comes.
     pub fn watched<'a>(&self, interrupt: &'a Interrupt) -> Watched<'a> {
-        let elsewhere = self.elsewhere.clone();
-        Watched { output: self.output, interrupt, workers: self.workers(interrupt), elsewhere }
+        Watched {
+            output: self.output,
+            interrupt,
+            workers: self.workers(interrupt),
+            elsewhere: self.elsewhere.clone(),
+            collected: self.collected.clone(),
+        }
     }
 
     /// Something to be careful about: told after the result, and in it where that is JSON.

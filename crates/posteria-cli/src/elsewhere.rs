@@ -1,12 +1,13 @@
-//! Take note of fits that are to be made elsewhere, in place of making them.
+//! Take note of fits that are to be made elsewhere, in place of making them; know what was found there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use posteria::assess::{Division, RowUtilities, Valuation};
 use posteria::fit::Prepared;
 use posteria::sample::Plan;
-use posteria_store::PlannedDivision;
+use posteria_store::{PlanFolds, PlannedDivision, WorkPlan};
 
 use crate::failure::{Failure, Result};
 
@@ -69,6 +70,45 @@ impl Elsewhere {
     pub fn take(&self) -> Vec<Wanted> {
         std::mem::take(&mut *self.wanted.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// What units of a plan have found out about folds.
+#[derive(Debug)]
+pub struct Collected {
+    folds: PlanFolds,
+    /// Folders of runs, and their numbers in the plan.
+    runs: Vec<(PathBuf, usize)>,
+}
+
+impl Collected {
+    /// By this plan, of the runs that are in these folders and have these numbers in it.
+    pub fn new(plan: WorkPlan, runs: Vec<(PathBuf, usize)>) -> Result<Self> {
+        let runs = runs.into_iter().map(|(path, number)| (real(&path), number)).collect();
+        Ok(Collected { folds: PlanFolds::new(plan)?, runs })
+    }
+
+    /// What the predictions of all rows of the run in a folder by one of its folds are worth, if a unit
+    /// has found that out.
+    pub fn valued(
+        &self,
+        run: &Path,
+        (division, fold): (&Division, usize),
+        asked: &Valuation,
+    ) -> Result<Option<Vec<RowUtilities>>> {
+        let run = real(run);
+        for (_, number) in self.runs.iter().filter(|(path, _)| *path == run) {
+            let found = self.folds.valued_by(*number, (division, fold), asked)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The one name of a folder that has many.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Why chains cannot be run one by one.

@@ -163,9 +163,7 @@ pub(crate) fn compare(
     of_several(py, &fits, (working, 2), |fits| {
         let (_, first) = fits[0];
         let method = asked.method(first)?;
-        let facts: Vec<TargetFacts> =
-            fits.iter().map(|(_, fit)| TargetFacts::of(&fit.prepared.data)).collect();
-        let utilities = utilities_of(&utilities, &facts[0].clone().beside(&facts))?;
+        let utilities = utilities_of(&utilities, &facts_of(fits)[0])?;
         let (groups, seed) = (asked.labels.clone(), asked.seed());
         let fitted = folds.as_ref().map(|folds| folds as &dyn FittedFolds);
         let test = test.as_deref();
@@ -213,8 +211,15 @@ pub(crate) fn of_several<T: Send>(
     })
 }
 
+/// The targets of these fits, each beside the others.
+pub(crate) fn facts_of(fits: &[(&str, &fitted::Fit)]) -> Vec<TargetFacts> {
+    let facts: Vec<TargetFacts> =
+        fits.iter().map(|(_, fit)| TargetFacts::of(&fit.prepared.data)).collect();
+    facts.iter().map(|own| own.clone().beside(&facts)).collect()
+}
+
 /// Utilities by their names; those that are usual for the targets if there are none.
-fn utilities_of(names: &[String], targets: &TargetFacts) -> PyResult<Vec<Utility>> {
+pub(crate) fn utilities_of(names: &[String], targets: &TargetFacts) -> PyResult<Vec<Utility>> {
     if names.is_empty() {
         return Ok(Utility::usual(targets));
     }
@@ -243,7 +248,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    fn seed(&self) -> Option<Seed> {
+    pub(crate) fn seed(&self) -> Option<Seed> {
         self.seed.map(Seed)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use posteria::assess::{Division, Method};
+use posteria::assess::{Division, Method, Valuation};
 use posteria::evidence::{LadderMemory, posterior_alone};
 use posteria::fit as fitted;
 use posteria_store::{
@@ -14,26 +14,32 @@ use serde_json::json;
 
 use crate::error::{self, PosteriaError, SpecificationError};
 use crate::fit::{Fit, Working, asked as work_asked};
-use crate::questions::{Asked, evidence_options, of_several};
+use crate::questions::{Asked, evidence_options, facts_of, of_several, utilities_of};
 use crate::work::run;
 
 /// What plans of fits in memory are for.
 pub(crate) const OWN: &str = "python";
 
 /// Writes the folds of fits as a plan into a new folder; what the units are, as JSON. `method` is that
-/// of an assessment.
+/// of an assessment, `utilities` what predictions are worth.
 #[pyfunction]
 pub(crate) fn plan_folds(
     py: Python<'_>,
     fits: Vec<(String, Py<Fit>)>,
     method: &str,
+    utilities: Vec<String>,
     path: PathBuf,
     working: Working<'_>,
 ) -> PyResult<String> {
     let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
     of_several(py, &fits, (working, 1), |fits| {
         let arguments = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
-        let runs = fits.iter().map(|(name, fit)| planned(name, fit, &asked));
+        let facts = facts_of(fits);
+        let utilities = utilities_of(&utilities, &facts[0])?;
+        let seed = asked.seed().unwrap_or(fits[0].1.prepared.spec.sampling.seed());
+        let runs = fits.iter().zip(&facts).map(|((name, fit), targets)| {
+            planned(name, fit, (&asked, &Valuation::new(&utilities, targets, seed)))
+        });
         let runs = runs.collect::<PyResult<Vec<_>>>()?;
         let new = NewPlan { action: OWN, arguments, runs };
         let plan = WorkPlan::create(&path, &new).map_err(error::of_work)?;
@@ -94,8 +100,12 @@ pub(crate) fn ladders(path: Option<PathBuf>) -> PyResult<Vec<Option<LadderMemory
     models.map(|model| plan.ladder_memory(model, &units).map_err(error::of_work)).collect()
 }
 
-/// The folds of a fit.
-fn planned<'f>(name: &str, fit: &'f fitted::Fit, asked: &Asked) -> PyResult<PlannedRun<'f>> {
+/// The folds of a fit, and by what predictions are valued.
+fn planned<'f>(
+    name: &str,
+    fit: &'f fitted::Fit,
+    (asked, valuation): (&Asked, &Valuation),
+) -> PyResult<PlannedRun<'f>> {
     let Method::KFold { schemes, draws } = asked.method(fit)? else {
         return Err(error::of::<SpecificationError>("only folds are units"));
     };
@@ -106,7 +116,7 @@ fn planned<'f>(name: &str, fit: &'f fitted::Fit, asked: &Asked) -> PyResult<Plan
     let all = Division::all(fit, (&schemes, draws), labels).map_err(error::of_work)?;
     let divisions = all.iter().map(|division| {
         let labels = division.scheme.column.as_ref().and(asked.labels.clone());
-        PlannedDivision::of(division, labels)
+        PlannedDivision::of(division, labels, Some(valuation))
     });
     let divisions = divisions.collect();
     Ok(PlannedRun { divisions, ..PlannedRun::of(name, RunSource::Fit(fit)) })

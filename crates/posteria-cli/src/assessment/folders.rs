@@ -5,12 +5,14 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use posteria::assess::{Division, EachFold, FoldModel, Method, Note, Refit};
+use posteria::assess::{
+    Division, EachFold, FoldModel, Method, Note, Refit, RowUtilities, Valuation,
+};
 use posteria::fit::{Workers, run_jobs};
 use posteria::random::Seed;
 use posteria_store::{FoldRun, PartOptions, PlannedDivision, fold_folder};
 
-use super::Subject;
+use super::{Plan, Subject};
 use crate::elsewhere::{Wanted, unless_elsewhere};
 use crate::failure::{Classify, Failure, Result, store_failure};
 use crate::progress::{JobProgress, Watched};
@@ -26,12 +28,20 @@ pub struct FoldFolders<'a> {
     watched: Watched<'a>,
     /// Names the streams of all that is drawn.
     pub seed: Seed,
+    /// By what predictions are valued, if whoever fits folds elsewhere is to do that.
+    valuation: Option<&'a Valuation>,
 }
 
 impl<'a> FoldFolders<'a> {
     /// Of this run.
     pub fn new(subject: &'a Subject, seed: Seed, watched: Watched<'a>) -> Self {
-        FoldFolders { subject, watched, seed }
+        FoldFolders { subject, watched, seed, valuation: None }
+    }
+
+    /// The same folds, whose predictions are valued as a plan says wherever they are fitted.
+    #[must_use]
+    pub fn valued(self, plan: &'a Plan) -> Self {
+        FoldFolders { valuation: plan.valuation.as_ref(), ..self }
     }
 
     /// Who works.
@@ -56,10 +66,30 @@ impl<'a> FoldFolders<'a> {
         let mut missing = false;
         for division in Division::all(&self.subject.fit, (schemes, *draws), labels)? {
             let indices: Vec<usize> = (0..division.folds.count()).collect();
-            let wanted = self.refit(&division, &indices, &mut |_, _| Ok(()));
+            let wanted = self.fit(&division, &self.folds(&division, &indices)?);
             missing |= unless_elsewhere(wanted)?.is_none();
         }
         if missing { Err(Failure::Elsewhere) } else { Ok(()) }
+    }
+
+    /// A division for a plan, with the number of training rows of each fold.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no column that divides rows.
+    pub fn planned(&self, division: &Division) -> Result<(PlannedDivision, Vec<usize>)> {
+        let column = division.scheme.column.as_ref();
+        let labels = column.map(|column| self.labels(column)).transpose()?;
+        Ok(PlannedDivision::of(division, labels, self.valuation))
+    }
+
+    /// The models of folds, with their folders.
+    fn folds(&self, division: &Division, indices: &[usize]) -> Result<Vec<(FoldModel, PathBuf)>> {
+        let of = (&division.scheme, division.folds.count());
+        let folds = indices.iter().map(|index| {
+            let fold = division.model(&self.subject.fit, *index).bad_input()?;
+            Ok((fold, fold_folder(&self.subject.path, of, *index)))
+        });
+        folds.collect()
     }
 
     /// Fits the folds, as far as that has not been done before: at once as many as there are threads
@@ -75,10 +105,7 @@ impl<'a> FoldFolders<'a> {
         let begun = begun.collect::<Result<Vec<_>, _>>()?;
         let sweeps = begun.iter().map(FoldRun::sweeps).sum();
         if let (true, Some(elsewhere)) = (sweeps > 0, &self.watched.elsewhere) {
-            let column = division.scheme.column.as_ref();
-            let labels = column.map(|column| self.labels(column)).transpose()?;
-            let divisions = vec![PlannedDivision::of(division, labels)];
-            let path = self.subject.path.clone();
+            let (divisions, path) = (vec![self.planned(division)?], self.subject.path.clone());
             return Err(elsewhere.want(Wanted::Folds { path, divisions }));
         }
         if sweeps > 0 {
@@ -130,18 +157,22 @@ impl Refit for FoldFolders<'_> {
         table.labels(column, rows).bad_input()
     }
 
+    fn valued(&self, division: &Division, fold: usize) -> Result<Option<Vec<RowUtilities>>> {
+        match (&self.watched.collected, self.valuation) {
+            (Some(collected), Some(asked)) => {
+                collected.valued(&self.subject.path, (division, fold), asked)
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn refit(
         &self,
         division: &Division,
         indices: &[usize],
         each: &mut EachFold<'_, Failure>,
     ) -> Result<()> {
-        let of = (&division.scheme, division.folds.count());
-        let folds = indices.iter().map(|index| {
-            let fold = division.model(&self.subject.fit, *index).bad_input()?;
-            Ok((fold, fold_folder(&self.subject.path, of, *index)))
-        });
-        let folds = folds.collect::<Result<Vec<_>>>()?;
+        let folds = self.folds(division, indices)?;
         self.fit(division, &folds)?;
         for (fold, path) in &folds {
             each(fold, &open(path)?.draws_of_variables().running()?)?;

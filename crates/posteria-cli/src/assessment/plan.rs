@@ -3,7 +3,7 @@
 use posteria::assess::decision::ActionCost;
 use posteria::assess::utility::{ELPD, UtilityFunction};
 use posteria::assess::{
-    Better, Bootstrap, Method, Repair, Smoothing, TargetFacts, Utility, UtilityError, parse_utility,
+    Better, Bootstrap, Method, Repair, Smoothing, TargetFacts, Utility, UtilityError, Valuation,
 };
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::random::Seed;
@@ -22,6 +22,8 @@ pub struct Plan {
     pub method: Method,
     /// What predictions are worth. The first is always the log predictive density.
     pub utilities: Vec<Box<dyn UtilityFunction>>,
+    /// The same for whoever fits folds elsewhere, where it can be told.
+    pub valuation: Option<Valuation>,
     /// Whether that was asked for.
     pub shows_first: bool,
     /// How future rows are drawn.
@@ -47,14 +49,20 @@ impl Plan {
         let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
         let shows_first = asked.contains(&ELPD);
         let names = std::iter::once(ELPD).chain(asked.into_iter().filter(|name| *name != ELPD));
-        let mut utilities = names
-            .map(|name| parse_utility(name, &targets, formulas))
+        let named = names
+            .map(|name| Utility::parse(name, &targets, formulas))
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(refused)?;
+        let functions = named.iter().map(|utility| utility.function(&targets));
+        let mut utilities =
+            functions.collect::<std::result::Result<Vec<_>, _>>().map_err(refused)?;
+        let mut valuation = Some(Valuation::new(&named, &targets, seed));
         if let Some(Decide { costs, rule }) =
             Decide::new(how.cost.as_deref(), &how.choosing, &targets)?
         {
             utilities.push(Box::new(ActionCost::new(costs, rule)));
+            // Costs are in a file of their own.
+            valuation = None;
         }
         let method = method(how, seed)?;
         let groups = match &how.group {
@@ -79,7 +87,7 @@ impl Plan {
         let bootstrap = Bootstrap { groups, row_weights, ..Bootstrap::new(seed) };
         let replicates = how.replicates.map_or(bootstrap.replicates, |it| it as usize);
         let bootstrap = Bootstrap { replicates, ..bootstrap };
-        Ok(Plan { method, utilities, shows_first, bootstrap })
+        Ok(Plan { method, utilities, valuation, shows_first, bootstrap })
     }
 }
 

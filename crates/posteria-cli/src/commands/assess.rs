@@ -57,7 +57,8 @@ pub fn find(path: &Path, arguments: &args::Assess, context: &Context) -> Result<
         }
         None => None,
     };
-    let folds = FoldFolders::new(&subject, context.seed(), context.watched(&interrupt));
+    let folds =
+        FoldFolders::new(&subject, context.seed(), context.watched(&interrupt)).valued(&plan);
     let assessor = subject.assessor(&plan.utilities, &folds);
     let assessed = assessor.assess(&plan.method)?;
     let expected = assessed.expected(&plan.bootstrap).bad_input()?;

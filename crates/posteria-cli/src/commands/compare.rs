@@ -63,6 +63,7 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         let mut missing = false;
         for (subject, plan) in subjects.iter().zip(&plans) {
             let folds = FoldFolders::new(subject, context.seed(), context.watched(&interrupt));
+            let folds = folds.valued(plan);
             missing |= unless_elsewhere(folds.want(&plan.method))?.is_none();
         }
         if missing {
@@ -74,6 +75,7 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         context.output.message(&names[index]);
         subject.repeat_verdict(&context.warnings);
         let folds_of = FoldFolders::new(subject, context.seed(), context.watched(&interrupt));
+        let folds_of = folds_of.valued(plan);
         let assessed = subject.assessor(&plan.utilities, &folds_of).assess(&plan.method)?;
         models.push(ModelUtilities::new(&names[index], assessed, &models).bad_input()?);
     }

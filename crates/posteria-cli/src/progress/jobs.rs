@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use posteria::fit::{JobCounter, Watch, Workers};
 
 use super::{LINE, REDRAW};
-use crate::elsewhere::Elsewhere;
+use crate::elsewhere::{Collected, Elsewhere};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, stderr_is_terminal};
 use crate::text;
@@ -107,6 +107,8 @@ pub struct Watched<'a> {
     pub workers: Workers,
     /// Who takes note of fits that are to be made elsewhere, if they are not made here.
     pub elsewhere: Option<Arc<Elsewhere>>,
+    /// What was found out about folds elsewhere.
+    pub collected: Option<Arc<Collected>>,
 }
 
 /// Shows on stderr how far long work is, and stops it when a signal comes.

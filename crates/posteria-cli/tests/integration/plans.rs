@@ -221,8 +221,8 @@ fn what_does_not_belong_together_is_refused_by_name() {
     let text = fs::read_to_string(place.path("plan/plan.json")).expect("a plan");
     for (from, to, words) in [
         ("\"version\":\"", "\"version\":\"9", "was made by posteria 9"),
-        ("\"format\":2", "\"format\":3", "has format 3, this posteria reads format 2"),
-        ("\"format\":2", "\"format\":1", "was made by posteria of format 1"),
+        ("\"format\":3", "\"format\":4", "has format 4, this posteria reads format 3"),
+        ("\"format\":3", "\"format\":2", "was made by posteria of format 2"),
         ("\"units\":4", "\"units\":5", "has not as many units"),
         ("--method", "--pointwise", "--pointwise is not for plans"),
         ("\"runs\":[", "\"runs\":[1,", "is damaged"),

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use posteria::assess::{AssessError, Division, FittedFolds};
+use posteria::assess::{AssessError, Division, FittedFolds, RowUtilities, Valuation};
 use posteria::data::FoldScheme;
 use posteria::draws::Draws;
 use posteria::fit::{Fit, Prepared, Stopped};
 use posteria::select::{DividedFit, FitsElsewhere};
 
+use super::valued::{VALUED, decode};
 use super::{
     PlannedDivision, PlannedRun, RunSource, Unit, WORK, Work, WorkError, WorkPlan, to_json,
 };
@@ -24,6 +25,8 @@ pub struct PlanFolds {
     units: Vec<Unit>,
     /// The place of the unit of every fold among them: of which run, how divided, which fold.
     folds: HashMap<(usize, String, usize), usize>,
+    /// By what predictions are valued in every division.
+    valuations: HashMap<usize, Option<Valuation>>,
 }
 
 impl PlanFolds {
@@ -35,24 +38,58 @@ impl PlanFolds {
         let units = plan.units()?;
         let mut folds = HashMap::new();
         let mut divided: HashMap<usize, String> = HashMap::new();
+        let mut valuations = HashMap::new();
         for (place, unit) in units.iter().enumerate() {
             let Work::Fold { division, index } = unit.work else { continue };
             let how = match divided.get(&division) {
                 Some(how) => how.clone(),
                 None => {
                     let (planned, _) = plan.division(division)?;
+                    valuations.insert(division, planned.valuation);
                     divided.entry(division).or_insert(how(&planned.scheme, planned.draws)?).clone()
                 }
             };
             folds.entry((unit.run, how, index)).or_insert(place);
         }
-        Ok(PlanFolds { plan, units, folds })
+        Ok(PlanFolds { plan, units, folds, valuations })
+    }
+
+    fn unit(
+        &self,
+        fit: usize,
+        division: &Division,
+        fold: usize,
+    ) -> Result<Option<&Unit>, WorkError> {
+        let own = (fit, how(&division.scheme, division.draws)?, fold);
+        Ok(self.folds.get(&own).map(|place| &self.units[*place]))
+    }
+
+    /// What the predictions of all rows of a fit by one of its folds are worth, if the unit of that has
+    /// found out just what is asked for.
+    ///
+    /// # Errors
+    /// [`WorkError`] if its result is of something else, or damaged.
+    pub fn valued_by(
+        &self,
+        fit: usize,
+        (division, fold): (&Division, usize),
+        asked: &Valuation,
+    ) -> Result<Option<Vec<RowUtilities>>, WorkError> {
+        let Some(unit) = self.unit(fit, division, fold)? else { return Ok(None) };
+        let Work::Fold { division, .. } = unit.work else { return Ok(None) };
+        let is_asked =
+            self.valuations.get(&division).is_some_and(|own| own.as_ref() == Some(asked));
+        if !is_asked || !self.plan.has_result(unit.id) {
+            return Ok(None);
+        }
+        let bytes = self.plan.result_bytes(unit.id)?;
+        let packed = self.plan.checked(unit, &bytes)?;
+        Ok(packed.file(VALUED).map(|file| decode(&file)).transpose()?)
     }
 
     fn found(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, WorkError> {
         let none = || WorkError::NoFold { path: self.plan.path.clone(), fold: fold + 1 };
-        let own = (fit, how(&division.scheme, division.draws)?, fold);
-        let unit = self.folds.get(&own).map(|place| &self.units[*place]).ok_or_else(none)?;
+        let unit = self.unit(fit, division, fold)?.ok_or_else(none)?;
         let path = self.plan.scratch("read", unit.id);
         self.plan.unpack_part(unit, &path, is_of_variables)?;
         let draws = Run::open(&path).and_then(|run| run.draws_of_variables());
@@ -67,7 +104,8 @@ impl PlanFolds {
 fn is_of_variables(name: &Path) -> bool {
     let mut parts = name.components().map(|part| part.as_os_str().to_string_lossy());
     let describes = parts.clone().next_back().is_some_and(|file| file.starts_with('.'));
-    let others = ["log_likelihood", "constant_data", "observed_data", "posterior_predictive"];
+    let others =
+        [VALUED, "log_likelihood", "constant_data", "observed_data", "posterior_predictive"];
     !describes && !parts.any(|part| others.contains(&&*part))
 }
 
@@ -79,6 +117,15 @@ fn how(scheme: &FoldScheme, draws: usize) -> Result<String, WorkError> {
 impl FittedFolds for PlanFolds {
     fn draws(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, AssessError> {
         self.found(fit, division, fold).map_err(not_fitted)
+    }
+
+    fn valued(
+        &self,
+        fit: usize,
+        of: (&Division, usize),
+        asked: &Valuation,
+    ) -> Result<Option<Vec<RowUtilities>>, AssessError> {
+        self.valued_by(fit, of, asked).map_err(not_fitted)
     }
 }
 
@@ -174,25 +221,30 @@ impl FitsElsewhere for PlanFits {
         &self,
         name: &str,
         fit: Fit,
-        divisions: &[Division],
+        (divisions, valuation): (&[Division], &Valuation),
     ) -> Result<Option<DividedFit<'_>>, AssessError> {
         if let Some(number) = self.run(name, |work| matches!(work, Work::Fold { .. })) {
             return Ok(Some(DividedFit { fit, folds: &self.folds, number }));
         }
-        let divisions = divisions.iter().map(|it| PlannedDivision::of(it, None)).collect();
+        let divisions = divisions.iter().map(|it| PlannedDivision::of(it, None, Some(valuation)));
+        let divisions = divisions.collect();
         self.want(name, WantedFit::Folds(Box::new(fit), divisions));
         Ok(None)
     }
 }
 
 impl PlannedDivision {
-    /// How rows are divided, by these labels if a column divides them; with the number of training rows
-    /// of each fold.
-    pub fn of(division: &Division, labels: Option<Vec<usize>>) -> (Self, Vec<usize>) {
+    /// How rows are divided, by these labels if a column divides them, and by what predictions of them are
+    /// valued; with the number of training rows of each fold.
+    pub fn of(
+        division: &Division,
+        labels: Option<Vec<usize>>,
+        valuation: Option<&Valuation>,
+    ) -> (Self, Vec<usize>) {
         let Division { scheme, folds, draws } = division;
         let training = (0..folds.count()).map(|fold| folds.training(fold).len()).collect();
-        let (scheme, draws) = (scheme.clone(), *draws);
-        (PlannedDivision { scheme, folds: folds.count(), draws, labels }, training)
+        let (scheme, draws, valuation) = (scheme.clone(), *draws, valuation.cloned());
+        (PlannedDivision { scheme, folds: folds.count(), draws, labels, valuation }, training)
     }
 }
 

@@ -26,6 +26,7 @@ mod ladders;
 mod results;
 mod run_unit;
 mod unit;
+mod valued;
 
 use std::cmp::Ordering;
 use std::fs::{self, File};
@@ -49,7 +50,7 @@ use crate::disk::failure;
 use crate::staging::unique;
 
 /// The format that this version writes and reads.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const PLAN: &str = "plan.json";
 const UNITS: &str = "units.jsonl";
 const DIVISIONS: &str = "divisions";

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::create::plain;
 use super::unit::{Origin, PlannedDivision, Unit, Work};
+use super::valued::VALUED;
 use super::{RESULTS, RunHead, WorkError, WorkPlan, digest, to_json};
 use crate::archive::{Packed, pack};
 use crate::checkpoint::CHECKPOINT;
@@ -202,7 +203,7 @@ impl WorkPlan {
             return Ok(());
         }
         RunFolder::remove(&path)?;
-        self.unpack(unit, &path)
+        self.unpack_part(unit, &path, |name| name != Path::new(VALUED))
     }
 
     /// The run that the chains of all units make together, in the new folder `path`.

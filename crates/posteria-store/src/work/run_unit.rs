@@ -10,6 +10,7 @@ use posteria::model::spec::Spec;
 use posteria::sample::Plan;
 
 use super::unit::{PlannedDivision, Unit, Work};
+use super::valued::value;
 use super::{EXACT, TABLES, WORK, WorkError, WorkPlan, damaged, exact};
 use crate::archive;
 use crate::disk::failure;
@@ -84,9 +85,13 @@ impl WorkPlan {
         match unit.work {
             Work::Fold { division, index } => {
                 let fit = self.fit_of(unit.run)?;
-                let (division, fold) = self.fold_model(&fit, division, index)?;
+                let (planned, _) = self.division(division)?;
+                let (division, fold) = self.fold_model(&fit, &planned, index)?;
                 let run = FoldRun::begun(&fit, &division, &fold, folder).map_err(failed)?;
-                run.run(options).map_err(failed)
+                match (run.run(options).map_err(failed)?, &planned.valuation) {
+                    (true, Some(by)) => value((&fit, &fold), by, folder, options).map_err(failed),
+                    (done, _) => Ok(done),
+                }
             }
             Work::Chain { index } => {
                 let prepared = match self.table(unit.run) {
@@ -146,16 +151,17 @@ impl WorkPlan {
     fn fold_model(
         &self,
         fit: &Fit,
-        number: usize,
+        planned: &PlannedDivision,
         index: usize,
     ) -> Result<(Division, FoldModel), WorkError> {
-        let (PlannedDivision { scheme, folds, draws, labels }, _) = self.division(number)?;
+        let PlannedDivision { scheme, folds, draws, labels, .. } = planned;
         let wrong = |what: &str| Err(damaged(&self.path.join(super::DIVISIONS), what));
         if labels.as_ref().is_some_and(|labels| labels.len() != fit.rows()) {
             return wrong("a division has not one label per row");
         }
-        let division = Division::new(scheme, &fit.prepared.data, labels.as_deref(), draws)?;
-        if index >= folds || folds != division.folds.count() {
+        let division =
+            Division::new(scheme.clone(), &fit.prepared.data, labels.as_deref(), *draws)?;
+        if index >= *folds || *folds != division.folds.count() {
             return wrong("a division has another number of folds than it says");
         }
         let fold = division.model(fit, index).map_err(posteria::assess::AssessError::from)?;

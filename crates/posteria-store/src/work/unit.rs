@@ -1,5 +1,6 @@
 //! A unit of work: what it is of, and how it is told apart from all others.
 
+use posteria::assess::Valuation;
 use posteria::data::FoldScheme;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +63,9 @@ pub struct PlannedDivision {
     /// The label of every row in the column that divides them, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<usize>>,
+    /// By what the predictions of its rows are valued, where whoever fits a fold is to do that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valuation: Option<Valuation>,
 }
 
 /// What a result is of: compared one by one, so that what differs can be named.

@@ -50,6 +50,7 @@ mod stacking;
 mod subsample;
 mod target_facts;
 pub mod utility;
+mod valuation;
 mod waic;
 mod watched;
 
@@ -60,7 +61,8 @@ pub use crate::diagnose::importance::{
 pub use crate::diagnose::pareto::ParetoTail;
 pub use assessor::{
     AssessError, Assessed, Assessor, Division, EachFold, FittedFolds, FoldModel, FoldStart,
-    HeldOut, HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair, Subsample,
+    FoldsOfFit, HeldOut, HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair,
+    Subsample,
 };
 pub(crate) use averaged::StackedScore;
 pub use averaged::{AveragedPredictions, ModelAverage};
@@ -115,4 +117,5 @@ pub use stacking::stacking_weights;
 pub use subsample::{RowSample, SampledTotal};
 pub use target_facts::TargetFacts;
 pub use utility::{Better, Summary, Utility, UtilityError, UtilityFunction, parse_utility};
+pub use valuation::Valuation;
 pub use waic::{PointwiseWaic, Waic, waic};

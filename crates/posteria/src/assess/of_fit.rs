@@ -1,10 +1,12 @@
 //! What is asked of a fit in memory: predictions of new rows, and how good they will be.
 
 use super::utility::{ELPD, Elpd};
+use super::valuation::with_density;
 use super::{
     AssessError, Assessed, AssessmentAsked, AssessmentReport, Assessor, Bootstrap, ExpectedUtility,
-    FitChains, FittedFolds, HeldOutRows, InMemoryRefit, Method, PredictOptions, Predictions,
-    RowGroups, RowPrediction, TargetFacts, Utility, UtilityFunction, bayesian_bootstrap,
+    FitChains, FittedFolds, FoldsOfFit, HeldOutRows, InMemoryRefit, Method, PredictOptions,
+    Predictions, RowGroups, RowPrediction, TargetFacts, Utility, UtilityFunction, Valuation,
+    bayesian_bootstrap,
 };
 use crate::caution::Caution;
 use crate::data::Table;
@@ -189,6 +191,11 @@ impl Fit {
         let (seed, groups) = (future.seed, future.groups.as_deref());
         let functions = with_density(utilities).into_iter().map(|it| it.function(targets));
         let functions: Vec<Box<dyn UtilityFunction>> = functions.collect::<Result<_, _>>()?;
+        let fitted = fitted.map(|(folds, number)| FoldsOfFit {
+            folds,
+            number,
+            valuation: Valuation::new(utilities, targets, seed),
+        });
         let workers = &self.workers;
         let refit = &InMemoryRefit { fit: self, workers, groups, fitted };
         let held_out = held_out.map(HeldOutRows::as_held_out);
@@ -222,12 +229,6 @@ impl Fit {
         let seed = options.seed.unwrap_or(self.prepared.spec.sampling.seed());
         Ok(Bootstrap { groups, ..Bootstrap::new(seed) })
     }
-}
-
-/// The log predictive density, and every other utility.
-fn with_density(utilities: &[Utility]) -> Vec<&Utility> {
-    let others = utilities.iter().filter(|utility| **utility != Utility::Elpd);
-    std::iter::once(&Utility::Elpd).chain(others).collect()
 }
 
 impl FitAssessment {

@@ -37,6 +37,16 @@ pub struct RowUtilities {
     pub probabilities: Vec<f64>,
 }
 
+impl RowUtilities {
+    /// Whether as many numbers are known as about another row.
+    pub(super) fn is_like(&self, other: &RowUtilities) -> bool {
+        let lengths =
+            |row: &RowUtilities| [row.values.len(), row.pit.len(), row.probabilities.len()];
+        let replicates = other.replicates.iter().map(Vec::len);
+        lengths(self) == lengths(other) && self.replicates.iter().map(Vec::len).eq(replicates)
+    }
+}
+
 impl<'a> UtilityEvaluator<'a> {
     /// Values `utilities` of rows whose targets are `observed`, by `draws` of the fit with this
     /// number.

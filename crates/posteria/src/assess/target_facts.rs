@@ -82,6 +82,16 @@ impl TargetFacts {
         }
     }
 
+    /// The same with this order of classes, if they have none and it is one of them.
+    pub(super) fn ordered(self, order: Option<&[usize]>) -> Self {
+        match (self, order) {
+            (TargetFacts::Classes { labels }, Some(order)) if is_order(order, labels.len()) => {
+                TargetFacts::Ordered { labels, order: order.to_vec() }
+            }
+            (facts, _) => facts,
+        }
+    }
+
     /// The labels of classes; none otherwise.
     pub fn labels(&self) -> &[String] {
         match self {
@@ -108,6 +118,11 @@ fn deviation(values: &[f64]) -> f64 {
     let mean = values.iter().map(|value| value / count).sum::<f64>();
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     if values.len() < 2 { f64::NAN } else { (squares / (count - 1.0)).sqrt() }
+}
+
+/// Whether each of so many classes is there once.
+fn is_order(order: &[usize], classes: usize) -> bool {
+    order.len() == classes && (0..classes).all(|class| order.contains(&class))
 }
 
 /// Where every class of the second is among those of the first; `None` unless they are the same.

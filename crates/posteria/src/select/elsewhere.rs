@@ -1,6 +1,6 @@
 //! Have the fits of a selection made elsewhere.
 
-use crate::assess::{AssessError, Division, FittedFolds};
+use crate::assess::{AssessError, Division, FittedFolds, Valuation};
 use crate::fit::{Fit, Prepared};
 
 /// Fits that are made elsewhere, such as on other machines: whoever asks for one that is not there yet
@@ -12,7 +12,7 @@ pub trait FitsElsewhere {
     /// [`AssessError`] if it cannot be had.
     fn fit(&self, name: &str, prepared: Prepared) -> Result<Option<Fit>, AssessError>;
 
-    /// The fit of this name with its folds of these divisions.
+    /// The fit of this name with its folds of these divisions, whose predictions are valued so.
     ///
     /// # Errors
     /// [`AssessError`] if they cannot be had.
@@ -20,7 +20,7 @@ pub trait FitsElsewhere {
         &self,
         name: &str,
         fit: Fit,
-        divisions: &[Division],
+        of: (&[Division], &Valuation),
     ) -> Result<Option<DividedFit<'_>>, AssessError>;
 }
 

@@ -6,7 +6,8 @@ use super::{
     choose, input_importance, likely_sets, visits,
 };
 use crate::assess::{
-    AssessError, AssessOptions, Bootstrap, Division, Method, PointwiseUtilities, Utility,
+    AssessError, AssessOptions, Bootstrap, Division, Method, PointwiseUtilities, TargetFacts,
+    Utility, Valuation,
 };
 use crate::data::Table;
 use crate::fit::{Fit, FitError, FitOptions, Prepared, Workers, prepare_table};
@@ -266,7 +267,10 @@ impl InMemorySets<'_> {
         };
         let none = |column: &str| Err(AssessError::NoColumn { column: column.into() });
         let divisions = Division::all(&fit, (schemes, *draws), none)?;
-        let divided = elsewhere.divided(&self.name(set), fit, &divisions)?;
+        let (targets, seed) =
+            (TargetFacts::of(&fit.prepared.data), fit.prepared.spec.sampling.seed());
+        let valuation = Valuation::new(std::slice::from_ref(&self.utility), &targets, seed);
+        let divided = elsewhere.divided(&self.name(set), fit, (&divisions, &valuation))?;
         let DividedFit { fit, folds, number } = divided.ok_or(SelectionError::Elsewhere)?;
         Ok((fit, AssessOptions { fitted: Some((folds, number)), ..AssessOptions::default() }))
     }

@@ -135,7 +135,8 @@ impl<'a> Assessor<'a> {
             )));
         }
         let folds =
-            FoldFolders::new(&subject, self.context.seed(), self.context.watched(self.interrupt));
+            FoldFolders::new(&subject, self.context.seed(), self.context.watched(self.interrupt))
+                .valued(&self.plan);
         let found = subject.assessor(&self.plan.utilities, &folds).assess(&self.plan.method);
         let mut found = found.map_err(|it| self.sets.go_on(it))?;
         self.folds = found.folds.iter().flatten().max().map(|last| last + 1);

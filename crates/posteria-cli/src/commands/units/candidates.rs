@@ -37,9 +37,10 @@ pub fn collected(
     (mut asked, arguments): (args::Compare, &args::Collect),
     context: &Context,
 ) -> Result<()> {
-    install(plan, units)?;
+    let divided = install(plan, units)?;
     collect::all_there(plan, units, arguments)?;
     plan.clear_all()?;
+    let context = &collect::knowing(&divided, arguments, context)?;
     for path in &mut asked.runs {
         *path = place(plan, &compare::folder_of(path), context)?;
     }

@@ -1,6 +1,7 @@
 //! Put together what units have found, and go on as the command by itself.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use posteria::caution::shell_word;
 use posteria_store::{Unit, WorkPlan};
@@ -10,6 +11,7 @@ use super::stage::tell_added;
 use super::{candidates, read, selection};
 use crate::args::{self, Planned};
 use crate::commands::{Context, assess, compare, evidence, fit};
+use crate::elsewhere::Collected;
 use crate::failure::{Failure, Result};
 use crate::text;
 
@@ -62,6 +64,7 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
     }
     all_there(&plan, &units, arguments)?;
     plan.clear_all()?;
+    let context = &knowing(&runs.iter().cloned().zip(0..).collect::<Vec<_>>(), arguments, context)?;
     match action {
         Planned::Assess(mut it) => {
             it.assess.run = runs.into_iter().next();
@@ -75,6 +78,17 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
         }
         Planned::Fit(_) | Planned::Evidence(_) | Planned::Select(_) => Ok(()),
     }
+}
+
+/// The same context, which knows what units have found out about the folds of runs in these folders, with
+/// their numbers in the plan.
+pub fn knowing(
+    runs: &[(PathBuf, usize)],
+    arguments: &args::Collect,
+    context: &Context,
+) -> Result<Context> {
+    let collected = Collected::new(WorkPlan::open(&arguments.plan)?, runs.to_vec())?;
+    Ok(Context { collected: Some(Arc::new(collected)), ..context.clone() })
 }
 
 /// The evidences of what ladders have found together, or the ladders that are to be run next.

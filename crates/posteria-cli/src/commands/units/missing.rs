@@ -1,6 +1,6 @@
 //! Go as far as fits that are there allow, and make units of those that are missing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use posteria_store::{PlannedRun, RunSource, Unit, WorkPlan};
@@ -11,8 +11,10 @@ use crate::failure::{Failure, Result};
 use crate::timing::Timing;
 use crate::warning::Warnings;
 
-/// Puts chains and folds that are complete where the choice looks for them.
-pub fn install(plan: &WorkPlan, units: &[Unit]) -> Result<()> {
+/// Puts chains and folds that are complete where the choice looks for them; the folders of the runs of
+/// folds, with their numbers in the plan.
+pub fn install(plan: &WorkPlan, units: &[Unit]) -> Result<Vec<(PathBuf, usize)>> {
+    let mut divided = Vec::new();
     for run in 0..plan.run_names().count() {
         let own: Vec<Unit> = units.iter().filter(|unit| unit.run == run).cloned().collect();
         let is_there = own.iter().all(|unit| plan.has_result(unit.id));
@@ -20,14 +22,16 @@ pub fn install(plan: &WorkPlan, units: &[Unit]) -> Result<()> {
             Some(path) if is_there && !path.exists() => plan.join_chains(&own, &path)?,
             Some(_) => {}
             None => {
-                let done = own.iter().filter(|unit| plan.has_result(unit.id));
-                for unit in done {
-                    plan.install_fold(unit, &plan.origin_of(run)?)?;
+                let mut done = own.iter().filter(|unit| plan.has_result(unit.id)).peekable();
+                if done.peek().is_some() {
+                    let path = plan.origin_of(run)?;
+                    done.try_for_each(|unit| plan.install_fold(unit, &path))?;
+                    divided.push((path, run));
                 }
             }
         }
     }
-    Ok(())
+    Ok(divided)
 }
 
 /// Does what is asked for with what is there: whether that was all, and what is missing.

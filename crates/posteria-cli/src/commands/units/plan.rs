@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use posteria::assess::{ComparedFit, Division, Method, Refit, check_comparable};
 use posteria::sample::Plan as ChainPlan;
-use posteria_store::{NewPlan, PlannedDivision, PlannedRun, RunSource, WorkPlan};
+use posteria_store::{NewPlan, PlannedRun, RunSource, WorkPlan};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -159,18 +159,15 @@ fn folds(
     }
     let mut runs = Vec::with_capacity(subjects.len());
     for (subject, name) in subjects.iter().zip(&names) {
-        let Method::KFold { schemes, draws } = Plan::new(how, subject, context.seed())?.method
-        else {
+        let plan = Plan::beside(how, subject, &subjects, context.seed())?;
+        let Method::KFold { schemes, draws } = &plan.method else {
             return Err(Failure::bad_input("a plan needs --method kfold"));
         };
         let refit = FoldFolders::new(subject, context.seed(), context.watched(&interrupt));
+        let refit = refit.valued(&plan);
         let labels = |column: &str| refit.labels(column);
-        let all = Division::all(&subject.fit, (&schemes, draws), labels)?;
-        let divisions = all.iter().map(|division| {
-            let column = division.scheme.column.as_ref();
-            let labels = column.map(|column| refit.labels(column)).transpose()?;
-            Ok(PlannedDivision::of(division, labels))
-        });
+        let all = Division::all(&subject.fit, (schemes, *draws), labels)?;
+        let divisions = all.iter().map(|division| refit.planned(division));
         runs.push(PlannedRun {
             divisions: divisions.collect::<Result<Vec<_>>>()?,
             pace: Timing::read(&subject.path).map(|timing| timing.seconds_of(1)),

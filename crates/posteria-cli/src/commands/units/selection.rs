@@ -67,9 +67,10 @@ pub fn collected(
     (asked, arguments): (args::PlannedSelect, &args::Collect),
     context: &Context,
 ) -> Result<()> {
-    install(plan, units)?;
+    let divided = install(plan, units)?;
     collect::all_there(plan, units, arguments)?;
     plan.clear_all()?;
+    let context = &collect::knowing(&divided, arguments, context)?;
     let mut select = asked.select;
     let (found, wanted) = match plan.place_for(0) {
         Some(path) => {

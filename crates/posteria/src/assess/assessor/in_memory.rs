@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::{AssessError, Division, EachFold, FoldStart, Refit};
+use crate::assess::{RowUtilities, Valuation};
 use crate::draws::Draws;
 use crate::fit::{Fit, InMemory, Workers};
 
@@ -14,8 +15,18 @@ pub struct InMemoryRefit<'a> {
     pub workers: &'a Workers,
     /// Groups of its rows, where a division is by groups that the fit itself does not know.
     pub groups: Option<&'a [usize]>,
-    /// Folds that were fitted elsewhere, and which of several fits this is to them.
-    pub fitted: Option<(&'a dyn FittedFolds, usize)>,
+    /// Its folds that were fitted elsewhere.
+    pub fitted: Option<FoldsOfFit<'a>>,
+}
+
+/// Folds of one fit that were fitted elsewhere.
+pub struct FoldsOfFit<'a> {
+    /// The folds.
+    pub folds: &'a dyn FittedFolds,
+    /// Which of several fits this is to them.
+    pub number: usize,
+    /// By what the predictions of their rows are valued.
+    pub valuation: Valuation,
 }
 
 /// Folds of fits that were fitted elsewhere, such as on other machines.
@@ -25,6 +36,17 @@ pub trait FittedFolds: Sync + Debug {
     /// # Errors
     /// [`AssessError`] if there are none of this division.
     fn draws(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, AssessError>;
+
+    /// What the predictions of all rows by that fold are worth, if it is known by what is asked for.
+    ///
+    /// # Errors
+    /// [`AssessError`] if that cannot be read.
+    fn valued(
+        &self,
+        fit: usize,
+        of: (&Division, usize),
+        asked: &Valuation,
+    ) -> Result<Option<Vec<RowUtilities>>, AssessError>;
 }
 
 impl Refit for InMemoryRefit<'_> {
@@ -47,6 +69,19 @@ impl Refit for InMemoryRefit<'_> {
         known.ok_or_else(|| AssessError::NoColumn { column: column.into() })
     }
 
+    fn valued(
+        &self,
+        division: &Division,
+        fold: usize,
+    ) -> Result<Option<Vec<RowUtilities>>, AssessError> {
+        match &self.fitted {
+            Some(FoldsOfFit { folds, number, valuation }) => {
+                folds.valued(*number, (division, fold), valuation)
+            }
+            None => Ok(None),
+        }
+    }
+
     fn refit(
         &self,
         division: &Division,
@@ -57,8 +92,8 @@ impl Refit for InMemoryRefit<'_> {
         let counter = self.workers.watch.begin("fits without some rows", indices.len());
         for &index in indices {
             let fold = division.model(self.fit, index)?;
-            if let Some((fitted, number)) = self.fitted {
-                let draws = fitted.draws(number, division, index)?;
+            if let Some(FoldsOfFit { folds, number, .. }) = &self.fitted {
+                let draws = folds.draws(*number, division, index)?;
                 each(&fold, &draws.laid_out_as(fold.prepared.posterior.layout()))?;
                 counter.job_done();
                 continue;

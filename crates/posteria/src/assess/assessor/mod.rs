@@ -14,7 +14,7 @@ mod subsample;
 
 pub use error::AssessError;
 pub use held_out::HeldOutRows;
-pub use in_memory::{FittedFolds, InMemoryRefit};
+pub use in_memory::{FittedFolds, FoldsOfFit, InMemoryRefit};
 pub use information::Information;
 pub(super) use left_out::{check_usable, for_left_out_rows, log_densities};
 pub use method::{Assessed, Method, Repair};
@@ -106,6 +106,21 @@ impl<R: Refit> Assessor<'_, R> {
     pub fn of_rows(&self, rows: HeldOut<'_>, fold: u64) -> Result<Vec<RowUtilities>, AssessError> {
         let predictive = self.predictive(&self.fit.prepared.posterior, &self.fit.draws)?;
         self.new_rows(&predictive, rows, fold)
+    }
+
+    /// Values the predictions of all rows by the fit of a fold, which has these draws.
+    ///
+    /// # Errors
+    /// [`AssessError`] if they cannot be predicted.
+    pub fn of_fold(
+        &self,
+        fold: &FoldModel,
+        draws: &Draws,
+    ) -> Result<Vec<RowUtilities>, AssessError> {
+        let predictive = self.predictive(&fold.prepared.posterior, draws)?;
+        let inputs = fold.everything.inputs_and_offsets();
+        let rows = (PredictedRows::New(&inputs), &self.fit.observed[..], None);
+        self.values(&predictive, rows, fold.index as u64 + 1)
     }
 
     /// Values predictions of rows with these targets, by the fit with this number.
@@ -219,17 +234,22 @@ impl<R: Refit> Assessor<'_, R> {
     }
 
     fn one_division(&self, division: &Division, training: &[RowUtilities]) -> Found<Assessed, R> {
-        let count = division.folds.count();
-        let indices: Vec<usize> = (0..count).collect();
-        let mut by_fold = Vec::with_capacity(count);
-        self.refit.refit(division, &indices, &mut |fold, draws| {
-            let predictive = self.predictive(&fold.prepared.posterior, draws)?;
-            let inputs = fold.everything.inputs_and_offsets();
-            let rows = PredictedRows::New(&inputs);
-            let number = fold.index as u64 + 1;
-            by_fold.push(self.values(&predictive, (rows, &self.fit.observed, None), number)?);
-            Ok(())
-        })?;
+        // What does not look like the values of all rows is not what was asked for.
+        let fits = |rows: &Vec<RowUtilities>| {
+            rows.len() == training.len() && rows.iter().zip(training).all(|(a, b)| a.is_like(b))
+        };
+        let each = (0..division.folds.count()).map(|fold| self.refit.valued(division, fold));
+        let mut by_fold: Vec<Option<Vec<RowUtilities>>> =
+            each.map(|found| Ok(found?.filter(fits))).collect::<Found<_, R>>()?;
+        let left = |fold: &usize| by_fold[*fold].is_none();
+        let left: Vec<usize> = (0..by_fold.len()).filter(left).collect();
+        if !left.is_empty() {
+            self.refit.refit(division, &left, &mut |fold, draws| {
+                by_fold[fold.index] = Some(self.of_fold(fold, draws)?);
+                Ok(())
+            })?;
+        }
+        let by_fold: Vec<Vec<RowUtilities>> = by_fold.into_iter().flatten().collect();
         let divided = KFoldUtilities::new(self.utilities, training, (&division.folds, &by_fold));
         Ok(Assessed {
             utilities: divided.utilities,

@@ -1,6 +1,7 @@
 //! Fit a model again without some of its rows, wherever fits are kept.
 
 use super::AssessError;
+use crate::assess::RowUtilities;
 use crate::data::{Dataset, FoldError, FoldScheme, Folds, Targets, Task};
 use crate::draws::Draws;
 use crate::fit::{ChainMemory, Fit, PrepareError, Prepared, WarmStart, warm_start};
@@ -102,6 +103,19 @@ pub trait Refit: Sync {
         indices: &[usize],
         each: &mut EachFold<'_, Self::Error>,
     ) -> Result<(), Self::Error>;
+
+    /// What the predictions of all rows by the fit of a fold, counted from 0, are worth, if whoever fitted
+    /// it has found that out.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn valued(
+        &self,
+        _division: &Division,
+        _fold: usize,
+    ) -> Result<Option<Vec<RowUtilities>>, Self::Error> {
+        Ok(None)
+    }
 
     /// Told what is about to be done.
     fn note(&self, _note: &Note) {}

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::super::TargetFacts;
 use super::{Better, UtilityError, UtilityFunction, parse_utility};
 
 /// What a prediction is worth, by name; [`parse_utility`] says for which targets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Utility {
     /// Log predictive density, log p(y | x, D).

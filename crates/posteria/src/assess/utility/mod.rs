@@ -23,12 +23,12 @@ pub use parse::{ELPD, parse_utility};
 pub(super) use summary::Prepared;
 pub use summary::Summary;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::predict::Predictive;
 
 /// Which values are the better ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Large ones, as of a density.

@@ -145,6 +145,20 @@ impl<'a> FoldRun<'a> {
         fold: &'a FoldModel,
         path: &Path,
     ) -> Result<Self, PartError> {
+        FoldRun::of_chains((fit, division), fold, None, path)
+    }
+
+    /// The same of this chain alone, counted from 0, which has the draws that it has among all; of all if
+    /// it is none.
+    ///
+    /// # Errors
+    /// [`PartError`] as [`FoldRun::begun`].
+    pub(crate) fn of_chains(
+        (fit, division): (&Fit, &Division),
+        fold: &'a FoldModel,
+        chain: Option<usize>,
+        path: &Path,
+    ) -> Result<Self, PartError> {
         let mut start = division.start(fit, fold);
         let mut run = None;
         if path.exists() {
@@ -164,7 +178,11 @@ impl<'a> FoldRun<'a> {
             start.plan.pointwise = kept.rows() > 0;
             run = Some(kept);
         }
-        let FoldStart { plan, memories: starts } = start;
+        let FoldStart { mut plan, memories: mut starts } = start;
+        if let Some(chain) = chain {
+            (plan.first_chain, plan.chains) = (plan.first_chain + chain, 1);
+            starts = starts.map(|all| all.into_iter().skip(chain).take(1).collect());
+        }
         let held_out = division.folds.held_out(fold.index).len();
         let work = ChainsInFolder::new(&fold.prepared, (plan, starts), (path, run.as_ref()));
         Ok(FoldRun { fold, held_out, work })
@@ -183,6 +201,14 @@ impl<'a> FoldRun<'a> {
     /// Sweeps left to do.
     pub fn sweeps(&self) -> usize {
         self.work.sweeps()
+    }
+
+    /// Begins the folder, without a draw.
+    pub(crate) fn begin(&self) -> Result<(), PartError> {
+        let ChainsInFolder { prepared, plan, path, .. } = &self.work;
+        // As a folder that has been begun, and not as one that was left.
+        drop(RunFolder::begin((prepared, plan), None, path, WriteOptions::default())?);
+        Ok(())
     }
 
     /// Does what is left; whether all is done then.

@@ -40,12 +40,14 @@ pub enum Planned {
         mut_arg("out", |it| it.value_name("PLAN").help("Folder of the plan to create").required(true))
     )]
     Fit(Box<PlannedFit>),
-    /// The folds of a run, each a unit
+    /// The folds of a run, each a unit, or each chain of them
     #[command(
-        after_help = "Example:\n  posteria plan assess runs/houses --method kfold --folds 10 -o plan"
+        after_help = "Examples:\n  posteria plan assess runs/houses --method kfold --folds 10 -o plan\n  \
+            posteria plan assess runs/houses --method kfold --folds 4 --unit chain -o plan\n\n\
+            Folds in which inputs are chosen anew (nested cross-validation): posteria plan select --nested."
     )]
     Assess(Box<PlannedAssess>),
-    /// The folds of every run, each a unit
+    /// The folds of every run, each a unit, or each chain of them
     #[command(
         after_help = "Example:\n  posteria plan compare runs/linear runs/network --method kfold -o plan"
     )]
@@ -89,6 +91,9 @@ pub struct PlannedAssess {
     /// Folder of the plan to create
     #[arg(long, short, value_name = "PLAN")]
     pub out: PathBuf,
+    /// The units.
+    #[command(flatten)]
+    pub units: FoldUnits,
     /// The script.
     #[command(flatten)]
     pub script: Scripted,
@@ -103,9 +108,37 @@ pub struct PlannedCompare {
     /// Folder of the plan to create
     #[arg(long, short, value_name = "PLAN")]
     pub out: PathBuf,
+    /// The units.
+    #[command(flatten)]
+    pub units: FoldUnits,
     /// The script.
     #[command(flatten)]
     pub script: Scripted,
+}
+
+/// What a unit of folds is.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct FoldUnits {
+    /// What a unit is [default: fold]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub unit: Option<FoldUnit>,
+}
+
+impl FoldUnits {
+    /// Whether every chain of a fold is one.
+    pub fn are_chains(&self) -> bool {
+        self.unit == Some(FoldUnit::Chain)
+    }
+}
+
+/// A unit of folds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FoldUnit {
+    /// A fold with all its chains, and what its predictions are worth
+    Fold,
+    /// Every chain of a fold: more units than folds, where each takes long; collect then values their
+    /// predictions. What has no chains is one unit still
+    Chain,
 }
 
 /// The ladders of models.

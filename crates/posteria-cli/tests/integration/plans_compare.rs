@@ -37,7 +37,7 @@ fn specifications_are_fitted_and_compared_on_one_machine_and_on_many() {
         run.retain(|path, _| !path.starts_with("folds") && !path.ends_with("compare.json"));
         run
     });
-    done(&place, &format!("plan {asked} -o plan -q --script slurm"));
+    done(&place, &format!("plan {asked} --unit chain -o plan -q --script slurm"));
     let order = fs::read_to_string(place.path("plan/order.txt")).expect("an order");
     assert_eq!(order.lines().count(), 4, "chains of both specifications");
     assert_eq!(by_slurm(&place, "plan"), 4, "chains, their collection, folds, theirs");
@@ -90,4 +90,44 @@ fn folds_of_every_kind_have_the_bytes_of_one_machine() {
         fs::remove_dir_all(place.path("plan")).expect("removed");
     }
     assert_same_files(&files(&place, "run"), &files(&place, "alone/run"));
+}
+
+#[test]
+fn chains_of_folds_are_units_with_the_bytes_of_one_machine() {
+    let place = Place::with_data(24);
+    // Chains of folds are as long as they are, however long those of all rows went on.
+    done(
+        &place,
+        "fit data.csv --target y --inputs a b --residual student-t --chains 3 --out line -q",
+    );
+    done(
+        &place,
+        "fit data.csv --target y --inputs a b --inference laplace --draws 40 --out mode -q",
+    );
+    for (name, model) in [("net", "--model mlp --hidden 2"), ("process", "--model gp")] {
+        done(&place, &format!("{SHORT} {model} --out {name}"));
+    }
+    let runs = ["line", "net", "mode", "process"];
+    runs.iter().for_each(|run| copy(&place, run, &format!("alone/{run}")));
+    let asked =
+        "compare line net mode process --method kfold --folds 2 --fold-draws 20 --repeats 2";
+    let told = done(&place, &format!("plan {asked} --unit chain -o plan --json"));
+    assert_eq!(told.json()["units"], 4 * (3 + 2 + 1 + 2));
+    let some = "head -n 20 plan/order.txt | xargs -n 1 -P 2 posteria run-unit -q plan";
+    succeeded(&shell(&place, some, Path::new("")));
+    let partly = place.call("collect plan").stderr;
+    assert!(
+        partly.contains("12 of 32 units are missing: ") && partly.contains("(chain "),
+        "{partly}"
+    );
+    let all = "xargs -n 1 -P 2 posteria run-unit -q plan < plan/order.txt";
+    succeeded(&shell(&place, all, Path::new("")));
+    let told = done(&place, "collect plan --json -q").stdout;
+    let alone = shell(&place, &format!("cd alone; posteria {asked} --json -q"), Path::new(""));
+    succeeded(&alone);
+    assert_eq!(told, String::from_utf8_lossy(&alone.stdout));
+    for run in runs {
+        assert_same_files(&files(&place, run), &files(&place, &format!("alone/{run}")));
+    }
+    assert_eq!(place.files("plan/work").len(), 0, "nothing is left behind");
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use posteria::fit::{Fit, Prepared};
+use posteria::model::spec::InferenceChoice;
 use posteria::sample::Plan;
 use serde_json::Value;
 
@@ -43,6 +44,8 @@ pub struct PlannedRun<'a> {
     /// How its rows are divided, for folds, with the number of training rows of each fold; none for a
     /// fit itself.
     pub divisions: Vec<(PlannedDivision, Vec<usize>)>,
+    /// Whether each chain of a fold is a unit of its own, where there are several.
+    pub each_chain: bool,
     /// How long a sweep of a chain takes, in seconds, where that is known.
     pub pace: Option<f64>,
     /// The ladders of its evidence, if that is asked for.
@@ -68,7 +71,15 @@ impl<'a> PlannedRun<'a> {
     /// A run of this name, of which nothing else is known.
     pub fn of(name: &str, source: RunSource<'a>) -> Self {
         let (name, divisions) = (name.to_string(), Vec::new());
-        PlannedRun { name, source, into: None, divisions, pace: None, ladders: None }
+        PlannedRun {
+            name,
+            source,
+            into: None,
+            divisions,
+            each_chain: false,
+            pace: None,
+            ladders: None,
+        }
     }
 
     /// The chains of what was prepared in memory.
@@ -248,15 +259,28 @@ fn units_of(
     }
     let pace = planned.pace.unwrap_or_else(|| usual_pace(rows, run.layout().len()));
     let mut units = Vec::new();
+    // What takes the place of chains is found once for all.
+    let apart = planned.each_chain
+        && spec.sampling.inference() == InferenceChoice::Mcmc
+        && extent.chains > 1;
     for (place, (division, training)) in planned.divisions.iter().enumerate() {
         let (count, scheme) = (division.folds, &division.scheme);
         for (index, kept) in training.iter().enumerate() {
             let fold = index + 1;
             let divided = division_name(scheme, count);
             let what = format!("fold {fold} of {count} of {name} ({divided})");
-            let sweeps = extent.chains * (extent.warmup + division.draws * extent.thin);
+            let sweeps = extent.warmup + division.draws * extent.thin;
             let cost = pace * sweeps as f64 * *kept as f64 / rows.max(1) as f64;
-            units.push(unit(what, Work::Fold { division: first + place, index }, cost));
+            let (division, chains) = (first + place, extent.chains);
+            if !apart {
+                units.push(unit(what, Work::Fold { division, index }, cost * chains as f64));
+                continue;
+            }
+            let each = (0..chains).map(|chain| {
+                let what = format!("chain {} of {chains} of {what}", chain + 1);
+                unit(what, Work::FoldChain { division, index, chain }, cost)
+            });
+            units.extend(each);
         }
     }
     Ok(units)

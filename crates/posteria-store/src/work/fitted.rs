@@ -1,6 +1,6 @@
 //! Fits and folds that units have made, for whoever has their models in memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -52,6 +52,11 @@ impl PlanFolds {
             folds.entry((unit.run, how, index)).or_insert(place);
         }
         Ok(PlanFolds { plan, units, folds, valuations })
+    }
+
+    /// The numbers of the runs that have folds, in order.
+    pub fn runs(&self) -> Vec<usize> {
+        self.folds.keys().map(|(run, ..)| *run).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     fn unit(
@@ -250,7 +255,7 @@ impl PlannedDivision {
 
 impl WorkPlan {
     /// A folder to read something from, of nobody else.
-    fn scratch(&self, what: &str, number: usize) -> PathBuf {
+    pub(super) fn scratch(&self, what: &str, number: usize) -> PathBuf {
         self.path.join(WORK).join(format!("{what}-{number:06}.{}", unique()))
     }
 }

@@ -22,6 +22,7 @@ mod error;
 mod exact;
 mod extend;
 mod fitted;
+mod install;
 mod ladders;
 mod results;
 mod run_unit;
@@ -234,7 +235,7 @@ impl WorkPlan {
         let unit: Unit = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
         let knows = |division| division < self.head.divisions;
         let fits = match unit.work {
-            Work::Fold { division, .. } => knows(division),
+            Work::Fold { division, .. } | Work::FoldChain { division, .. } => knows(division),
             Work::Chain { .. } | Work::Whole => true,
             Work::Temperatures | Work::Ladder { .. } => {
                 self.head.runs.get(unit.run).is_some_and(|run| run.ladders.is_some())
@@ -260,6 +261,9 @@ impl WorkPlan {
         let work = match unit.work {
             Work::Fold { division, index } => {
                 format!("fold {index} of {}", self.division(division)?.1)
+            }
+            Work::FoldChain { division, index, chain } => {
+                format!("chain {chain} of fold {index} of {}", self.division(division)?.1)
             }
             Work::Chain { index } => format!("chain {index}"),
             Work::Whole => "whole".into(),

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::create::plain;
-use super::unit::{Origin, PlannedDivision, Unit, Work};
-use super::valued::VALUED;
+use super::unit::{Origin, Unit, Work};
 use super::{RESULTS, RunHead, WorkError, WorkPlan, digest, to_json};
 use crate::archive::{Packed, pack};
 use crate::checkpoint::CHECKPOINT;
 use crate::disk::failure;
-use crate::folds::{PartError, fold_folder};
+use crate::folds::PartError;
 use crate::staging::unique;
 use crate::{Run, RunFolder, StoreError};
 
@@ -188,24 +187,6 @@ impl WorkPlan {
         })
     }
 
-    /// Puts the fold that a unit has fitted where assessments of the run in `run` look for it. What is
-    /// there already, and is complete, stays.
-    ///
-    /// # Errors
-    /// [`WorkError`] as [`WorkPlan::unpack`].
-    pub fn install_fold(&self, unit: &Unit, run: &Path) -> Result<(), WorkError> {
-        let Work::Fold { division, index } = unit.work else { return Ok(()) };
-        let (PlannedDivision { scheme, folds, draws, .. }, _) = self.division(division)?;
-        let path = fold_folder(run, (&scheme, folds), index);
-        if let Ok(there) = Run::open(&path)
-            && there.chain_draws().iter().all(|own| *own >= draws)
-        {
-            return Ok(());
-        }
-        RunFolder::remove(&path)?;
-        self.unpack_part(unit, &path, |name| name != Path::new(VALUED))
-    }
-
     /// The run that the chains of all units make together, in the new folder `path`.
     ///
     /// # Errors
@@ -214,17 +195,27 @@ impl WorkPlan {
         if let [Unit { work: Work::Whole, .. }] = units {
             return self.unpack(&units[0], path);
         }
-        let scratch = self.path.join(super::WORK);
         let Some(first) = units.first() else { return Err(WorkError::Empty) };
-        let joining = self.run_copy(first.run);
-        let mut folders = Vec::with_capacity(units.len());
+        self.join_parts(&self.run_copy(first.run), units, path)
+    }
+
+    /// The run that was begun in the folder `begun` with the chains of these units, in order, in the new
+    /// folder `path`.
+    pub(super) fn join_parts<'u>(
+        &self,
+        begun: &Path,
+        units: impl IntoIterator<Item = &'u Unit>,
+        path: &Path,
+    ) -> Result<(), WorkError> {
+        let (mut folders, mut joined) = (Vec::new(), Ok(()));
         for unit in units {
-            let folder = scratch.join(format!("join-{:06}.{}", unit.id, unique()));
-            self.unpack(unit, &folder)?;
+            let folder = self.scratch("join", unit.id);
+            joined = joined.and_then(|()| self.unpack(unit, &folder));
             folders.push(folder);
         }
-        let joined = RunFolder::join_into((&joining, path), &folders);
+        let joined = joined.and_then(|()| RunFolder::join_into((begun, path), &folders));
         for folder in folders {
+            // They were there to be read only.
             let _ = fs::remove_dir_all(folder);
         }
         joined

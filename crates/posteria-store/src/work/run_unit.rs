@@ -93,6 +93,13 @@ impl WorkPlan {
                     (done, _) => Ok(done),
                 }
             }
+            Work::FoldChain { division, index, chain } => {
+                let fit = self.fit_of(unit.run)?;
+                let (division, fold) = self.fold_model(&fit, &self.division(division)?.0, index)?;
+                let of = (&fit, &division);
+                let run = FoldRun::of_chains(of, &fold, Some(chain), folder).map_err(failed)?;
+                run.run(options).map_err(failed)
+            }
             Work::Chain { index } => {
                 let prepared = match self.table(unit.run) {
                     Some(_) => self.prepared(unit.run, read).map_err(failed)?,
@@ -148,7 +155,7 @@ impl WorkPlan {
         Ok(Fit::new(prepared, draws, memories, run.extent().warmup))
     }
 
-    fn fold_model(
+    pub(super) fn fold_model(
         &self,
         fit: &Fit,
         planned: &PlannedDivision,

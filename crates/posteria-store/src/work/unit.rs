@@ -34,6 +34,15 @@ pub enum Work {
         /// The fold, from 0.
         index: usize,
     },
+    /// One chain of the fit without one fold.
+    FoldChain {
+        /// The division, from 0.
+        division: usize,
+        /// The fold, from 0.
+        index: usize,
+        /// The chain, from 0.
+        chain: usize,
+    },
     /// One chain, from 0.
     Chain {
         /// Which.

@@ -14,7 +14,7 @@ use crate::failure::Result;
 
 /// A plan of what is missing.
 pub fn planned(
-    asked: &args::Compare,
+    (asked, each_chain): (&args::Compare, bool),
     (out, arguments): (&Path, Value),
     context: &Context,
 ) -> Result<WorkPlan> {
@@ -26,7 +26,7 @@ pub fn planned(
     let folders: Vec<PathBuf> = asked.runs.iter().map(|path| compare::folder_of(path)).collect();
     let mut runs: Vec<PlannedRun<'_>> =
         folders.iter().filter(|path| path.exists()).map(|path| of_folder(path)).collect();
-    runs.extend(wanted.iter().map(of_wanted));
+    runs.extend(wanted.iter().map(|it| of_wanted(it, each_chain)));
     Ok(WorkPlan::create(out, &NewPlan { action: "compare", arguments, runs })?)
 }
 
@@ -34,7 +34,7 @@ pub fn planned(
 pub fn collected(
     plan: &mut WorkPlan,
     units: &[Unit],
-    (mut asked, arguments): (args::Compare, &args::Collect),
+    (mut asked, each_chain, arguments): (args::Compare, bool, &args::Collect),
     context: &Context,
 ) -> Result<()> {
     let divided = install(plan, units)?;
@@ -48,7 +48,7 @@ pub fn collected(
     if found {
         return Ok(());
     }
-    let runs: Vec<PlannedRun<'_>> = wanted.iter().map(of_wanted).collect();
+    let runs: Vec<PlannedRun<'_>> = wanted.iter().map(|it| of_wanted(it, each_chain)).collect();
     let added = plan.extend(&runs)?;
     tell_added((&arguments.plan, plan), added, context)
 }

@@ -45,23 +45,18 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
         }
         Planned::Compare(mut it) if compare::has_specifications(&it.compare) => {
             it.compare.how.method = Some(args::AssessMethod::Kfold);
-            return candidates::collected(&mut plan, &units, (it.compare, arguments), context);
+            let asked = (it.compare, it.units.are_chains(), arguments);
+            return candidates::collected(&mut plan, &units, asked, context);
         }
         action => action,
     };
     let runs = (0..plan.run_names().count())
         .map(|run| plan.origin_of(run))
         .collect::<Result<Vec<PathBuf>, _>>()?;
-    let mut refused = Vec::new();
-    for unit in units.iter().filter(|unit| plan.has_result(unit.id)) {
-        // One that is wrong does not keep the others from their places.
-        if let Err(error) = plan.install_fold(unit, &runs[unit.run]) {
-            refused.push(Failure::from(error));
-        }
-    }
-    if let Some(first) = refused.into_iter().next() {
-        return Err(first);
-    }
+    // What is wrong with one keeps no other from its place.
+    let each = runs.iter().enumerate();
+    let installed: Vec<_> = each.map(|(run, path)| plan.install_folds(run, &units, path)).collect();
+    installed.into_iter().collect::<Result<(), _>>()?;
     all_there(&plan, &units, arguments)?;
     plan.clear_all()?;
     let context = &knowing(&runs.iter().cloned().zip(0..).collect::<Vec<_>>(), arguments, context)?;

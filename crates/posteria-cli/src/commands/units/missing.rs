@@ -22,10 +22,9 @@ pub fn install(plan: &WorkPlan, units: &[Unit]) -> Result<Vec<(PathBuf, usize)>>
             Some(path) if is_there && !path.exists() => plan.join_chains(&own, &path)?,
             Some(_) => {}
             None => {
-                let mut done = own.iter().filter(|unit| plan.has_result(unit.id)).peekable();
-                if done.peek().is_some() {
+                if own.iter().any(|unit| plan.has_result(unit.id)) {
                     let path = plan.origin_of(run)?;
-                    done.try_for_each(|unit| plan.install_fold(unit, &path))?;
+                    plan.install_folds(run, &own, &path)?;
                     divided.push((path, run));
                 }
             }
@@ -57,8 +56,8 @@ pub fn of_folder(run: &Path) -> PlannedRun<'_> {
     PlannedRun::of(&run.display().to_string(), RunSource::Folder(run))
 }
 
-/// The run of what is missing.
-pub fn of_wanted(wanted: &Wanted) -> PlannedRun<'_> {
+/// The run of what is missing, with a unit for each of its folds, or for each chain of them.
+pub fn of_wanted(wanted: &Wanted, each_chain: bool) -> PlannedRun<'_> {
     match wanted {
         Wanted::Chains { path, of, table } => PlannedRun {
             into: Some(path.clone()),
@@ -66,6 +65,7 @@ pub fn of_wanted(wanted: &Wanted) -> PlannedRun<'_> {
         },
         Wanted::Folds { path, divisions } => PlannedRun {
             divisions: divisions.clone(),
+            each_chain,
             pace: Timing::read(path).map(|timing| timing.seconds_of(1)),
             ..of_folder(path)
         },

@@ -54,7 +54,12 @@ pub fn plan(arguments: &args::Plan, context: &Context) -> Result<()> {
             (
                 &it.out,
                 "assess",
-                folds(&runs, &it.assess.how, (&it.out, "assess", typed), context)?,
+                folds(
+                    (&runs, it.units.are_chains()),
+                    &it.assess.how,
+                    (&it.out, "assess", typed),
+                    context,
+                )?,
                 it.script,
             )
         }
@@ -64,9 +69,9 @@ pub fn plan(arguments: &args::Plan, context: &Context) -> Result<()> {
             let made = if compare::has_specifications(&it.compare) {
                 let how = How { method: Some(AssessMethod::Kfold), ..how.clone() };
                 let asked = args::Compare { how, ..it.compare.clone() };
-                candidates::planned(&asked, (&it.out, typed), context)?
+                candidates::planned((&asked, it.units.are_chains()), (&it.out, typed), context)?
             } else {
-                folds(runs, how, (&it.out, "compare", typed), context)?
+                folds((runs, it.units.are_chains()), how, (&it.out, "compare", typed), context)?
             };
             (&it.out, "compare", made, it.script)
         }
@@ -140,7 +145,7 @@ fn refuse(how: &How, pointwise: bool) -> Result<()> {
 
 /// A plan of the folds of runs.
 fn folds(
-    paths: &[PathBuf],
+    (paths, each_chain): (&[PathBuf], bool),
     how: &How,
     (out, action, arguments): (&Path, &str, Value),
     context: &Context,
@@ -170,6 +175,7 @@ fn folds(
         let divisions = all.iter().map(|division| refit.planned(division));
         runs.push(PlannedRun {
             divisions: divisions.collect::<Result<Vec<_>>>()?,
+            each_chain,
             pace: Timing::read(&subject.path).map(|timing| timing.seconds_of(1)),
             ..PlannedRun::of(name, RunSource::Folder(&subject.path))
         });

@@ -33,7 +33,7 @@ pub fn planned(
         select.fit.out = None;
         let (_, wanted) = missing(context, |context| select::run(&select, context))?;
         let mut runs = vec![of_folder(run)];
-        runs.extend(wanted.iter().map(of_wanted));
+        runs.extend(wanted.iter().map(|it| of_wanted(it, false)));
         return Ok(WorkPlan::create(out, &NewPlan { action: "select", arguments, runs })?);
     }
     let mut select = asked.select.clone();
@@ -87,7 +87,7 @@ pub fn collected(
     if found {
         return Ok(());
     }
-    let runs: Vec<PlannedRun<'_>> = wanted.iter().map(of_wanted).collect();
+    let runs: Vec<PlannedRun<'_>> = wanted.iter().map(|it| of_wanted(it, false)).collect();
     let added = plan.extend(&runs)?;
     tell_added((&arguments.plan, plan), added, context)
 }

@@ -40,7 +40,9 @@ Examples:
 
 Utilities: elpd (log predictive density), likelihood, expr:FORMULA; of numbers rmse, nrmse, mae, \
 abs-quantile:ALPHA, crps; of classes accuracy, error-rate, brier, of ordered ones rps. A formula may use y, mean, sd, \
-median, q(p), prob(class), log_density.")]
+median, q(p), prob(class), log_density.
+
+Nested cross-validation, in which every fold chooses its inputs anew: posteria select RUN --nested K.")]
 pub struct Assess {
     /// The run
     #[arg(required_unless_present = "log_lik", conflicts_with = "log_lik")]
@@ -206,6 +208,10 @@ pub struct How {
     #[arg(long, value_name = "R", help_heading = FOLDS)]
     pub repeats: Option<NonZero<u16>>,
 
+    /// Inputs that are chosen anew in every fold are what select tells of; asked for here, it says so.
+    #[arg(long, value_name = "K", hide = true)]
+    pub nested: Option<NonZero<usize>>,
+
     /// Draws of every chain of a fold [default: as the run]
     #[arg(long, value_name = "N", help_heading = FOLDS)]
     pub fold_draws: Option<NonZero<usize>>,
@@ -224,6 +230,7 @@ impl How {
             ("--test", self.test.is_some()),
             ("--repeats", self.repeats.is_some()),
             ("--fold-draws", self.fold_draws.is_some()),
+            ("--nested", self.nested.is_some()),
         ];
         let first = given.into_iter().find(|(_, given)| *given).map(|(name, _)| name);
         first.or(self.of_weights()).or(self.of_folds())

@@ -1,10 +1,13 @@
 //! Say what is meant by the options of an assessment.
 
+use std::path::Path;
+
 use posteria::assess::decision::ActionCost;
 use posteria::assess::utility::{ELPD, UtilityFunction};
 use posteria::assess::{
     Better, Bootstrap, Method, Repair, Smoothing, TargetFacts, Utility, UtilityError, Valuation,
 };
+use posteria::caution::shell_word;
 use posteria::data::{FoldBy, FoldScheme};
 use posteria::random::Seed;
 
@@ -64,6 +67,9 @@ impl Plan {
             // Costs are in a file of their own.
             valuation = None;
         }
+        if let Some(folds) = how.nested {
+            return Err(nested(&subject.path, folds.get()));
+        }
         let method = method(how, seed)?;
         let groups = match &how.group {
             Some(column) => {
@@ -89,6 +95,20 @@ impl Plan {
         let bootstrap = Bootstrap { replicates, ..bootstrap };
         Ok(Plan { method, utilities, valuation, shows_first, bootstrap })
     }
+}
+
+/// Where inputs are chosen anew in every fold.
+fn nested(run: &Path, folds: usize) -> Failure {
+    let search = match run.parent().filter(|sets| sets.ends_with("sets")).and_then(Path::parent) {
+        Some(search) => search,
+        None => run,
+    };
+    let shown = shell_word(&search.display().to_string());
+    Failure::bad_input(format!(
+        "--nested: folds in which inputs are chosen anew are those of a search over input sets: posteria \
+         select {shown} --nested {folds} (or posteria plan select, by units), if {shown} is one; assess \
+         tells of one model"
+    ))
 }
 
 fn method(how: &How, seed: Seed) -> Result<Method> {
@@ -182,4 +202,17 @@ fn refused(error: UtilityError) -> Failure {
         }
         error => format!("--utility: {error}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_folds_are_those_of_the_search_that_a_set_is_of() {
+        for (run, search) in [("runs/all", "runs/all"), ("runs/all/sets/a-b", "runs/all")] {
+            let said = nested(Path::new(run), 3).message().unwrap_or_default();
+            assert!(said.contains(&format!("posteria select {search} --nested 3 ")), "{said}");
+        }
+    }
 }

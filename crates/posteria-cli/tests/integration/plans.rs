@@ -251,6 +251,11 @@ fn what_does_not_belong_together_is_refused_by_name() {
         ("run-unit plan 9", "there is no unit 9: plan has units 1 to 4"),
         ("run-unit run 1", "run is no plan: it has no file plan.json"),
         ("plan assess run --method loo -o p", "only folds are units"),
+        (
+            "plan assess run --nested 3 -o p",
+            "are those of a search over input sets: posteria select run",
+        ),
+        ("compare run thin --nested 3 -q", "posteria select run --nested 3"),
         ("plan assess run --pointwise rows.csv -o p", "--pointwise is not for plans"),
         ("plan fit data.csv --target y --draws 50 -o p", "wait for each other"),
         ("plan fit - --target y --warmup 9 --draws 9 -o p", "write it into a file first"),

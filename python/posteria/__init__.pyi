@@ -176,12 +176,14 @@ class _SelectOptions(TypedDict, total=False):
 class _PriorOptions(_SelectOptions, total=False):
     seed: int | None
 
-class _Options(_SelectOptions, total=False):
+class _CompareOptions(_SelectOptions, total=False):
     chains: int | None
     warmup: int | None
     draws: int | None
     ess: float | None
     time: str | None
+
+class _Options(_CompareOptions, total=False):
     seed: int | None
 
 def fit(
@@ -214,9 +216,12 @@ def select(
     **options: Unpack[_SelectOptions],
 ) -> Result: ...
 def compare(
-    fits: Mapping[str, Fit] | Sequence[Fit],
+    fits: Mapping[str, Fit | Model | type[Model] | _Kind]
+    | Sequence[Fit | Model | type[Model] | _Kind],
     utility: str | Sequence[str] | None = None,
     *,
+    data: _Table | None = None,
+    target: _Target | None = None,
     test: _Table | None = None,
     method: Literal["loo", "kfold", "holdout"] | None = None,
     folds: int = 10,
@@ -231,6 +236,7 @@ def compare(
     progress: bool | None = None,
     client: Any = None,
     plan: _Path | None = None,
+    **options: Unpack[_CompareOptions],
 ) -> Result: ...
 def evidence(
     fits: Mapping[str, Fit] | Sequence[Fit],

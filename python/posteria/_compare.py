@@ -3,6 +3,7 @@
 import json
 
 from . import _posteria
+from ._candidates import Candidates, natives_of
 from ._options import by_holdout, by_kfold, by_loo
 from ._progress import working
 from ._results import Comparison, EvidenceComparison
@@ -15,6 +16,8 @@ def compare(
     fits,
     utility=None,
     *,
+    data=None,
+    target=None,
     test=None,
     method=None,
     folds=10,
@@ -29,21 +32,27 @@ def compare(
     progress=None,
     client=None,
     plan=None,
+    **options,
 ):
     """Which of the ``fits`` (a dictionary of names, or a list) predicts better, and how sure that is.
+
+    Among them may be models that are not fitted yet (``pt.MLP(hidden=8)``, or ``"gp"``): they are fitted
+    to the column ``target`` of ``data``, with the options of :func:`fit`, and ``seed`` if there is one. The
+    result has them as ``.fits``.
 
     All rows are left out in turn (``method="loo"``, with the options of :meth:`Fit.loo`) or in folds
     (``"kfold"``, with the options of :meth:`Fit.kfold`), or the fits predict the rows of ``test``, which
     none of them has seen (as :meth:`Fit.assess`). ``utility`` names what predictions are worth, one or
     several. ``difference`` also asks for the probability of being better by more than that. With
-    ``client`` and ``plan``, as :meth:`Fit.kfold` has them, the folds of all fits are fitted elsewhere.
+    ``client`` and ``plan``, as :meth:`Fit.kfold` has them, the folds of all fits are fitted elsewhere, and
+    before them the chains of models: say how long they run with ``warmup`` and ``draws``.
     """
-    fits = _named(fits)
+    all_named = Candidates(_named(fits), (data, target), options | {"seed": seed}, (threads, progress))
     method = method or ("loo" if test is None else "holdout")
     if method == "kfold":
         asked = by_kfold(folds, repeats, block, seed)
         if groups is not None:
-            asked["labels"] = next(iter(fits.values()))._labels(groups)
+            asked["labels"] = all_named.labels(groups)
     elif method == "loo":
         asked = by_loo(matching, refit, seed)
     elif method == "holdout":
@@ -61,12 +70,32 @@ def compare(
         )
     utilities = [utility] if isinstance(utility, str) else list(utility or [])
     table = None if test is None else as_table(test)[0]
-    if method != "kfold" and (client is not None or plan is not None):
+    folded = method == "kfold"
+    if not folded and not all_named.models and (client is not None or plan is not None):
         raise _posteria.SpecificationError('only folds are fitted elsewhere: use method="kfold"')
-    done, natives, asked = working(threads, progress), _natives(fits), json.dumps(asked)
-    with done_by((client, plan), folds_of(natives, asked, utilities), progress) as folder:
+    done, asked = working(threads, progress), json.dumps(asked)
+
+    def begin(folder):
+        """Plan what can be done at once."""
+        if all_named.models:
+            all_named.begin(folder)
+        else:
+            folds_of(natives_of(all_named.fits), asked, utilities)(folder)
+
+    def more(folder):
+        """Plan the folds once models are fitted; whether there are any that are not planned."""
+        if not all_named.models:
+            return False
+        natives = natives_of(all_named.collected(folder))
+        return folded and _posteria.add_folds(natives, asked, utilities, folder, done)
+
+    with done_by((client, plan), begin, progress, more) as folder:
+        fits = all_named.fitted() if folder is None else all_named.fits
+        natives = natives_of(fits)
+        folder = folder if folded else None
         found = _posteria.compare(natives, asked, utilities, table, difference, folder, done)
     found = Comparison.of_json(found)
+    found.fits = fits
     warn(found.warnings)
     return found
 
@@ -98,7 +127,7 @@ def evidence(
             raise _posteria.SpecificationError(f"prior_weights are by the names of the fits: {names}")
         prior_weights = [prior_weights[name] for name in fits]
     weights = [] if prior_weights is None else [float(weight) for weight in prior_weights]
-    done, natives = working(threads, progress), _natives(fits)
+    done, natives = working(threads, progress), natives_of(fits)
     with done_by((client, plan), ladders_of(natives, methods), progress) as folder:
         found = _posteria.evidence_of_several(natives, methods, weights, folder, done)
     found = EvidenceComparison.of_json(found)
@@ -111,13 +140,3 @@ def _named(fits):
     if hasattr(fits, "items"):
         return dict(fits)
     return {f"model {number}": fitted for number, fitted in enumerate(fits, 1)}
-
-
-def _natives(fits):
-    natives = []
-    for name, fitted in fits.items():
-        if not hasattr(fitted, "_native"):
-            kind = type(fitted).__name__
-            raise _posteria.SpecificationError(f"{name} is a {kind}, not a fit; give what pt.fit gave")
-        natives.append((str(name), fitted._native))
-    return natives

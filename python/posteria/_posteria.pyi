@@ -123,6 +123,19 @@ def sample(density: Callable[[_Floats], Any], how: dict[str, Any], show: _Show |
 def psis_loo(log_lik: _Floats, relative_efficiency: float | None, threads: int | None) -> dict[str, Any]: ...
 def check_spec(spec: str) -> None: ...
 def spec_keys() -> list[tuple[str, list[str]]]: ...
+def plan_chains(
+    table: Table, models: Sequence[tuple[str, str]], path: str | PathLike[str], working: _Working
+) -> None: ...
+def planned_fits(
+    table: Table, models: Sequence[tuple[str, str]], path: str | PathLike[str], working: _Working
+) -> list[Fit]: ...
+def add_folds(
+    fits: Sequence[tuple[str, Fit]],
+    method: str,
+    utilities: Sequence[str],
+    path: str | PathLike[str],
+    working: _Working,
+) -> int: ...
 def plan_folds(
     fits: Sequence[tuple[str, Fit]],
     method: str,

@@ -130,11 +130,13 @@ def test_keywords_are_the_keys_of_the_library(name):
 
 def test_options_are_those_of_a_fit():
     keys = {}
-    for name in ("_SelectOptions", "_Options"):
+    for name in ("_SelectOptions", "_CompareOptions", "_Options"):
         body = all_classes("__init__.pyi")[name].body
         keys[name] = {it.target.id for it in body if isinstance(it, ast.AnnAssign)}
     options = {*_fit.DATA, *_fit.SAMPLING}
-    assert keys["_SelectOptions"] | keys["_Options"] == options
+    asked = keys["_SelectOptions"] | keys["_CompareOptions"]
+    assert asked | keys["_Options"] == options
+    assert asked == options - set(inspect.signature(pt.compare).parameters)
     assert keys["_SelectOptions"] == options - set(inspect.signature(pt.select).parameters)
 
 

@@ -137,6 +137,42 @@ def test_a_comparison_has_the_same_bytes_however_it_is_divided(waves, client, co
     assert len(list((tmp_path / "dask" / "plan" / "results").glob("*.unit"))) == 30
 
 
+def test_models_are_fitted_and_compared_here_and_by_workers(waves, fits, client, tmp_path):
+    models = {"line": pt.Linear(residual="student-t"), "known": fits["line"], "net": pt.MLP(hidden=2)}
+    how = {"data": waves, "target": "y", "method": "kfold", "folds": 2, "seed": 3, **FEW}
+    made = {name: it for name, it in models.items() if name == "known"}
+    for name in ("line", "net"):
+        made[name] = pt.fit(waves, "y", models[name], seed=3, **FEW)
+    here = pt.compare({name: made[name] for name in models}, method="kfold", folds=2, seed=3)
+    for away in ({}, {"client": client}, {"client": client, "plan": tmp_path / "p"}):
+        found = pt.compare(models, **how, **away)
+        same(found, here)
+        np.testing.assert_array_equal(found.fits["net"]._native.values(), made["net"]._native.values())
+    # Two chains of each model, then two folds of all three; the same call goes on with what is there.
+    assert len(list((tmp_path / "p" / "results").iterdir())) == 2 * 2 + 2 * 3
+    (tmp_path / "p" / "results" / "000009.unit").unlink()
+    same(pt.compare(models, **how, client=client, plan=tmp_path / "p"), here)
+    # Folds alone are not fitted elsewhere, chains are.
+    loo = {"data": waves, "target": "y", **FEW}
+    names = ["linear", pt.Linear(residual="laplace")]
+    same(pt.compare(names, **loo, client=client), pt.compare(names, **loo))
+
+
+def test_models_need_data_and_fits_do_not(waves, fits):
+    for models, how, words in [
+        ([pt.Linear(), pt.MLP()], {}, "model 1 is a model, not a fit: give data=… and target=…"),
+        (fits, {"data": waves}, "data: for models that are not fitted yet"),
+        (fits, {"warmup": 3}, "warmup: for models that are not fitted yet"),
+        (["linear", "none"], {"data": waves, "target": "y"}, "there is no model 'none'"),
+        (["linear", "mlp"], {"data": waves, "target": "y", "hidden": 3}, "fit has no option 'hidden'"),
+    ]:
+        with pytest.raises(pt.SpecificationError, match=words):
+            pt.compare(models, **how)
+    for model, words in [(pt.MLP(), "warmup=… and draws=…"), (pt.Linear(inference="laplace"), "it has none")]:
+        with pytest.raises(pt.SpecificationError, match=words):
+            pt.compare([model, fits["line"]], data=waves, target="y", client="nobody")
+
+
 def test_a_choice_of_inputs_goes_from_stage_to_stage(waves, client, command, tmp_path):
     waves.to_csv(tmp_path / "waves.csv", index=False)
     search = ["select", "waves.csv", "--target", "y", "--chains", 2, "--warmup", 30, "--draws", 60]

@@ -65,7 +65,7 @@ pub(crate) fn asked((threads, show): Working<'_>, keeps_part: bool) -> Asked<'_>
 }
 
 impl Fit {
-    fn of(fit: fit::Fit) -> Self {
+    pub(crate) fn of(fit: fit::Fit) -> Self {
         Fit { fit: Mutex::new(fit) }
     }
 

@@ -1,6 +1,7 @@
 //! The Python package: translates tables, specifications and results, and watches long work. What is
 //! computed is the library's; the pure Python part (`python/posteria`) has the classes that people see.
 
+mod candidates;
 mod chains;
 mod density;
 mod error;
@@ -44,6 +45,9 @@ fn _posteria(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit::spec_keys, module)?)?;
     module.add_function(wrap_pyfunction!(density::sample, module)?)?;
     module.add_function(wrap_pyfunction!(density::psis_loo, module)?)?;
+    module.add_function(wrap_pyfunction!(candidates::plan_chains, module)?)?;
+    module.add_function(wrap_pyfunction!(candidates::planned_fits, module)?)?;
+    module.add_function(wrap_pyfunction!(candidates::add_folds, module)?)?;
     module.add_function(wrap_pyfunction!(units::plan_folds, module)?)?;
     module.add_function(wrap_pyfunction!(units::plan_ladders, module)?)?;
     module.add_function(wrap_pyfunction!(units::next_stage, module)?)?;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use posteria::assess::{Division, Method, Valuation};
+use posteria::assess::{AssessError, Division, FittedFolds, Method, RowUtilities, Valuation};
+use posteria::draws::Draws;
 use posteria::evidence::{LadderMemory, posterior_alone};
 use posteria::fit as fitted;
 use posteria_store::{
@@ -31,20 +32,29 @@ pub(crate) fn plan_folds(
     path: PathBuf,
     working: Working<'_>,
 ) -> PyResult<String> {
-    let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
     of_several(py, &fits, (working, 1), |fits| {
         let arguments = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
-        let facts = facts_of(fits);
-        let utilities = utilities_of(&utilities, &facts[0])?;
-        let seed = asked.seed().unwrap_or(fits[0].1.prepared.spec.sampling.seed());
-        let runs = fits.iter().zip(&facts).map(|((name, fit), targets)| {
-            planned(name, fit, (&asked, &Valuation::new(&utilities, targets, seed)))
-        });
-        let runs = runs.collect::<PyResult<Vec<_>>>()?;
+        let runs = divided(fits, method, &utilities)?;
         let new = NewPlan { action: OWN, arguments, runs };
         let plan = WorkPlan::create(&path, &new).map_err(error::of_work)?;
         units_of(&plan)
     })
+}
+
+/// Fits with their folds, for a plan.
+pub(crate) fn divided<'f>(
+    fits: &[(&str, &'f fitted::Fit)],
+    method: &str,
+    utilities: &[String],
+) -> PyResult<Vec<PlannedRun<'f>>> {
+    let asked: Asked = serde_json::from_str(method).map_err(error::of::<SpecificationError>)?;
+    let facts = facts_of(fits);
+    let utilities = utilities_of(utilities, &facts[0])?;
+    let seed = asked.seed().unwrap_or(fits[0].1.prepared.spec.sampling.seed());
+    let runs = fits.iter().zip(&facts).map(|((name, fit), targets)| {
+        planned(name, fit, (&asked, &Valuation::new(&utilities, targets, seed)))
+    });
+    runs.collect()
 }
 
 /// Writes the ladders of the evidences of fits as a plan into a new folder; what the units are, as JSON.
@@ -173,8 +183,40 @@ pub(crate) fn add_result(path: PathBuf, unit: usize, result: &[u8]) -> PyResult<
     plan.add_result(unit, result).map_err(error::of_work)
 }
 
+/// The folds of a plan: those of its runs that have any, in order.
+#[derive(Debug)]
+pub(crate) struct Folds {
+    folds: PlanFolds,
+    runs: Vec<usize>,
+}
+
+impl Folds {
+    /// Which run a fit is in the plan; one that is not there has no folds.
+    fn run(&self, fit: usize) -> usize {
+        self.runs.get(fit).copied().unwrap_or(usize::MAX)
+    }
+}
+
+impl FittedFolds for Folds {
+    fn draws(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, AssessError> {
+        self.folds.draws(self.run(fit), division, fold)
+    }
+
+    fn valued(
+        &self,
+        fit: usize,
+        of: (&Division, usize),
+        asked: &Valuation,
+    ) -> Result<Option<Vec<RowUtilities>>, AssessError> {
+        self.folds.valued(self.run(fit), of, asked)
+    }
+}
+
 /// The folds that a plan has found, if there is one.
-pub(crate) fn folds(path: Option<PathBuf>) -> PyResult<Option<PlanFolds>> {
-    let open = |path: PathBuf| WorkPlan::open(&path).and_then(PlanFolds::new);
+pub(crate) fn folds(path: Option<PathBuf>) -> PyResult<Option<Folds>> {
+    let open = |path: PathBuf| {
+        let folds = WorkPlan::open(&path).and_then(PlanFolds::new)?;
+        Ok(Folds { runs: folds.runs(), folds })
+    };
     path.map(open).transpose().map_err(|error: WorkError| error::of::<PosteriaError>(error))
 }

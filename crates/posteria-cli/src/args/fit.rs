@@ -209,11 +209,14 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "FAMILY", help_heading = RESIDUAL)]
     pub residual: Option<Residual>,
 
-    /// One residual scale for each value of these columns
+    /// Columns that the residual scale depends on: one scale per class, log-linear in numbers
     ///
-    /// Rows that agree in all these columns share a residual scale; the scales have a common
-    /// prior. The columns must be inputs with few different values, such as a laboratory or an
-    /// instrument.
+    /// Rows that agree in all columns of classes, or of numbers with at most ten different values, such
+    /// as a laboratory or an instrument, share a residual scale; the scales have a common prior.
+    /// Along other numbers the log of the scale is linear, and that of a new row is the one there;
+    /// the slope (`residual_log_slope`) is normal about 0 with standard deviation 0.5 per standard
+    /// deviation of the column (keys `slopes` and `slope_sd` of [residual]). Both may be given. The
+    /// columns must be inputs.
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = RESIDUAL)]
     pub residual_by: Vec<String>,
 

@@ -74,12 +74,13 @@ pub(super) fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout
         None => "",
     };
     let unit = in_unit(scale, data);
+    let slopes = slope_words(residual);
     match &residual.by {
         Some(by) if !by.is_empty() => {
             let groups = layout.of_role(Role::ResidualScale).and_then(|v| v.dimensions.last());
             format!(
                 "{family}; one scale{of_targets} and each of {} by {}: variance inverse gamma about \
-                 that of a common scale with {}; the common scale: {}{unit}",
+                 that of a common scale with {}; the common scale: {}{unit}{slopes}",
                 text::count(groups.map_or(0, |groups| groups.labels.len()), "group"),
                 by.join(", "),
                 dof_words(scale_dof),
@@ -90,8 +91,23 @@ pub(super) fn residuals(residual: &ResidualSpec, data: &Dataset, layout: &Layout
         _ if residual.scale.is_none() => format!("{family}; one scale{of_targets}"),
         _ => {
             let words = scale_words(scale, residual.scale_dof, residual.log_sd);
-            format!("{family}; one scale{of_targets}: {words}{unit}")
+            format!("{family}; one scale{of_targets}: {words}{unit}{slopes}")
         }
+    }
+}
+
+/// How the scale changes along inputs, if it does.
+fn slope_words(residual: &ResidualSpec) -> String {
+    match (&residual.slopes, residual.slope_sd) {
+        (Some(names), Some(sd)) if !names.is_empty() => format!(
+            ", where {} {}; log scale linear in {}: slope normal about 0 with standard deviation {} \
+             per standard deviation of the input",
+            names.join(", "),
+            if names.len() == 1 { "has its mean" } else { "have their means" },
+            names.join(", "),
+            number(sd),
+        ),
+        _ => String::new(),
     }
 }
 

@@ -159,9 +159,23 @@ fn linear_models_have_residuals_functions_and_classes() {
     for words in ["square of x less its mean", "Student's t", "2 groups by g"] {
         assert!(dry.stdout.contains(words), "{words} is missing in\n{}", dry.stdout);
     }
+    let slopes = place.call("fit d.csv --target y --inputs x g --residual-by x --dry-run");
+    let words = "where x has its mean; log scale linear in x: slope normal about 0 with standard deviation 0.5";
+    assert!(slopes.stdout.replace('\n', " ").contains(words), "{}", slopes.stdout);
+    for (line, says) in [
+        ("--residual-by x --inference ml", "one scale for each target"),
+        ("--residual-by x c", "c in residual.by is not an input"),
+    ] {
+        let call = place.call(&format!("fit d.csv --target y --inputs x g {line} --out run"));
+        assert!(call.refusal().contains(says), "{line}: {}", call.refusal());
+    }
     for (line, names) in [
         ("--target y --inputs x --basis gaussian:1:0,3,6", vec!["gaussian(x at 3)"]),
         ("--target y --inputs x g --residual laplace --residual-by g", vec!["residual_scale[g=1]"]),
+        (
+            "--target y --inputs x g --residual student-t --residual-by g x",
+            vec!["residual_scale[g=1]", "residual_log_slope[x]"],
+        ),
         ("--target y --inputs x --residual per-case --basis fourier:3:1", vec!["weights[cos1(x)]"]),
         ("--target c --inputs x", vec!["weights[x, low]", "intercept[middle]"]),
     ] {

@@ -69,6 +69,7 @@ fn every_residual_family_is_fitted_and_told_apart_by_groups() {
         "--residual per-case",
         "--residual student-t --residual-by g",
         "--residual-by g",
+        "--residual-by g x",
         "--hidden 0",
         "--kernel hmc",
         "--kernel nuts --start prior",
@@ -99,12 +100,16 @@ fn what_a_network_cannot_do_is_refused_with_place_and_cure() {
     let place = Place::new();
     place.write("t.csv", surface(24, 1.0));
     place.write("c.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n");
+    let few: String = (0..12).map(|i| format!("{},{},{i}\n", i % 3, i / 4)).collect();
+    place.write("few.csv", format!("x,z,y\n{few}"));
     place.write("no-target.csv", "x,z,g\n1,2,0\n");
     place.write("no-input.csv", "x,y\n1,2\n");
     place.write("other.csv", "x,y\n1,c\n");
     for (line, words) in [
         ("t.csv --residual-by q", vec!["q in residual.by is not an input", "x, z, g"]),
-        ("t.csv --residual-by x", vec!["x in residual.by", "24 groups", "few values"]),
+        ("few.csv --residual-by x z", vec!["x, z in residual.by", "9 groups", "few values"]),
+        ("t.csv --residual-by x --inference laplace", vec!["slopes in [residual]", "laplace"]),
+        ("t.csv --residual-by x --inference committee", vec!["slopes", "committee"]),
         ("c.csv --residual student-t", vec!["[residual]", "a target that is a class"]),
         ("c.csv --residual-by x", vec!["[residual]", "a target that is a class"]),
         ("t.csv --hidden 5000", vec!["hidden = 5000", "at most 1000"]),

@@ -67,6 +67,8 @@ fn every_covariance_and_residual_is_fitted() {
         "--residual per-case",
         "--residual student-t --residual-by g",
         "--residual-by g",
+        "--residual-by x g",
+        "--residual-by x --neighbours 5",
         "--kernel hmc",
         "--kernel nuts --start prior",
         "--neighbours 5",

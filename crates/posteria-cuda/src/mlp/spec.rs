@@ -98,6 +98,9 @@ fn likelihood(spec: &Spec, data: &Dataset) -> Result<MlpLikelihood, CudaError> {
             if residual.by.is_some() {
                 return refuse("`by` in [residual]");
             }
+            if residual.slopes.is_some() {
+                return refuse("`slopes` in [residual]");
+            }
             match residual.family.unwrap_or(ResidualFamily::Normal) {
                 ResidualFamily::Normal => Ok(MlpLikelihood::Normal),
                 ResidualFamily::StudentT => Ok(MlpLikelihood::StudentT),

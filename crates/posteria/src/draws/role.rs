@@ -24,6 +24,8 @@ pub enum Role {
     ResidualScale,
     /// The scale that residual scales have in common.
     ResidualScaleAbove,
+    /// How the log of the residual scale changes with an input.
+    ResidualLogSlope,
     /// The covariance of the residuals of several targets.
     ResidualCovariance,
     /// Degrees of freedom of the residuals.
@@ -51,10 +53,11 @@ pub enum Role {
 }
 
 /// Roles that one variable alone may have, and its name.
-const NAMES: [(Role, &str); 14] = [
+const NAMES: [(Role, &str); 15] = [
     (Role::Relevance, "relevance"),
     (Role::ResidualScale, "residual_scale"),
     (Role::ResidualScaleAbove, "residual_scale_above"),
+    (Role::ResidualLogSlope, "residual_log_slope"),
     (Role::ResidualCovariance, "residual_covariance"),
     (Role::ResidualDof, "residual_dof"),
     (Role::Overdispersion, "overdispersion"),
@@ -122,6 +125,7 @@ impl Role {
             self,
             Role::ResidualScale
                 | Role::ResidualScaleAbove
+                | Role::ResidualLogSlope
                 | Role::ResidualCovariance
                 | Role::ResidualDof
                 | Role::Residual
@@ -143,6 +147,7 @@ impl Role {
             | Role::TestError
             | Role::LogDensity => Question::Predictions,
             Role::ResidualScale
+            | Role::ResidualLogSlope
             | Role::ResidualCovariance
             | Role::ResidualDof
             | Role::Overdispersion => Question::Residuals,

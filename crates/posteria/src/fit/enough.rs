@@ -106,7 +106,7 @@ pub struct Attained {
     /// of the fitted value, root mean square over these rows. Two runs differ by √2 of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// Of the residual scales or covariances, where there are any.
+    /// Of the residual scales, their slopes or covariances, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual_scale: Option<Mixing>,
     /// Of which inputs are in, where that is sampled.
@@ -130,7 +130,7 @@ impl Attained {
 
     /// The same, by the draws of the functions at the rows that are judged.
     pub(super) fn of(functions: &[Vec<Vec<f64>>], draws: &Draws, threads: NonZero<usize>) -> Self {
-        let scales = [Role::ResidualScale, Role::ResidualCovariance];
+        let scales = [Role::ResidualScale, Role::ResidualLogSlope, Role::ResidualCovariance];
         let scales = scales.into_iter().filter_map(|role| draws.layout.of_role(role));
         let scales: Vec<usize> = scales.flat_map(Variable::range).collect();
         let chains = draws.statistics.chunks(draws.draws.max(1));

@@ -75,6 +75,10 @@ impl Prepared {
         }
         let encoding = Encoder::fit(table, &roles(&spec))?;
         let (mut data, mut encoder) = (encoding.dataset, encoding.encoder);
+        if let Some(residual) = &mut spec.residual {
+            // By all rows, so that folds have the model of the whole.
+            residual.tell_slopes_from_groups(&data, &encoder);
+        }
         if let Some(fold) = &mut spec.data.fold {
             (data, _) = leave_out(fold, (data, encoding.rows), table, spec.data.standardize)?;
             encoder = encoder.rescaled(&data);

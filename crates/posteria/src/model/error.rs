@@ -72,12 +72,14 @@ pub enum ModelError {
         /// Its length.
         found: usize,
     },
-    /// A column that shall divide the residuals and is not among the inputs.
+    /// A column that the residual scale shall depend on and that is not among the inputs.
     #[error(
-        "{name} in residual.by is not an input; the inputs are {}; choose among them",
+        "{name} in residual.{key} is not an input; the inputs are {}; choose among them",
         inputs.join(", ")
     )]
     NoSuchInput {
+        /// The key.
+        key: &'static str,
         /// The name.
         name: String,
         /// Names of the inputs.
@@ -134,7 +136,8 @@ pub enum ModelError {
     /// Columns whose values divide the rows into too many groups.
     #[error(
         "the values of {} in residual.by divide the rows into {groups} groups, too many for a \
-         residual scale each; choose columns with few values",
+         residual scale each; choose columns with few values, or name numbers along which the log \
+         of the scale is linear in residual.slopes",
         columns.join(", ")
     )]
     TooManyGroups {

@@ -1,5 +1,7 @@
 //! The density of hyperparameters and residual scales, functions integrated out.
 
+use std::collections::BTreeSet;
+
 use super::marginal::Marginal;
 use super::neighbours::{Derivatives, NeighbourMarginal};
 use super::posterior::GpPosterior;
@@ -81,6 +83,12 @@ impl<'p> RegressionConditional<'p> {
                 slots.push(slot);
             }
         }
+        if let Some(slopes) = &residual.slopes {
+            let targets = processes.iter().flat_map(|process| process.targets.clone());
+            let own: BTreeSet<usize> =
+                targets.flat_map(|target| slopes.of_target(target)).collect();
+            slots.extend(own);
+        }
         let mut index_of = vec![None; posterior.latents.start];
         for (index, slot) in slots.iter().enumerate() {
             index_of[*slot] = Some(index);
@@ -144,6 +152,9 @@ impl<'p> RegressionConditional<'p> {
         if self.moves_scales {
             value += levels.centred_log_density(state, &mut add).ok_or(outside)?;
         }
+        if let Some(slopes) = &residual.slopes {
+            value += slopes.log_prior(state, &mut add);
+        }
         let of_targets = self.log_density_of_targets(gradient)?;
         Ok(value + of_targets)
     }
@@ -200,14 +211,22 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Entries of the state with the log scales of a target's residuals.
-    fn slots(&self, target: usize) -> impl Iterator<Item = usize> + '_ {
+    /// Hands the derivative with respect to log σ of a row of a target to everything that it is
+    /// the sum of.
+    fn add_of_scale(
+        &self,
+        (target, row): (usize, usize),
+        derivative: f64,
+        add: &mut dyn FnMut(usize, f64),
+    ) {
         let Noise::Scales { levels, slot_of, .. } = &self.residual.noise else {
             unreachable!("checked with the specification")
         };
-        let rows = self.residual.rows;
-        let of = &slot_of[target * rows..(target + 1) * rows];
-        of.iter().map(|which| levels.slots.start + *which as usize)
+        let index = target * self.residual.rows + row;
+        add(levels.slots.start + slot_of[index] as usize, derivative);
+        if let Some(slopes) = &self.residual.slopes {
+            slopes.add_gradient((target, row), derivative, add);
+        }
     }
 }
 
@@ -224,7 +243,10 @@ impl Part<'_> {
             Density::Neighbours { .. } => self.of_neighbours(given, add)?,
         };
         for target in self.process.targets.clone() {
-            value -= given.slots(target).map(|slot| given.beta * given.state[slot]).sum::<f64>();
+            let (residual, rows) = (given.residual, given.residual.rows);
+            let all = target * rows..(target + 1) * rows;
+            value -=
+                all.map(|index| given.beta * residual.log_scale(given.state, index)).sum::<f64>();
         }
         Ok(value)
     }
@@ -264,9 +286,10 @@ impl Part<'_> {
             process.hyperparameters.add_gradient(&self.of_parameters, &mut *add);
             for target in (first..=target).filter(|_| given.moves_scales) {
                 let solved = &solved[(target - process.targets.start) * rows..][..rows];
-                for (row, (slot, b)) in given.slots(target).zip(solved).enumerate() {
+                for (row, b) in solved.iter().enumerate() {
                     // d/d log σ of w = κ/σ² and of -β log σ.
-                    add(slot, b * b - marginal.inverse_diagonal(row) + 1.0 - given.beta);
+                    let derivative = b * b - marginal.inverse_diagonal(row) + 1.0 - given.beta;
+                    given.add_of_scale((target, row), derivative, &mut *add);
                 }
             }
             first = target + 1;
@@ -306,8 +329,9 @@ impl Part<'_> {
             let Some(add) = &mut add else { continue };
             process.hyperparameters.add_gradient(&self.of_parameters, &mut *add);
             if given.moves_scales {
-                for (slot, derivative) in given.slots(target).zip(&log_scales[..rows]) {
-                    add(slot, derivative + 1.0 - given.beta);
+                for (row, derivative) in log_scales[..rows].iter().enumerate() {
+                    let derivative = derivative + 1.0 - given.beta;
+                    given.add_of_scale((target, row), derivative, &mut *add);
                 }
             }
         }

@@ -21,6 +21,7 @@ pub(super) struct Response<'p> {
     /// Where scales, common scales and degrees of freedom of residuals are in a draw.
     scales: Range<usize>,
     above: Range<usize>,
+    slopes: Range<usize>,
     dof: Option<usize>,
     /// Where σ of counts or durations is, or the cut points of ordered classes.
     given: Range<usize>,
@@ -42,6 +43,7 @@ impl<'p> Response<'p> {
             posterior,
             scales: layout.range_of(Role::ResidualScale),
             above: layout.range_of(Role::ResidualScaleAbove),
+            slopes: layout.range_of(Role::ResidualLogSlope),
             dof: layout.place_of(Role::ResidualDof),
             given: match &posterior.observed {
                 Observed::Outcomes(outcomes) => outcomes.places(layout),
@@ -146,6 +148,8 @@ impl<'p> Response<'p> {
                     // Values that no training row had: the scale is not known, its prior is.
                     Some(None) => (draw[self.above.start + target], residual.group_dof()),
                 };
+                let slopes = &draw[self.slopes.clone()];
+                let scale = scale * residual.factor(slopes, target, |k| inputs[(row, k)]);
                 let spread = functions.variances[target * rows + row].sqrt() * scaling.scale;
                 slot[0] = scaling.invert(functions.means[target * rows + row]);
                 if let Family::Normal { .. } = family {

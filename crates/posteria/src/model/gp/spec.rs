@@ -130,6 +130,9 @@ impl GaussianProcess {
         if known.residual.is_some() && !residual.by.is_empty() {
             return conflict("hyperparameters", "residual", "by in [residual]");
         }
+        if known.residual.is_some() && !residual.slopes.is_empty() {
+            return conflict("hyperparameters", "residual", "slopes in [residual]");
+        }
         if residual.sharing == ResidualSharing::Covariance {
             return conflict("residual", "sharing = \"covariance\"", "kind = \"gp\"");
         }

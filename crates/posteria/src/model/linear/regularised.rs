@@ -43,7 +43,11 @@ impl LinearPosterior {
                 counts.iter().enumerate().map(noise).collect()
             }
             Likelihood::Real(_) => {
-                return refuse("these residuals with inference = \"laplace\", \"map\" or \"ml\"");
+                return refuse(
+                    "inference = \"laplace\", \"map\" or \"ml\" with residuals other than normal ones \
+                     of one scale for each target (leave out by, slopes and family of [residual], or \
+                     use inference = \"mcmc\")",
+                );
             }
             Likelihood::Logistic(_) => Vec::new(),
             Likelihood::Outcomes(_) => {

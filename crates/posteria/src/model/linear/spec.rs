@@ -58,6 +58,8 @@ impl Linear {
     /// | `residual.family` | `"normal"` | `"normal"`, `"student-t"`, `"laplace"`, `"per-case"` |
     /// | `residual.dof` | `"unknown"` | of Student's t (4 for per-case variances) |
     /// | `residual.by` | | columns whose values have a residual scale each |
+    /// | `residual.slopes` | | columns along which the log of the residual scale is linear |
+    /// | `residual.slope_sd` | 0.5 | standard deviation of the normal prior of these slopes |
     /// | `residual.sharing` | `"per-target"` | `"common"`, `"per-target"`, `"covariance"` |
     ///
     /// # Errors
@@ -110,7 +112,9 @@ impl Linear {
             _ => {}
         }
         let residual = residual(spec, conjugate)?;
-        let homogeneous = residual.family == ResidualFamily::Normal && residual.by.is_empty();
+        let homogeneous = residual.family == ResidualFamily::Normal
+            && residual.by.is_empty()
+            && residual.slopes.is_empty();
         if let (WeightPrior::Conjugate { .. }, false) = (weights, homogeneous) {
             let key = "family = \"conjugate\"";
             return conflict(WEIGHTS, key, "residuals other than normal ones of one scale");
@@ -206,6 +210,7 @@ fn refuse_priors(spec: &Spec) -> Result<(), SpecError> {
         ("scale", residual.scale.is_some()),
         ("scale_dof", residual.scale_dof.is_some()),
         ("log_sd", residual.log_sd.is_some()),
+        ("slope_sd", residual.slope_sd.is_some()),
         ("precision", residual.precision.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {

@@ -98,13 +98,14 @@ impl<'p> Collapsed<'p> {
         }
     }
 
-    /// Σ over the residual scales of -βn log σ, the normaliser of the residuals.
+    /// Σ over the residuals of -β log σ, their normaliser.
     fn log_normalizer(&self) -> f64 {
         match &self.residual.noise {
             Noise::Scales { levels, counts, .. } => {
                 let scales = &self.scaled.state[levels.slots.clone()];
                 let sum: f64 = scales.iter().zip(counts).map(|(scale, n)| scale * n).sum();
-                -self.inverse_temperature * sum
+                let along_inputs = self.residual.sum_of_offsets(&self.scaled.state);
+                -self.inverse_temperature * (sum + along_inputs)
             }
             Noise::Covariance { .. } => 0.0,
         }

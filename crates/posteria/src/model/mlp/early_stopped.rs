@@ -199,6 +199,10 @@ impl LogDensity for HalfLikelihood<'_> {
 /// Sets the parameters of the residual model by `residuals` (o·m + i) of the rows `indices`.
 fn set_residual(residual: &Residual, indices: &[usize], residuals: &[f64], state: &mut [f64]) {
     let count = indices.len();
+    if let Some(slopes) = &residual.slopes {
+        // Not estimated: scales are those of all values of the inputs.
+        state[slopes.slots.clone()].fill(0.0);
+    }
     match &residual.noise {
         Noise::Scales { levels, slot_of, .. } => {
             let dof = residual.dof.value(state);

@@ -77,6 +77,9 @@ impl MlpPosterior {
         let Noise::Scales { levels, slot_of, .. } = &residual.noise else {
             return not_available("ensemble learning with a residual covariance");
         };
+        if residual.slopes.is_some() {
+            return not_available("ensemble learning with slopes in [residual]");
+        }
         if !residual.is_normal_with_scales() {
             return not_available("ensemble learning with residuals that are not normal");
         }

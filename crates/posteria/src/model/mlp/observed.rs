@@ -88,8 +88,9 @@ impl Conditioned {
         let mut changed = dof.to_bits() != self.dof.to_bits();
         self.dof = dof;
         let scales = &state[levels.slots.clone()];
-        for (parameter, slot) in self.parameters.iter_mut().zip(slot_of) {
-            let value = (power * scales[*slot as usize]).exp();
+        for (index, (parameter, slot)) in self.parameters.iter_mut().zip(slot_of).enumerate() {
+            let log_scale = scales[*slot as usize] + residual.offset(state, index);
+            let value = (power * log_scale).exp();
             changed |= value.to_bits() != parameter.to_bits();
             *parameter = value;
         }
@@ -101,8 +102,8 @@ impl Conditioned {
             Kind::Absolute => -std::f64::consts::LN_2,
             Kind::Classes | Kind::Outcomes => 0.0,
         };
-        self.log_constant =
-            scales.iter().zip(counts).map(|(scale, count)| count * (constant - scale)).sum();
+        let groups = scales.iter().zip(counts).map(|(scale, count)| count * (constant - scale));
+        self.log_constant = groups.sum::<f64>() - residual.sum_of_offsets(state);
         changed
     }
 

@@ -43,6 +43,9 @@ impl MlpPosterior {
             if let residual::Noise::Covariance { .. } = residual.noise {
                 return refuse("sharing = \"covariance\" in [residual]");
             }
+            if residual.slopes.is_some() {
+                return refuse("slopes in [residual]");
+            }
         }
         Ok(MlpWeights { posterior: self })
     }

@@ -19,19 +19,7 @@ impl By {
     pub(super) fn new(by: &[String], data: &Dataset) -> Result<Self, ModelError> {
         let mut columns = Vec::new();
         for name in by {
-            let indicator = format!("{name}[");
-            let found: Vec<usize> = (0..data.input_names.len())
-                .filter(|k| {
-                    data.input_names[*k] == *name || data.input_names[*k].starts_with(&indicator)
-                })
-                .collect();
-            if found.is_empty() {
-                return Err(ModelError::NoSuchInput {
-                    name: name.clone(),
-                    inputs: data.input_names.clone(),
-                });
-            }
-            columns.extend(found);
+            columns.extend(inputs_of(("by", name), data)?);
         }
         let mut values: Vec<Vec<f64>> = Vec::new();
         for row in 0..data.rows() {
@@ -78,6 +66,21 @@ impl By {
             values.iter().zip(&self.columns).all(|(value, column)| same(*value, input(*column)))
         })
     }
+}
+
+/// The inputs that a column of the table became, named in a key of `[residual]`.
+pub(super) fn inputs_of(
+    (key, name): (&'static str, &str),
+    data: &Dataset,
+) -> Result<Vec<usize>, ModelError> {
+    let indicator = format!("{name}[");
+    let is_of = |input: &String| input == name || input.starts_with(&indicator);
+    let names = &data.input_names;
+    let found: Vec<usize> = (0..names.len()).filter(|k| is_of(&names[*k])).collect();
+    if found.is_empty() {
+        return Err(ModelError::NoSuchInput { key, name: name.into(), inputs: names.clone() });
+    }
+    Ok(found)
 }
 
 /// Whether two standardised values are of one number: up to the rounding of a trip to the user's

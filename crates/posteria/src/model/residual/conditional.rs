@@ -2,6 +2,7 @@
 
 use posteria_linalg::Matrix;
 
+use super::slopes_conditional::SlopesConditional;
 use super::{Noise, Residual, ResidualDof};
 use crate::density::special::ln_gamma_half_step;
 use crate::density::{Gamma, draw_inverse_gaussian};
@@ -20,6 +21,7 @@ pub(in crate::model) struct ResidualConditional {
     /// Σ κ r² and βn of every scale.
     squares: Vec<Squares>,
     covariance: Option<CovarianceRoom>,
+    slopes: Option<SlopesConditional>,
 }
 
 struct CovarianceRoom {
@@ -49,6 +51,22 @@ impl ResidualConditional {
             ratios: vec![0.0; residual.targets.len()],
             squares,
             covariance,
+            slopes: residual
+                .slopes
+                .as_ref()
+                .map(|slopes| SlopesConditional::new(slopes, inverse_temperature)),
+        }
+    }
+
+    /// Draws the slopes of the log scales, κ integrated out, and takes the residuals in units of what
+    /// they make of the scale: these have the scale of their group.
+    fn draw_slopes(&mut self, state: &mut [f64], stream: &mut Stream) {
+        let (residual, beta) = (&self.residual, self.inverse_temperature);
+        if let (Some(conditional), Some(slopes)) = (&mut self.slopes, &residual.slopes) {
+            conditional.draw((residual, slopes), &self.residuals, beta, state, stream);
+            for (index, value) in self.residuals.iter_mut().enumerate() {
+                *value *= (-residual.offset(state, index)).exp();
+            }
         }
     }
 
@@ -202,7 +220,7 @@ impl ResidualConditional {
         }
     }
 
-    /// Draws the degrees of freedom (κ integrated out), then κ, then the scales, given the
+    /// Draws slopes and degrees of freedom (κ integrated out), then κ, then the scales, given the
     /// outputs o·n + i that `write_outputs` writes. `false` if something was not finite and stays.
     pub(in crate::model) fn draw(
         &mut self,
@@ -214,6 +232,7 @@ impl ResidualConditional {
         for (residual, target) in self.residuals.iter_mut().zip(&self.residual.targets) {
             *residual = target - *residual;
         }
+        self.draw_slopes(state, stream);
         if self.residual.cases.is_some() {
             self.find_ratios(state);
         }

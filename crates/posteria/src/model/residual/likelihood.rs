@@ -62,13 +62,18 @@ impl ResidualLikelihood {
         for (index, (target, output)) in residual.targets.iter().zip(outputs).enumerate() {
             let log_scale = residual.log_scale(state, index);
             let z = (target - output) * (-log_scale).exp();
-            let log_kernel = match residual.family {
-                ResidualFamily::Normal => -0.5 * z * z,
-                ResidualFamily::Laplace => -z.abs(),
-                _ => -0.5 * (dof + 1.0) * (z * z / dof).ln_1p(),
-            };
-            log_likelihood[index % rows] += constant - log_scale + log_kernel;
+            let kernel = log_kernel(residual.family, dof, z);
+            log_likelihood[index % rows] += constant - log_scale + kernel;
         }
         Ok(())
+    }
+}
+
+/// Log density of a residual z in units of its scale, κ integrated out, up to a constant.
+pub(super) fn log_kernel(family: ResidualFamily, dof: f64, z: f64) -> f64 {
+    match family {
+        ResidualFamily::Normal => -0.5 * z * z,
+        ResidualFamily::Laplace => -z.abs(),
+        _ => -0.5 * (dof + 1.0) * (z * z / dof).ln_1p(),
     }
 }

@@ -8,12 +8,16 @@
 //! [Andrews & Mallows 1974]. So the power of the likelihood is exact at every β.
 
 mod by;
+mod columns;
 mod conditional;
 mod dof;
 mod likelihood;
 mod predictive;
 mod prior;
 mod record;
+mod slopes;
+mod slopes_conditional;
+mod state;
 
 use std::ops::Range;
 
@@ -24,21 +28,14 @@ pub(in crate::model) use likelihood::ResidualLikelihood;
 pub(in crate::model) use predictive::ResidualPlaces;
 pub use prior::RESIDUAL_DOFS;
 pub(in crate::model) use prior::ResidualPrior;
+pub(in crate::model) use slopes::Slopes;
 
 use crate::data::{Dataset, Targets};
 use crate::density::{Categorical, InverseGamma, InverseWishart, ParameterError};
 use crate::model::ModelError;
-use crate::model::prior::{
-    Above, DofChoice, DofGrid, DofSource, Levels, ScaleDensity, Spread, limited,
-};
+use crate::model::prior::{Above, DofChoice, DofGrid, DofSource, Levels, ScaleDensity, Spread};
 use crate::model::spec::{ResidualFamily, ResidualSharing, Values};
-use crate::random::Stream;
 use posteria_linalg::Matrix;
-
-/// Scales start about this standard deviation, of the order of standardised data.
-const SCALE: f64 = 0.5;
-/// Spread of the logarithms of starting scales between chains.
-const SPREAD: f64 = 0.5;
 
 /// The residual model of real targets and its place in the state.
 #[derive(Clone, Debug)]
@@ -56,6 +53,8 @@ pub(in crate::model) struct Residual {
     pub(in crate::model) cases: Option<Range<usize>>,
     /// Values of the columns that `by` names, for every group of rows.
     pub(in crate::model) by: Option<By>,
+    /// How the log scales change along inputs.
+    pub(in crate::model) slopes: Option<Slopes>,
     /// Whether the scales are known: then the state holds them and nothing moves them.
     pub(in crate::model) known_scales: Option<Vec<f64>>,
     /// Where the model's part of the state ends.
@@ -134,6 +133,16 @@ impl Residual {
             };
             Noise::Scales { levels: Levels { slots, spread, above }, slot_of, counts }
         };
+        let slopes = match (&prior.slopes[..], &noise) {
+            ([], _) | (_, Noise::Covariance { .. }) => None,
+            (names, Noise::Scales { .. }) => {
+                let sets = if prior.sharing == ResidualSharing::Common { 1 } else { outputs };
+                let sd = prior.slope_sd;
+                let slopes = Slopes::new((names, sd), data, (sets, take(0).start))?;
+                take(slopes.slots.len());
+                Some(slopes)
+            }
+        };
         let with_dof = matches!(prior.family, ResidualFamily::StudentT | ResidualFamily::PerCase);
         let dof = match &prior.dof {
             DofChoice::Known(dof) => ResidualDof::Fixed(*dof),
@@ -159,6 +168,7 @@ impl Residual {
             dof,
             cases,
             by,
+            slopes,
             known_scales: None,
             end: next,
         })
@@ -182,9 +192,9 @@ impl Residual {
         Ok(())
     }
 
-    /// Whether the residuals are normal given scales alone, without κ or covariances.
+    /// Whether the residuals are normal given scales alone, without κ, slopes or covariances.
     pub(in crate::model) fn is_normal_with_scales(&self) -> bool {
-        self.cases.is_none() && matches!(self.noise, Noise::Scales { .. })
+        self.cases.is_none() && self.slopes.is_none() && matches!(self.noise, Noise::Scales { .. })
     }
 
     /// Whether the residuals of a target are normal, all with the same scale.
@@ -205,8 +215,34 @@ impl Residual {
         match &self.noise {
             Noise::Scales { levels, slot_of, .. } => {
                 state[levels.slots.start + slot_of[residual] as usize]
+                    + self.offset(state, residual)
             }
             Noise::Covariance { .. } => f64::NAN,
+        }
+    }
+
+    /// What the slopes add to log σ of the residual at o·n + i.
+    pub(in crate::model) fn offset(&self, state: &[f64], residual: usize) -> f64 {
+        let of = |slopes: &Slopes| slopes.offset(state, residual / self.rows, residual % self.rows);
+        self.slopes.as_ref().map_or(0.0, of)
+    }
+
+    /// The factor that the slopes of a draw make of the scale of a new row by its standardised
+    /// `input`.
+    pub(in crate::model) fn factor(
+        &self,
+        shown: &[f64],
+        target: usize,
+        input: impl Fn(usize) -> f64,
+    ) -> f64 {
+        self.slopes.as_ref().map_or(1.0, |slopes| slopes.factor(shown, target, input))
+    }
+
+    /// The sum of what the slopes add to log σ of all residuals.
+    pub(in crate::model) fn sum_of_offsets(&self, state: &[f64]) -> f64 {
+        match &self.slopes {
+            None => 0.0,
+            Some(_) => (0..self.targets.len()).map(|index| self.offset(state, index)).sum(),
         }
     }
 
@@ -223,7 +259,7 @@ impl Residual {
     /// The precision κ/σ² of every residual, given inverse temperature β; none at β = 0, where
     /// the data tell nothing whatever κ is.
     pub(in crate::model) fn precisions(&self, state: &[f64], beta: f64, precisions: &mut [f64]) {
-        let Noise::Scales { levels, slot_of, .. } = &self.noise else {
+        let Noise::Scales { levels, .. } = &self.noise else {
             unreachable!("a covariance matrix has its own precisions")
         };
         if beta <= 0.0 {
@@ -231,7 +267,7 @@ impl Residual {
             return;
         }
         let first = levels.slots.start;
-        if levels.slots.len() == 1 {
+        if levels.slots.len() == 1 && self.slopes.is_none() {
             let precision = (-2.0 * state[first]).exp();
             match &self.cases {
                 None => precisions.fill(beta * precision),
@@ -243,98 +279,9 @@ impl Residual {
             }
             return;
         }
-        for (index, (slot, which)) in precisions.iter_mut().zip(slot_of).enumerate() {
+        for (index, slot) in precisions.iter_mut().enumerate() {
             let kappa = self.cases.as_ref().map_or(beta, |cases| state[cases.start + index]);
-            *slot = kappa * (-2.0 * state[first + *which as usize]).exp();
-        }
-    }
-
-    /// Log prior density of scales and degrees of freedom (κ integrated out).
-    pub(in crate::model) fn log_prior(&self, state: &[f64]) -> f64 {
-        self.dof.log_prior(state)
-            + match &self.noise {
-                Noise::Scales { .. } if self.known_scales.is_some() => 0.0,
-                Noise::Scales { levels, .. } => levels.log_prior(state),
-                Noise::Covariance { slots, prior } => {
-                    let dim = self.outputs;
-                    let matrix = Matrix::from_fn(dim, dim, |r, c| state[slots.start + c * dim + r]);
-                    match posteria_linalg::Cholesky::new(&matrix) {
-                        Ok(factor) => prior.log_density(&factor, &mut vec![0.0; dim]),
-                        Err(_) => f64::NAN,
-                    }
-                }
-            }
-    }
-
-    /// Entries of the state that the log prior is a density of; `None` if degrees of freedom are
-    /// sampled or there is a covariance matrix.
-    pub(in crate::model) fn density_slots(&self) -> Option<Vec<usize>> {
-        match &self.noise {
-            Noise::Covariance { .. } => None,
-            _ if self.dof.slot().is_some() => None,
-            Noise::Scales { .. } => Some(self.movable_slots()),
-        }
-    }
-
-    /// The same given degrees of freedom and covariance matrix.
-    pub(in crate::model) fn movable_slots(&self) -> Vec<usize> {
-        match &self.noise {
-            Noise::Scales { levels, .. } if self.known_scales.is_none() => levels.movable_slots(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Draws scales, degrees of freedom and κ from the prior.
-    pub(in crate::model) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
-        self.dof.draw_prior(state, stream);
-        match &self.noise {
-            Noise::Scales { levels, .. } => match &self.known_scales {
-                Some(logs) => state[levels.slots.clone()].copy_from_slice(logs),
-                None => levels.draw_prior(state, stream),
-            },
-            Noise::Covariance { slots, prior } => {
-                let mut covariance = Matrix::zeros(self.outputs, self.outputs);
-                prior.draw(stream, &mut covariance);
-                state[slots.clone()].copy_from_slice(covariance.values());
-            }
-        }
-        self.start_cases(state);
-    }
-
-    /// Draws the variances of single cases from the prior, where draws show them: variance σ²/κ
-    /// with scale σ and ν degrees of freedom.
-    pub(in crate::model) fn draw_case_variances(&self, state: &mut [f64], stream: &mut Stream) {
-        let dof = self.dof.value(state);
-        if let (ResidualFamily::PerCase, Some(cases)) = (self.family, &self.cases)
-            && let Ok(prior) = InverseGamma::new(1.0, dof)
-        {
-            for kappa in &mut state[cases.clone()] {
-                *kappa = (-2.0 * limited(prior.draw_log_scale(stream))).exp();
-            }
-        }
-    }
-
-    /// Puts scales and degrees of freedom where chains start: of the order of standardised data,
-    /// different for every chain.
-    pub(in crate::model) fn start(&self, state: &mut [f64], stream: &mut Stream) {
-        match &self.noise {
-            Noise::Scales { .. } if self.known_scales.is_some() => {}
-            Noise::Scales { levels, .. } => levels.start(state, SCALE.ln(), SPREAD, stream),
-            Noise::Covariance { slots, .. } => {
-                let covariance = &mut state[slots.clone()];
-                covariance.fill(0.0);
-                for output in 0..self.outputs {
-                    covariance[output * (self.outputs + 1)] = SCALE * SCALE;
-                }
-            }
-        }
-        self.dof.start(state);
-    }
-
-    /// Puts κ where it starts.
-    pub(in crate::model) fn start_cases(&self, state: &mut [f64]) {
-        if let Some(cases) = &self.cases {
-            state[cases.clone()].fill(1.0);
+            *slot = kappa * (-2.0 * self.log_scale(state, index)).exp();
         }
     }
 }

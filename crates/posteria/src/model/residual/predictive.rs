@@ -15,6 +15,7 @@ pub(in crate::model) struct ResidualPlaces {
     scales: Range<usize>,
     above: Range<usize>,
     covariance: Range<usize>,
+    slopes: Range<usize>,
     dof: Option<usize>,
 }
 
@@ -24,6 +25,7 @@ impl ResidualPlaces {
             scales: layout.range_of(Role::ResidualScale),
             above: layout.range_of(Role::ResidualScaleAbove),
             covariance: layout.range_of(Role::ResidualCovariance),
+            slopes: layout.range_of(Role::ResidualLogSlope),
             dof: layout.place_of(Role::ResidualDof),
         }
     }
@@ -78,7 +80,8 @@ impl ResidualPlaces {
                     // Values that no training row had: the scale is not known, its prior is.
                     Some(None) => (draw[self.above.start + output], residual.group_dof()),
                 };
-                slot[1] = scale;
+                let slopes = &draw[self.slopes.clone()];
+                slot[1] = scale * residual.factor(slopes, output, |k| input(row, k));
                 if each == 3 {
                     slot[2] = match residual.family {
                         ResidualFamily::Normal => group_dof,

@@ -21,6 +21,9 @@ const VAGUE_DOF: f64 = 0.5;
 const CASE_DOF: f64 = 4.0;
 /// Degrees of freedom of separate residual variances about their common scale.
 const BY_DOF: f64 = 4.0;
+/// Standard deviation of the slope of a log residual scale along a standardised input: nineteen in
+/// twenty change the scale by a factor of at most e = 2.7 per standard deviation of the input.
+const SLOPE_SD: f64 = 0.5;
 
 /// Unknown degrees of freedom of residuals: roughly uniform in log ν [Vehtari 2001, eq. 2.16].
 pub const RESIDUAL_DOFS: [f64; 24] = [
@@ -35,6 +38,10 @@ pub(in crate::model) struct ResidualPrior {
     /// Of Student's t and of per-case variances.
     pub(in crate::model) dof: DofChoice,
     pub(in crate::model) by: Vec<String>,
+    /// Inputs along which the log scale is linear.
+    pub(in crate::model) slopes: Vec<String>,
+    /// Standard deviation of the normal prior of these slopes.
+    pub(in crate::model) slope_sd: f64,
     pub(in crate::model) sharing: ResidualSharing,
     /// Prior of a residual scale; with `by`, of the common scale above the separate ones.
     pub(in crate::model) scale: ScaleDensity,
@@ -75,6 +82,7 @@ impl ResidualPrior {
             refuse_for_outcomes(family, residual)?;
         }
         let by = residual.by.clone().unwrap_or_default();
+        let slopes = residual.slopes.clone().unwrap_or_default();
         let sharing = residual.sharing.unwrap_or(ResidualSharing::PerTarget);
         if sharing == ResidualSharing::Covariance {
             if family != ResidualFamily::Normal {
@@ -83,6 +91,15 @@ impl ResidualPrior {
             if !by.is_empty() {
                 return conflict(section, "sharing = \"covariance\"", "by");
             }
+            if !slopes.is_empty() {
+                return conflict(section, "sharing = \"covariance\"", "slopes");
+            }
+        }
+        if slopes.iter().any(|name| by.contains(name)) {
+            return conflict(section, "slopes", "the same column in by; name it once");
+        }
+        if residual.slope_sd.is_some() && slopes.is_empty() {
+            return conflict(section, "slope_sd", "no column in slopes");
         }
         if residual.top_dof.is_some() && by.is_empty() {
             return conflict(section, "top_dof", "no column in by");
@@ -136,7 +153,17 @@ impl ResidualPrior {
             Some(dof) => checked("scale_dof", dof)?,
             None => BY_DOF,
         };
-        Ok(ResidualPrior { family, dof: dof_of_residuals, by, sharing, scale: density, by_dof })
+        let slope_sd = checked("slope_sd", residual.slope_sd.unwrap_or(SLOPE_SD))?;
+        Ok(ResidualPrior {
+            family,
+            dof: dof_of_residuals,
+            by,
+            slopes,
+            slope_sd,
+            sharing,
+            scale: density,
+            by_dof,
+        })
     }
 
     /// Writes every default.
@@ -151,6 +178,9 @@ impl ResidualPrior {
         let by = !self.by.is_empty();
         if by {
             residual.scale_dof = Some(self.by_dof);
+        }
+        if !self.slopes.is_empty() {
+            residual.slope_sd = Some(self.slope_sd);
         }
         if residual.precision.is_none() {
             match self.scale {
@@ -203,6 +233,8 @@ fn family_of(spec: &Spec, residual: &ResidualSpec) -> Result<ResidualFamily, Spe
 fn refuse_for_outcomes(family: ResidualFamily, residual: &ResidualSpec) -> Result<(), SpecError> {
     let never = [
         ("by", residual.by.is_some()),
+        ("slopes", residual.slopes.is_some()),
+        ("slope_sd", residual.slope_sd.is_some()),
         ("top_dof", residual.top_dof.is_some()),
         ("sharing", residual.sharing.is_some()),
         ("precision", residual.precision.is_some()),

@@ -30,6 +30,12 @@ impl Residual {
                 layout.push_role(Role::ResidualCovariance, vec![target.clone(), other]);
             }
         }
+        if let Some(slopes) = &self.slopes {
+            let mut dimensions = if slopes.sets() > 1 { targets.clone() } else { Vec::new() };
+            let name = "residual_input".into();
+            dimensions.push(Dimension { name, labels: slopes.names.clone() });
+            layout.push_role(Role::ResidualLogSlope, dimensions);
+        }
         if self.dof.slot().is_some() {
             layout.push_role(Role::ResidualDof, Vec::new());
         }
@@ -80,6 +86,9 @@ impl Residual {
                 }
             }
         }
+        if let Some(slopes) = &self.slopes {
+            slopes.shown(state).for_each(&mut push);
+        }
         if let Some(slot) = self.dof.slot() {
             push(state[slot]);
         }
@@ -125,6 +134,9 @@ impl Residual {
                     }
                 }
             }
+        }
+        if let Some(slopes) = &self.slopes {
+            slopes.restore(&mut take, state);
         }
         if let Some(slot) = self.dof.slot() {
             state[slot] = take();

@@ -299,6 +299,12 @@ pub struct ResidualSpec {
     /// Columns whose values have a residual scale each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Vec<String>>,
+    /// Columns of numbers along which the log of the residual scale is linear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slopes: Option<Vec<String>>,
+    /// Standard deviation of the normal prior of these slopes, per standard deviation of a column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slope_sd: Option<f64>,
     /// Standard deviation scale s₀ of the inverse gamma prior of the residual variance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,

@@ -28,7 +28,7 @@ const TRANSITIONS: usize = 4096;
 pub(super) const PRIORS: &str = "[prior.magnitude]\nscale = 0.8\ndof = 6.0\n\
     [prior.relevance]\nscale = 0.6\ndof = 5.0\ntop_dof = 6.0\n";
 
-const CASES: [(&str, &str, usize); 10] = [
+const CASES: [(&str, &str, usize); 13] = [
     ("", "[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
     (
         "mean = 'linear'\ncovariance = 'matern-5/2'",
@@ -55,6 +55,13 @@ const CASES: [(&str, &str, usize); 10] = [
         "[residual]\nfamily = 'student-t'\ndof = { scale = 3.0, dof = 2.0 }\nscale = 0.4\n\
          scale_dof = 5.0",
         1,
+    ),
+    ("", "[residual]\nslopes = ['a']\nscale = 0.4\nscale_dof = 5.0", 1),
+    ("", "[residual]\nslopes = ['b']\nfamily = 'laplace'\nscale = 0.4\nscale_dof = 5.0", 1),
+    (
+        "processes = 'shared'",
+        "[residual]\nslopes = ['a', 'b']\nslope_sd = 0.3\nscale = 0.4\nscale_dof = 5.0",
+        2,
     ),
 ];
 
@@ -116,6 +123,11 @@ fn scores(posterior: &GpPosterior, state: &[f64], table: &mut Scores) {
     let prior = levels.spread.about(scale, state).unwrap();
     for slot in levels.slots.clone() {
         table.push(z_of_level(prior.cdf_of_log_scale(state[slot])));
+    }
+    if let Some(slopes) = &residual.slopes {
+        // The usual standard deviation, or that of the case with two inputs.
+        let sd = if slopes.slots.len() > 2 { 0.3 } else { 0.5 };
+        state[slopes.slots.clone()].iter().for_each(|slope| table.push(slope / sd));
     }
     match &residual.dof {
         ResidualDof::Fixed(_) => {}
@@ -240,7 +252,7 @@ fn sweeps_keep_the_joint_distribution() {
 
 #[test]
 fn other_kernels_keep_the_joint_distribution() {
-    for (case, kernel) in [(0, 1), (3, 1), (7, 1), (1, 2), (5, 2), (6, 2)] {
+    for (case, kernel) in [(0, 1), (3, 1), (7, 1), (10, 1), (1, 2), (5, 2), (6, 2), (12, 2)] {
         check(case, kernel);
     }
 }

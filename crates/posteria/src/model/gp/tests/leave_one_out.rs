@@ -51,6 +51,7 @@ fn normal_targets_are_predicted_as_if_their_row_had_not_been_there() {
         ("processes = 'shared'\n[residual]\nsharing = 'common'", &several),
         ("", &one),
         ("[residual]\nby = ['b']", &one),
+        ("[residual]\nslopes = ['a', 'b']", &one),
     ] {
         let posterior = posterior(text, data);
         let (state, draw) = some_draw(&posterior, &mut stream);

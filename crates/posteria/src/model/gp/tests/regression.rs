@@ -12,7 +12,7 @@ use crate::random::{Purpose, Seed};
 use crate::sample::Conditional;
 use crate::target::LogDensity;
 
-const SPECS: [&str; 11] = [
+const SPECS: [&str; 13] = [
     "",
     "mean = 'constant'",
     "mean = 'linear'\ncovariance = 'matern-3/2'",
@@ -24,6 +24,8 @@ const SPECS: [&str; 11] = [
      [prior.relevance]\nscale = 0.1\ndof = 'unknown'\ntop_dof = 2.0",
     "[residual]\nfamily = 'student-t'",
     "[residual]\nfamily = 'laplace'",
+    "[residual]\nslopes = ['a', 'b']",
+    "neighbours = 4\n[residual]\nslopes = ['b']",
     "[selection]\nprior = { probabilities = [0.9, 0.5] }",
     "covariance = ['rational-quadratic*periodic', 'matern-5/2']\n\
      [prior.relevance]\nsharing = 'common'\n[selection]\nprior = { probabilities = [0.9, 0.9] }",
@@ -60,6 +62,8 @@ fn several_targets_have_the_same_gradients_however_they_share() {
         "processes = 'shared'\n[residual]\nsharing = 'common'",
         "[residual]\nsharing = 'common'",
         "[residual]\nfamily = 'student-t'\nsharing = 'common'",
+        "[residual]\nslopes = ['a']",
+        "processes = 'shared'\n[residual]\nsharing = 'common'\nslopes = ['a']",
     ] {
         check_gradient(&posterior(text, &data), 1.0, text, &mut stream);
     }

@@ -180,6 +180,7 @@ fn a_completed_specification_is_the_same_model() {
         ("", Task::Multiclass),
         ("[residual]\nfamily = 'student-t'", Task::Regression),
         ("[residual]\nfamily = 'per-case'\nby = ['g']", Task::Regression),
+        ("[residual]\nslopes = ['x']\nby = ['g']", Task::Regression),
         ("[model]\nbasis = { kind = 'fourier', period = 7.0, terms = 2 }", Task::Binary),
     ] {
         let mut spec = Spec::from_toml(text).unwrap();

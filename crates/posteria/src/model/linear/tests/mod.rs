@@ -14,6 +14,7 @@ mod prior;
 mod quadrature;
 mod residuals;
 mod several_targets;
+mod slopes;
 mod softmax;
 
 use std::sync::Arc;

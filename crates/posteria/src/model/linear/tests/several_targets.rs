@@ -212,6 +212,8 @@ fn a_draw_of_two_targets_gives_the_log_likelihood_and_the_prediction() {
         "family = 'laplace'",
         "family = 'per-case'",
         "by = ['x1']",
+        "slopes = ['x0']\nby = ['x1']",
+        "slopes = ['x0', 'x1']\nsharing = 'common'",
     ] {
         let posterior = conditioned(&format!("[residual]\n{text}"), &data);
         let mut state = posterior.start(&mut noise);

@@ -37,7 +37,7 @@ pub(super) const COVARIANCE: Target =
 pub(super) const BINARY: Target = target("binary", Link::Binary, "");
 pub(super) const CLASSES: Target = target("classes", Link::Classes, "");
 
-pub(super) const TARGETS: [Target; 19] = [
+pub(super) const TARGETS: [Target; 22] = [
     NORMAL,
     STUDENT_T,
     STUDENT_T_GRID,
@@ -65,6 +65,14 @@ pub(super) const TARGETS: [Target; 19] = [
     BINARY,
     CLASSES,
     STUDENT_T_ABOVE,
+    target("normal, slopes", Link::Real, "slopes = ['x1']\n"),
+    target(
+        "t by groups, slopes",
+        Link::Real,
+        "by = ['x0']\ntop_dof = 7.0\nslopes = ['x1']\nslope_sd = 0.4\nfamily = 'student-t'\n\
+         dof = 4.0\n",
+    ),
+    target("Laplace, slopes", Link::Several, "family = 'laplace'\nslopes = ['x1']\n"),
 ];
 
 /// Lines of `[prior.GROUP]` for input weights, hidden bias, output weights, output bias and

@@ -108,6 +108,7 @@ fn every_entry_of_the_state_has_one_meaning() {
                     used(slot..slot + 1);
                 }
             }
+            residual.slopes.iter().for_each(|slopes| used(slopes.slots.clone()));
             used(residual.cases.clone().unwrap_or(0..0));
         }
         assert!(uses.iter().all(|count| *count == 1), "{}: {uses:?}", world.target.name);
@@ -185,7 +186,13 @@ fn a_draw_is_in_the_unit_of_the_targets() {
 fn assert_same_draw(posterior: &MlpPosterior, one: &[f64], other: &[f64], what: &str) {
     let mut compared = 0;
     for variable in posterior.layout().variables() {
-        let named = ["residual_scale", "residual_covariance", "residual_dof", "case_scale"];
+        let named = [
+            "residual_scale",
+            "residual_log_slope",
+            "residual_covariance",
+            "residual_dof",
+            "case_scale",
+        ];
         if named.contains(&variable.name.as_str())
             || ["fitted", "training_error"].contains(&variable.name.as_str())
         {

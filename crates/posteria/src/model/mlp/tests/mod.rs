@@ -185,7 +185,8 @@ impl World {
         noise
     }
 
-    /// The residual scale at o·n + i: one for all, per target, and per sign of the first input.
+    /// The residual scale at o·n + i: one for all, per target, per sign of the first input, and
+    /// log-linear in the second.
     fn scale(&self, residual: &Residual, state: &[f64], index: usize) -> f64 {
         let Noise::Scales { levels, .. } = &residual.noise else { unreachable!("scales") };
         let (row, output) = (index % self.inputs.rows(), index / self.inputs.rows());
@@ -193,7 +194,14 @@ impl World {
         let group = usize::from(by && self.inputs[(row, 0)] > 0.0);
         let common = self.target.residual.contains("'common'");
         let target = if common { 0 } else { output };
-        state[levels.slots.start + target * if by { 2 } else { 1 } + group].exp()
+        let log_scale = state[levels.slots.start + target * if by { 2 } else { 1 } + group];
+        // Along the second input, if at all.
+        let slope = residual.slopes.as_ref().map_or(0.0, |slopes| {
+            let each = slopes.slots.len() / residual.outputs;
+            assert_eq!(each, 1, "one slope per target");
+            state[slopes.slots.start + target]
+        });
+        (log_scale + slope * self.inputs[(row, 1)]).exp()
     }
 }
 

@@ -171,12 +171,19 @@ fn a_draw_names_what_the_state_holds() {
                 let groups = if world.target.residual.contains("by =") { 2 } else { 1 };
                 for (o, scaling) in scaling.iter().enumerate() {
                     for group in 0..groups {
-                        let scale = world.scale(residual, state, o * rows + group);
+                        // Where inputs with slopes have their means.
+                        let index = o * rows + group;
+                        let along = residual.offset(state, index).exp();
+                        let scale = world.scale(residual, state, index) / along;
                         expected.push(scale * scaling.scale);
                     }
                 }
                 assert_all_close(value("residual_scale").unwrap(), &expected, name);
             }
+        }
+        if let Some(slopes) = &residual.slopes {
+            let shown = value("residual_log_slope").unwrap();
+            assert_all_close(shown, &state[slopes.slots.clone()], name);
         }
         if let (ResidualFamily::PerCase, Some(cases)) = (residual.family, &residual.cases) {
             let mut expected = Vec::new();

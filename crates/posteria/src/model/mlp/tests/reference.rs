@@ -200,7 +200,7 @@ fn push_weights(
     }
 }
 
-/// The factors of residual scales (or covariance) and degrees of freedom.
+/// The factors of residual scales (or covariance), degrees of freedom and slopes.
 pub(super) fn residual_factors(posterior: &MlpPosterior, state: &[f64]) -> Vec<Factor> {
     let mut factors = Vec::new();
     let Observed::Real(residual) = &posterior.observed else { return factors };
@@ -231,6 +231,13 @@ pub(super) fn residual_factors(posterior: &MlpPosterior, state: &[f64]) -> Vec<F
         Noise::Covariance { slots, .. } => {
             push_covariance(&state[slots.clone()], residual.outputs, &mut factors);
         }
+    }
+    if let Some(slopes) = &residual.slopes {
+        // The usual standard deviation, or that of the case with groups.
+        let normal = Normal::new(0.0, if residual.by.is_some() { 0.4 } else { 0.5 }).unwrap();
+        factors.extend(state[slopes.slots.clone()].iter().map(|slope| {
+            Factor::continuous(Kind::Weight, normal.log_density(*slope), normal.cdf(*slope))
+        }));
     }
     factors
 }

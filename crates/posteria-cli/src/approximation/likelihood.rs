@@ -18,6 +18,13 @@ pub fn words(found: &LikelihoodFindings) -> Vec<String> {
     if let Some(over) = found.coefficients.len().checked_sub(LISTED).filter(|over| *over > 0) {
         lines.push(format!("… and {} (--json has all)", text::count(over, "coefficient")));
     }
+    let references = found.reference_classes.iter().map(|it| {
+        let [column, class] = [&it.column, &it.class].map(|name| text::printable(name));
+        format!(
+            "{column}: {class} is the reference, weights of other classes are differences from it"
+        )
+    });
+    lines.extend(references);
     lines.extend(found.residual_scales.iter().map(line));
     lines.extend(at_mode::criteria(found.log_likelihood, &found.criteria, found.aicc));
     lines

@@ -87,6 +87,14 @@ fn maximum_likelihood_is_told_kept_and_predicted_with() {
     assert_eq!(place.call("predict run data.csv -q").code, 0);
     let assessed = place.call("assess run");
     assert!(assessed.code == 0 && assessed.stderr.contains("kfold"), "{}", assessed.stderr);
+    // One point counts no parameters, and has no weights.
+    for words in ["parameters", "Pareto", "waic"] {
+        assert!(!assessed.stdout.contains(words), "{words}: {}", assessed.stdout);
+    }
+    let json = place.call("assess run --json").json();
+    assert!(json["p_loo"].is_null() && json["elpd_loo"].is_f64(), "{json}");
+    let folds = place.call("assess run --method kfold --folds 5 --json").json();
+    assert!(folds["p_kfold"].as_f64() > Some(0.0), "{folds}");
     for (command, said) in [
         (format!("{LINEAR} --inference ml --draws 9 --out more"), "one point"),
         (format!("{LINEAR} --inference ml --priors fbm --out more"), "no priors"),
@@ -99,6 +107,47 @@ fn maximum_likelihood_is_told_kept_and_predicted_with() {
         let refusal = called.refusal();
         assert!(refusal.contains(said), "{command}: {refusal}");
     }
+}
+
+#[test]
+fn without_priors_the_first_class_of_a_column_is_the_reference() {
+    let place = Place::new();
+    let groups = [("a", 2.0), ("b", 6.0), ("c", 12.0)];
+    let rows = groups.iter().flat_map(|(class, mean)| {
+        [-1.0, 0.0, 1.0].map(|around| format!("{class},{}\n", mean + around))
+    });
+    place.write("g.csv", format!("g,y\n{}", rows.collect::<String>()));
+    let fit = place.call("fit g.csv --target y --model linear --inference ml --out run --json");
+    let found = &fit.json()["approximation"];
+    // The means of the groups, and by hand √(R/(n - 3)) = 1 and standard errors of differences of
+    // means √(2/3), with R/n in place of R/(n - 3).
+    for (k, (name, estimate, error)) in [
+        ("intercept", 2.0, 1.0 / 3.0_f64),
+        ("weights[g[b]]", 4.0, 2.0 / 3.0),
+        ("weights[g[c]]", 10.0, 2.0 / 3.0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let one = &found["coefficients"][k];
+        assert_eq!(one["name"], name);
+        let numbers =
+            ["estimate", "standard_error"].map(|key| one[key].as_f64().expect("a number"));
+        assert!((numbers[0] - estimate).abs() < 1e-6, "{one}");
+        assert!((numbers[1] - (error * 6.0 / 9.0).sqrt()).abs() < 1e-6, "{one}");
+    }
+    assert_eq!(found["reference_classes"][0]["class"], "a");
+    let text = place.call("summary run").stdout;
+    assert!(text.contains("g: a is the reference"), "{text}");
+    place.write("new.csv", "g\nc\na\n");
+    let predicted = place.call("predict run new.csv").stdout;
+    assert!(predicted.contains("12.0") && predicted.contains("2.0"), "{predicted}");
+    // Without an intercept every class has a weight.
+    place.write("m.toml", "[model]\nkind = 'linear'\nintercept = false\n");
+    let all =
+        place.call("fit g.csv --spec m.toml --target y --inference ml --out all --json").json();
+    let names = all["approximation"]["coefficients"].to_string();
+    assert!(names.contains("g[a]") && !names.contains("intercept"), "{names}");
 }
 
 #[test]
@@ -209,7 +258,7 @@ fn a_process_has_weighted_hyperparameters_or_their_mode() {
         told.stdout
     );
     assert_eq!(draws(&place, "mode").lines().count(), 2);
-    assert!(place.call("assess mode").stderr.contains("the mode was found with all rows"));
+    assert!(place.call("assess mode").stderr.contains("found with all rows"));
     let dry = place.call(&format!("{process} --inference laplace --dry-run")).stdout;
     assert!(dry.contains("weighted by that density"), "{dry}");
 }

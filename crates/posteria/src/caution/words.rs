@@ -155,8 +155,9 @@ impl fmt::Display for Caution {
             ),
             Caution::ModeOfAllRows => write!(
                 f,
-                "the mode was found with all rows, those that are left out included, so that these figures are \
-                 too good; find it without them: --method kfold"
+                "the one point that predicts was found with all rows, those that are left out included: these figures \
+                 are too good, and they count no effective parameters; find it without them: --method \
+                 kfold"
             ),
             Caution::FewWeights { effective_size, draws } => write!(
                 f,

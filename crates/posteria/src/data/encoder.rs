@@ -20,7 +20,8 @@ use crate::caution::Caution;
 /// A column of text becomes indicators that are 1 where the row has the class and 0 elsewhere:
 /// one indicator for two classes (that of the second in alphabetical order), else one for every
 /// class. The indicators of three or more classes sum to 1, which priors resolve, and no class
-/// is singled out. Indicators are standardised like any other input.
+/// is singled out, unless [`Roles::reference_classes`] asks for it. Indicators are standardised like
+/// any other input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
     /// Names of all columns of the training table, used or not, in order.
@@ -123,7 +124,8 @@ impl EncodedRows {
 pub struct InputColumn {
     /// Name of the column; of a column of two classes, that of its indicator.
     pub name: String,
-    /// Which inputs: one for a column of numbers or of two classes, one per class for more.
+    /// Which inputs: one for a column of numbers or of two classes, one per class for more, except
+    /// for a class that is the reference.
     pub inputs: Range<usize>,
     /// How each of them was standardised.
     pub scaling: Vec<Standardization>,
@@ -277,6 +279,18 @@ impl Encoder {
                 _ => column.clone(),
             };
             InputColumn { name, inputs, scaling, is_number }
+        });
+        each.collect()
+    }
+
+    /// The columns of three or more classes whose first class has no indicator, each with that class:
+    /// weights of the other ones are differences from it ([`Roles::reference_classes`]).
+    pub fn reference_classes(&self) -> Vec<(String, String)> {
+        let each = self.inputs.iter().filter_map(|input| match &input.content {
+            InputContent::Classes { baseline: Some(class), indicators } if indicators.len() > 1 => {
+                Some((input.column.clone(), class.clone()))
+            }
+            _ => None,
         });
         each.collect()
     }

@@ -50,7 +50,9 @@ impl<'a> Learner<'a> {
         }
         let most = self.roles.max_levels;
         let (mut levels, codes) = self.rows.checked_classes(index, Part::Input, most)?;
-        let first = usize::from(levels.len() == 2);
+        let is_reference =
+            |classes: usize| classes == 2 || self.roles.reference_classes && classes > 2;
+        let first = usize::from(is_reference(levels.len()));
         let classes = levels.split_off(first);
         let mut indicators = Vec::with_capacity(classes.len());
         for (offset, class) in classes.into_iter().enumerate() {

@@ -46,6 +46,10 @@ pub struct Roles {
     /// than there are rows, and not more than ten or two thirds of the rows, whichever is more (of
     /// dates, hexadecimal numbers and numbers with a unit ten); up to four rows may have a class each.
     pub max_levels: Option<usize>,
+    /// Whether the first class of a column of text is a reference without an indicator, however many
+    /// classes there are: beside an intercept, and without priors, the indicators of all classes
+    /// would not be told apart.
+    pub reference_classes: bool,
 }
 
 impl Default for Roles {
@@ -63,6 +67,7 @@ impl Default for Roles {
             standardize: true,
             missing: Missing::Error,
             max_levels: None,
+            reference_classes: false,
         }
     }
 }

@@ -112,7 +112,7 @@ impl Prepared {
                 hyperparameters::of_process(process, inference, seed, threads)?
             }
             Conditioned::Linear(linear) if inference == InferenceChoice::Ml => {
-                linear.most_likely(seed)?
+                linear.most_likely(self.encoder.reference_classes(), seed)?
             }
             // One mode, wherever the search begins.
             Conditioned::Linear(linear) if inference != InferenceChoice::Mcmc => {

@@ -15,6 +15,15 @@ const STILL_MOVING: f64 = 0.1;
 /// Residual scale, in standard deviations of the target, below which nothing is left over.
 const PERFECT: f64 = 2e-6;
 
+/// The class of a column that other classes are compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceClass {
+    /// Name of the column.
+    pub column: String,
+    /// The class.
+    pub class: String,
+}
+
 /// What maximum likelihood found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LikelihoodFindings {
@@ -24,6 +33,10 @@ pub struct LikelihoodFindings {
     pub log_likelihood: f64,
     /// Intercept and weights, on the user's scale.
     pub coefficients: Vec<ParameterEstimate>,
+    /// Classes of columns of three or more that have no weight of their own: those of the other
+    /// classes are differences from them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reference_classes: Vec<ReferenceClass>,
     /// Residual scales √(R/n), R the sum of squares: too small by the coefficients that they are
     /// about.
     pub residual_scales: Vec<ParameterEstimate>,
@@ -35,12 +48,13 @@ pub struct LikelihoodFindings {
 }
 
 impl LinearPosterior {
-    /// The maximum of the likelihood.
+    /// The maximum of the likelihood, where `reference_classes` of columns have no weight.
     ///
     /// # Errors
     /// [`ApproximationError`] if there is none.
     pub(super) fn most_likely(
         &self,
+        reference_classes: Vec<(String, String)>,
         seed: Seed,
     ) -> Result<FittedApproximation<'static>, ApproximationError> {
         let model = self.regularised()?;
@@ -68,6 +82,10 @@ impl LinearPosterior {
             aicc: if scales.len() > 1 { None } else { mode.criteria.aicc() },
             residual_scales: scales,
             criteria: mode.criteria,
+            reference_classes: reference_classes
+                .into_iter()
+                .map(|(column, class)| ReferenceClass { column, class })
+                .collect(),
         };
         Ok(FittedApproximation {
             approximation: Some(Box::new(PointAtMode::new(&mode))),
@@ -173,7 +191,7 @@ mod tests {
 
     fn found(posterior: &LinearPosterior) -> LikelihoodFindings {
         posterior.check_likelihood().unwrap();
-        match posterior.most_likely(Seed(1)).unwrap().result.findings {
+        match posterior.most_likely(Vec::new(), Seed(1)).unwrap().result.findings {
             ApproximationFindings::Likelihood(found) => *found,
             _ => panic!("the findings of another inference"),
         }
@@ -251,7 +269,7 @@ mod tests {
         let refused = |posterior: LinearPosterior| {
             let of_inputs = posterior.check_likelihood().err().map(|error| error.to_string());
             of_inputs
-                .or(posterior.most_likely(Seed(1)).err().map(|error| error.to_string()))
+                .or(posterior.most_likely(Vec::new(), Seed(1)).err().map(|error| error.to_string()))
                 .unwrap()
         };
         let few = refused(posterior(&LOSS[..4], &[0], "regression"));

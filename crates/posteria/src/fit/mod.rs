@@ -52,7 +52,7 @@ pub use inclusion::Inclusion;
 pub(crate) use jobs::run_in_turns;
 pub use jobs::run_jobs;
 pub use judged::judged_summary;
-pub use likelihood::LikelihoodFindings;
+pub use likelihood::{LikelihoodFindings, ReferenceClass};
 pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
 pub use prepared::{PrepareError, Prepared, encode_test};
 pub use recorder::{InMemory, Kept, Recorder, Report};

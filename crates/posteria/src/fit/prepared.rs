@@ -234,6 +234,8 @@ fn roles(spec: &Spec) -> Roles {
         standardize: spec.data.standardize,
         missing: spec.data.missing.into(),
         max_levels: spec.data.max_levels,
+        reference_classes: spec.sampling.inference() == InferenceChoice::Ml
+            && spec.model.intercept != Some(false),
     }
 }
 

@@ -17,7 +17,11 @@ const NAMED: usize = 6;
 /// Targets first, then inputs, on the user's scale.
 pub fn columns(data: &Dataset, encoder: &Encoder) -> Vec<ColumnFacts> {
     let mut columns = targets(data, encoder);
-    columns.extend(encoder.input_columns().iter().map(|column| input(data, column)));
+    let references = encoder.reference_classes();
+    columns.extend(encoder.input_columns().iter().map(|column| {
+        let has_reference = references.iter().any(|(name, _)| *name == column.name);
+        input(data, column, usize::from(has_reference))
+    }));
     columns
 }
 
@@ -120,7 +124,8 @@ fn targets(data: &Dataset, encoder: &Encoder) -> Vec<ColumnFacts> {
     }
 }
 
-fn input(data: &Dataset, column: &InputColumn) -> ColumnFacts {
+/// What is known of an input; `more` classes have no indicator.
+fn input(data: &Dataset, column: &InputColumn, more: usize) -> ColumnFacts {
     let (name, role) = (column.name.clone(), "input".to_string());
     if column.is_number {
         let numbers = moments(&input_values(data, column));
@@ -128,7 +133,7 @@ fn input(data: &Dataset, column: &InputColumn) -> ColumnFacts {
     }
     let words = match column.inputs.len() {
         1 => "an indicator of one of two classes".into(),
-        count => text::count(count, "class"),
+        count => text::count(count + more, "class"),
     };
     ColumnFacts { name, role, numbers: [f64::NAN; 4], words }
 }

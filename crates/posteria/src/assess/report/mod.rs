@@ -162,7 +162,9 @@ impl<R: Refit> Assessor<'_, R> {
         // Where a linearised network or weighed chains predict, criteria of the draws are about
         // something else.
         let is_weighed = self.held_out.is_some_and(|rows| rows.log_weights.is_some());
-        let information = match assessed.linearised || is_weighed {
+        // One point has no spread that would count parameters.
+        let is_point = self.fit.prepared.spec.sampling.inference().is_point();
+        let information = match assessed.linearised || is_weighed || is_point {
             true => None,
             false => Some(self.information(assessed)?),
         };
@@ -178,12 +180,13 @@ impl<R: Refit> Assessor<'_, R> {
         let counted = (self.fit.rows(), asked.bootstrap.seed);
         let report =
             AssessmentReport::new(asked, (assessed, expected), information, observed.len());
-        Ok(AssessmentReport {
+        let report = AssessmentReport {
             effective_parameters: effective_parameters(assessed, information, counted),
             calibration,
             subgroups,
             ..report
-        })
+        };
+        Ok(if is_point { report.of_point() } else { report })
     }
 }
 
@@ -195,6 +198,13 @@ impl AssessmentAsked<'_> {
 }
 
 impl AssessmentReport {
+    /// Without what the weights of draws would tell: the one point of a mode has none, and what it
+    /// says about rows is not changed by leaving them out. [`Caution::ModeOfAllRows`] tells.
+    fn of_point(mut self) -> Self {
+        self.effective_parameters.retain(|count| count.method == "kfold");
+        AssessmentReport { p_loo: None, pareto_k: None, m_eff: None, ..self }
+    }
+
     /// The sums over `rows` rows and what is known about each of them.
     fn new(
         asked: &AssessmentAsked<'_>,

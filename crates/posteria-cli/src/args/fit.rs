@@ -220,6 +220,13 @@ pub struct Fit {
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = RESIDUAL)]
     pub residual_by: Vec<String>,
 
+    /// Student-t residuals: degrees of freedom of their own for each value of these columns
+    ///
+    /// The columns must be inputs that are classes, or numbers with few different values. Without the
+    /// option all rows share them.
+    #[arg(long, value_name = "COL", num_args = 1.., help_heading = RESIDUAL)]
+    pub dof_by: Vec<String>,
+
     /// Number of chains [default: 4; mlp: 16]
     #[arg(long, value_name = "N", aliases = ["num-chains", "num_chains"], help_heading = SAMPLING)]
     pub chains: Option<NonZero<usize>>,

@@ -129,6 +129,9 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     if !flags.residual_by.is_empty() {
         spec.residual.get_or_insert_default().by = Some(flags.residual_by.clone());
     }
+    if !flags.dof_by.is_empty() {
+        spec.residual.get_or_insert_default().dof_by = Some(flags.dof_by.clone());
+    }
     merge_sampling(spec, flags, seed);
     spec.sampling.device = flags.device.or(device);
 }

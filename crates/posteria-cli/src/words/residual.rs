@@ -116,7 +116,12 @@ pub(super) fn family(residual: &ResidualSpec) -> String {
     let dof = residual.dof.as_ref().map(|dof| sampled_dof(dof, &RESIDUAL_DOFS));
     let dof = dof.unwrap_or_default();
     match residual.family {
-        Some(ResidualFamily::StudentT) => format!("Student's t with {dof}"),
+        Some(ResidualFamily::StudentT) => match residual.dof_by.as_deref() {
+            Some(by) if !by.is_empty() => {
+                format!("Student's t with {dof}, for each group of rows by {}", by.join(", "))
+            }
+            _ => format!("Student's t with {dof}"),
+        },
         Some(ResidualFamily::Laplace) => "Laplace".into(),
         Some(ResidualFamily::PerCase) => format!(
             "normal with a variance of its own for every row, inverse gamma about that of the \

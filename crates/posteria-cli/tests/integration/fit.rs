@@ -173,8 +173,8 @@ fn linear_models_have_residuals_functions_and_classes() {
         ("--target y --inputs x --basis gaussian:1:0,3,6", vec!["gaussian(x at 3)"]),
         ("--target y --inputs x g --residual laplace --residual-by g", vec!["residual_scale[g=1]"]),
         (
-            "--target y --inputs x g --residual student-t --residual-by g x",
-            vec!["residual_scale[g=1]", "residual_log_slope[x]"],
+            "--target y --inputs x g --residual student-t --residual-by g x --dof-by g",
+            vec!["residual_scale[g=1]", "residual_log_slope[x]", "residual_dof[g=0]"],
         ),
         ("--target y --inputs x --residual per-case --basis fourier:3:1", vec!["weights[cos1(x)]"]),
         ("--target c --inputs x", vec!["weights[x, low]", "intercept[middle]"]),

@@ -68,6 +68,7 @@ fn every_covariance_and_residual_is_fitted() {
         "--residual student-t --residual-by g",
         "--residual-by g",
         "--residual-by x g",
+        "--residual student-t --dof-by g",
         "--residual-by x --neighbours 5",
         "--kernel hmc",
         "--kernel nuts --start prior",

@@ -98,6 +98,9 @@ fn likelihood(spec: &Spec, data: &Dataset) -> Result<MlpLikelihood, CudaError> {
             if residual.by.is_some() {
                 return refuse("`by` in [residual]");
             }
+            if residual.dof_by.is_some() {
+                return refuse("`dof_by` in [residual]");
+            }
             if residual.slopes.is_some() {
                 return refuse("`slopes` in [residual]");
             }

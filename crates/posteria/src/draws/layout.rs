@@ -199,11 +199,6 @@ impl Layout {
         self.of_role(role).map_or(0..0, Variable::range)
     }
 
-    /// Where the first component with this role is in a draw.
-    pub(crate) fn place_of(&self, role: Role) -> Option<usize> {
-        self.of_role(role).map(|variable| variable.offset)
-    }
-
     /// Length of a draw.
     pub fn len(&self) -> usize {
         self.len

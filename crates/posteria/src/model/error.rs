@@ -135,12 +135,19 @@ pub enum ModelError {
     },
     /// Columns whose values divide the rows into too many groups.
     #[error(
-        "the values of {} in residual.by divide the rows into {groups} groups, too many for a \
-         residual scale each; choose columns with few values, or name numbers along which the log \
-         of the scale is linear in residual.slopes",
-        columns.join(", ")
+        "the values of {} in residual.{key} divide the rows into {groups} groups, too many for \
+         {} each; choose columns with few values{}",
+        columns.join(", "),
+        if *key == "by" { "a residual scale" } else { "degrees of freedom" },
+        if *key == "by" {
+            ", or name numbers along which the log of the scale is linear in residual.slopes"
+        } else {
+            ""
+        }
     )]
     TooManyGroups {
+        /// The key.
+        key: &'static str,
         /// The columns.
         columns: Vec<String>,
         /// Number of groups.
@@ -181,9 +188,7 @@ pub enum ModelError {
     /// A column that others add up to, and no prior to settle it.
     #[error(
         "{column} is a sum of multiples of the intercept and the inputs before it, so that the \
-         likelihood has no single maximum; drop it, or take priors (--inference mcmc or laplace), or \
-         where it is a class of a column, whose classes add up to the intercept, do without that \
-         (intercept = false in [model])"
+         likelihood has no single maximum; drop it, or take priors (--inference mcmc or laplace)"
     )]
     Collinear {
         /// The column.

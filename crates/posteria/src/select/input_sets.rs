@@ -84,18 +84,28 @@ impl<'a> InputSets<'a> {
     }
 
     /// The specification of the model with a set alone. An input that is not measured cannot tell
-    /// which residual scale a row has.
+    /// which residual scale or degrees of freedom a row has.
     pub fn spec_of(&self, set: &[bool]) -> Spec {
         let mut spec = self.spec.clone();
         let columns = self.columns_of(set);
-        if let Some(residual) = &mut spec.residual
-            && let Some(by) = &mut residual.by
-        {
+        if let Some(residual) = &mut spec.residual {
             let column = |name: &str| name.split_once('[').map_or(name, |it| it.0).to_string();
-            by.retain(|name| columns.contains(name) || columns.contains(&column(name)));
-            if by.is_empty() {
-                (residual.by, residual.top_dof) = (None, None);
+            let keep = |names: &mut Option<Vec<String>>| {
+                let Some(named) = names else { return false };
+                named.retain(|name| columns.contains(name) || columns.contains(&column(name)));
+                let is_empty = named.is_empty();
+                if is_empty {
+                    *names = None;
+                }
+                is_empty
+            };
+            if keep(&mut residual.by) {
+                residual.top_dof = None;
             }
+            if keep(&mut residual.slopes) {
+                residual.slope_sd = None;
+            }
+            keep(&mut residual.dof_by);
         }
         spec.data.inputs = Some(columns);
         spec

@@ -53,8 +53,11 @@ pub(super) fn draw(prepared: &Prepared, grid: &Matrix, kept: usize) -> Option<Dr
     let mut spec = prepared.spec.clone();
     // Rows of the grid have values of their own, which are no groups; and there are few of them.
     let by = spec.residual.as_mut().and_then(|residual| residual.by.take());
-    if let (Some(_), Some(residual)) = (&by, &mut spec.residual) {
-        residual.top_dof = None;
+    if let Some(residual) = &mut spec.residual {
+        residual.dof_by = None;
+        if by.is_some() {
+            residual.top_dof = None;
+        }
     }
     spec.model.neighbours = None;
     let places_only = Dataset { inputs, targets, groups: None, offsets: None, ..data.clone() };

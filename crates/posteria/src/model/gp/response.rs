@@ -22,7 +22,7 @@ pub(super) struct Response<'p> {
     scales: Range<usize>,
     above: Range<usize>,
     slopes: Range<usize>,
-    dof: Option<usize>,
+    dof: Range<usize>,
     /// Where σ of counts or durations is, or the cut points of ordered classes.
     given: Range<usize>,
     softmax: SoftmaxNormal,
@@ -44,7 +44,7 @@ impl<'p> Response<'p> {
             scales: layout.range_of(Role::ResidualScale),
             above: layout.range_of(Role::ResidualScaleAbove),
             slopes: layout.range_of(Role::ResidualLogSlope),
-            dof: layout.place_of(Role::ResidualDof),
+            dof: layout.range_of(Role::ResidualDof),
             given: match &posterior.observed {
                 Observed::Outcomes(outcomes) => outcomes.places(layout),
                 _ => 0..0,
@@ -131,10 +131,7 @@ impl<'p> Response<'p> {
     ) {
         let (rows, family) = (inputs.rows(), self.family());
         let each = family.width() / residual.outputs;
-        let dof = match self.dof {
-            Some(slot) => draw[slot],
-            None => residual.dof.value(&[]),
-        };
+        let dofs = &draw[self.dof.clone()];
         let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
         for (row, parameters) in parameters.chunks_mut(family.width()).enumerate() {
             let group = residual.by.as_ref().map(|by| by.group(|k| inputs[(row, k)]));
@@ -161,7 +158,7 @@ impl<'p> Response<'p> {
                 if each == 4 {
                     slot[3] = match residual.family {
                         ResidualFamily::Normal => group_dof,
-                        _ => dof,
+                        _ => residual.dof_at(dofs, |k| inputs[(row, k)]),
                     };
                 }
             }

@@ -58,6 +58,7 @@ impl Linear {
     /// | `residual.family` | `"normal"` | `"normal"`, `"student-t"`, `"laplace"`, `"per-case"` |
     /// | `residual.dof` | `"unknown"` | of Student's t (4 for per-case variances) |
     /// | `residual.by` | | columns whose values have a residual scale each |
+    /// | `residual.dof_by` | | columns whose values have degrees of freedom of Student's t each |
     /// | `residual.slopes` | | columns along which the log of the residual scale is linear |
     /// | `residual.slope_sd` | 0.5 | standard deviation of the normal prior of these slopes |
     /// | `residual.sharing` | `"per-target"` | `"common"`, `"per-target"`, `"covariance"` |

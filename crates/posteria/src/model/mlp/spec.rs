@@ -10,8 +10,8 @@ use crate::model::prior::{DofChoice, SpreadChoice, TopChoice, dof_choice, writte
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
 use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
-    Dof, InferenceChoice, ModelKind, PriorFamily, PriorSpec, ResidualSharing, SelectionSpec,
-    Sharing, Spec, SpecError, WidthRule, WidthScaled,
+    Dof, InferenceChoice, KernelChoice, ModelKind, PriorFamily, PriorSpec, ResidualSharing,
+    SelectionSpec, Sharing, Spec, SpecError, WidthRule, WidthScaled,
 };
 
 /// A network whose specification has passed its checks.
@@ -77,6 +77,7 @@ impl Mlp {
     /// | `residual.dof` | `"unknown"` | of Student's t (4 for per-case variances) |
     /// | `residual.scale`, `.scale_dof` | 0.05, 0.5 | inverse gamma prior of a variance |
     /// | `residual.by` | | columns whose values have a residual scale each |
+    /// | `residual.dof_by` | | columns whose values have degrees of freedom of Student's t each |
     /// | `residual.slopes` | | columns along which the log of the residual scale is linear |
     /// | `residual.slope_sd` | 0.5 | standard deviation of the normal prior of these slopes |
     /// | `residual.sharing` | `"per-target"` | `"common"`, `"per-target"`, `"covariance"` |
@@ -129,6 +130,12 @@ impl Mlp {
             && groups[2..].iter().any(|group| group.family != WeightFamily::Normal)
         {
             return conflict("residual", "sharing", "output weights that are not normal");
+        }
+        let of_kernel = |kernel| spec.sampling.kernel == Some(kernel);
+        if !residual.dof_by.is_empty()
+            && (of_kernel(KernelChoice::Hmc) || of_kernel(KernelChoice::Nuts))
+        {
+            return conflict("residual", "dof_by", "a kernel other than \"auto\"");
         }
         let committee = spec.sampling.inference() == InferenceChoice::Committee;
         if committee && !residual.slopes.is_empty() {

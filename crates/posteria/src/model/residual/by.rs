@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::model::ModelError;
 
-/// Groups of rows with a residual scale each, by the values of some inputs.
+/// Groups of rows with a residual scale or degrees of freedom each, by the values of some inputs.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct By {
     /// Columns of the inputs.
@@ -15,11 +15,14 @@ pub(in crate::model) struct By {
 }
 
 impl By {
-    /// The groups of rows that agree in all columns of `by`.
-    pub(super) fn new(by: &[String], data: &Dataset) -> Result<Self, ModelError> {
+    /// The groups of rows that agree in all columns of `by`, named in a key of `[residual]`.
+    pub(super) fn new(
+        (key, by): (&'static str, &[String]),
+        data: &Dataset,
+    ) -> Result<Self, ModelError> {
         let mut columns = Vec::new();
         for name in by {
-            columns.extend(inputs_of(("by", name), data)?);
+            columns.extend(inputs_of((key, name), data)?);
         }
         let mut values: Vec<Vec<f64>> = Vec::new();
         for row in 0..data.rows() {
@@ -33,7 +36,8 @@ impl By {
         }
         // As many groups as half of the rows tell nothing about separate scales.
         if values.len() > (data.rows() / 2).max(2) {
-            return Err(ModelError::TooManyGroups { columns: by.to_vec(), groups: values.len() });
+            let (columns, groups) = (by.to_vec(), values.len());
+            return Err(ModelError::TooManyGroups { key, columns, groups });
         }
         values.sort_by(|a, b| {
             a.iter()

@@ -18,6 +18,8 @@ pub(in crate::model) struct ResidualConditional {
     residuals: Vec<f64>,
     /// Residuals in units of their scales.
     ratios: Vec<f64>,
+    /// Those of a group of rows with degrees of freedom of its own.
+    of_group: Vec<f64>,
     /// Σ κ r² and βn of every scale.
     squares: Vec<Squares>,
     covariance: Option<CovarianceRoom>,
@@ -49,6 +51,7 @@ impl ResidualConditional {
             inverse_temperature,
             residuals: vec![0.0; residual.targets.len()],
             ratios: vec![0.0; residual.targets.len()],
+            of_group: Vec::new(),
             squares,
             covariance,
             slopes: residual
@@ -80,21 +83,36 @@ impl ResidualConditional {
         }
     }
 
-    /// Draws ν given the residuals and their scales.
+    /// Draws ν of every group of rows given the residuals and their scales.
     fn draw_dof(&mut self, state: &mut [f64], stream: &mut Stream) -> bool {
+        (0..self.residual.dof_groups()).all(|group| self.draw_dof_of(group, state, stream))
+    }
+
+    fn draw_dof_of(&mut self, group: usize, state: &mut [f64], stream: &mut Stream) -> bool {
         let beta = self.inverse_temperature;
-        // At β = 0 the data do not count, even where they are infinitely far off.
-        let ratios = if beta > 0.0 { &self.ratios[..] } else { &[] };
+        let room = &mut self.of_group;
+        let ratios = match self.residual.dof_by {
+            // At β = 0 the data do not count, even where they are infinitely far off.
+            _ if beta <= 0.0 => &[],
+            None => &self.ratios[..],
+            Some(_) => {
+                room.clear();
+                let own = |index: &usize| self.residual.dof_group(*index) == group;
+                room.extend((0..self.ratios.len()).filter(own).map(|index| self.ratios[index]));
+                &room[..]
+            }
+        };
         match &mut self.residual.dof {
             ResidualDof::Fixed(_) => {}
             ResidualDof::Grid { slot, grid } => {
                 grid.begin();
-                // In units of their scales the residuals of all groups are alike.
+                // In units of their scales the residuals of all scales are alike.
                 grid.add_student_t(ratios, 1.0, beta);
                 let Some(index) = grid.draw(stream) else { return false };
-                state[*slot] = grid.dofs()[index];
+                state[*slot + group] = grid.dofs()[index];
             }
             ResidualDof::Continuous { slot, prior } => {
+                let slot = *slot + group;
                 let count = ratios.len() as f64;
                 let (limit, log_limit) = (prior.limit(), prior.limit().ln());
                 // On log ν, Jacobian included. The limit is held on both scales: the rounding of
@@ -111,8 +129,8 @@ impl ResidualConditional {
                     let likelihood = count * constant - 0.5 * (dof + 1.0) * logs;
                     prior.log_density(dof) + log_dof + beta * likelihood
                 };
-                let step = slice_sample(state[*slot].ln(), log_density, 1.0, 20, stream);
-                state[*slot] = step.value.exp().max(limit);
+                let step = slice_sample(state[slot].ln(), log_density, 1.0, 20, stream);
+                state[slot] = step.value.exp().max(limit);
             }
         }
         true
@@ -128,9 +146,9 @@ impl ResidualConditional {
             self.residual.draw_case_variances(state, stream);
             return true;
         }
-        let dof = self.residual.dof.value(state);
         let mut fine = true;
         for (index, &ratio) in self.ratios.iter().enumerate() {
+            let dof = self.residual.dof_of(state, index);
             let drawn = match self.residual.family {
                 ResidualFamily::Laplace => {
                     draw_inverse_gaussian((beta * ratio).abs(), stream).map(|x| beta * beta * x)

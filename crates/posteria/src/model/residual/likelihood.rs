@@ -10,6 +10,8 @@ use crate::target::Infeasible;
 /// Room for the likelihood of the rows, κ integrated out.
 pub(in crate::model) struct ResidualLikelihood {
     row: Vec<f64>,
+    /// Degrees of freedom of every group of rows, and the logarithm of what normalises their density.
+    constants: Vec<(f64, f64)>,
     covariance: Matrix,
     factor: Cholesky,
 }
@@ -18,6 +20,7 @@ impl ResidualLikelihood {
     pub(in crate::model) fn new(outputs: usize) -> Self {
         ResidualLikelihood {
             row: vec![0.0; outputs],
+            constants: Vec::new(),
             covariance: Matrix::identity(outputs),
             factor: Cholesky::identity(outputs),
         }
@@ -53,14 +56,18 @@ impl ResidualLikelihood {
             }
             return Ok(());
         }
-        let dof = residual.dof.value(state);
-        let constant = match residual.family {
+        let constant_of = |dof: f64| match residual.family {
             ResidualFamily::Normal => -LOG_SQRT_2PI,
             ResidualFamily::Laplace => -std::f64::consts::LN_2,
             _ => ln_gamma_half_step(0.5 * dof) - 0.5 * (std::f64::consts::PI * dof).ln(),
         };
+        // Rows of a group are not next to each other: one constant for each, known beforehand.
+        let dofs = (0..residual.dof_groups()).map(|group| residual.dof.of_group(state, group));
+        self.constants.clear();
+        self.constants.extend(dofs.map(|dof| (dof, constant_of(dof))));
         for (index, (target, output)) in residual.targets.iter().zip(outputs).enumerate() {
             let log_scale = residual.log_scale(state, index);
+            let (dof, constant) = self.constants[residual.dof_group(index)];
             let z = (target - output) * (-log_scale).exp();
             let kernel = log_kernel(residual.family, dof, z);
             log_likelihood[index % rows] += constant - log_scale + kernel;

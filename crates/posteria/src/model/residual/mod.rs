@@ -49,6 +49,8 @@ pub(in crate::model) struct Residual {
     pub(in crate::model) sharing: ResidualSharing,
     /// Degrees of freedom of Student's t and of per-case variances.
     pub(in crate::model) dof: ResidualDof,
+    /// Groups of rows with degrees of freedom each.
+    pub(in crate::model) dof_by: Option<DofGroups>,
     /// Entries of the state with κ, o·n + i; none for normal residuals.
     pub(in crate::model) cases: Option<Range<usize>>,
     /// Values of the columns that `by` names, for every group of rows.
@@ -59,6 +61,23 @@ pub(in crate::model) struct Residual {
     pub(in crate::model) known_scales: Option<Vec<f64>>,
     /// Where the model's part of the state ends.
     pub(in crate::model) end: usize,
+}
+
+/// Groups of rows with degrees of freedom of their own.
+#[derive(Clone, Debug)]
+pub(in crate::model) struct DofGroups {
+    by: By,
+    /// The group of every row.
+    of_row: Vec<usize>,
+}
+
+impl DofGroups {
+    fn new(names: &[String], data: &Dataset) -> Result<Self, ModelError> {
+        let by = By::new(("dof_by", names), data)?;
+        let of_row = |row: usize| by.group(|k| data.inputs[(row, k)]).unwrap_or(0);
+        let of_row = (0..data.rows()).map(of_row).collect();
+        Ok(DofGroups { by, of_row })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -86,7 +105,11 @@ impl Residual {
             unreachable!("only real targets have residuals")
         };
         let (rows, outputs) = (values.rows(), values.columns());
-        let by = if prior.by.is_empty() { None } else { Some(By::new(&prior.by, data)?) };
+        let by = if prior.by.is_empty() { None } else { Some(By::new(("by", &prior.by), data)?) };
+        let dof_by = match &prior.dof_by[..] {
+            [] => None,
+            names => Some(DofGroups::new(names, data)?),
+        };
         let invalid = |_: ParameterError| ModelError::NotAvailable {
             what: "a residual prior of such extreme numbers".into(),
         };
@@ -156,6 +179,9 @@ impl Residual {
                 ResidualDof::Continuous { slot: take(1).start, prior: *prior }
             }
         };
+        if let Some(groups) = dof_by.as_ref().filter(|_| dof.slot().is_some()) {
+            take(groups.by.labels.len() - 1);
+        }
         let cases = (prior.family != ResidualFamily::Normal).then(|| take(rows * outputs));
         let targets = values.values().to_vec();
         Ok(Residual {
@@ -166,6 +192,7 @@ impl Residual {
             noise,
             sharing: prior.sharing,
             dof,
+            dof_by,
             cases,
             by,
             slopes,
@@ -200,6 +227,34 @@ impl Residual {
     /// Whether the residuals of a target are normal, all with the same scale.
     pub(in crate::model) fn is_normal_with_one_scale(&self) -> bool {
         self.is_normal_with_scales() && self.by.is_none()
+    }
+
+    /// How many groups of rows have degrees of freedom of their own.
+    fn dof_groups(&self) -> usize {
+        self.dof_by.as_ref().map_or(1, |groups| groups.by.labels.len())
+    }
+
+    /// The group of the degrees of freedom of the residual at o·n + i.
+    fn dof_group(&self, residual: usize) -> usize {
+        self.dof_by.as_ref().map_or(0, |groups| groups.of_row[residual % self.rows])
+    }
+
+    /// Degrees of freedom of the residual at o·n + i.
+    pub(in crate::model) fn dof_of(&self, state: &[f64], residual: usize) -> f64 {
+        self.dof.of_group(state, self.dof_group(residual))
+    }
+
+    /// Degrees of freedom of a new row by its standardised `input`, given those that a draw holds. Of
+    /// values that no training row had: the least of all groups, which has the heaviest tails.
+    pub(in crate::model) fn dof_at(&self, shown: &[f64], input: impl Fn(usize) -> f64) -> f64 {
+        match (&self.dof_by, shown) {
+            (_, []) => self.dof.value(&[]),
+            (None, _) => shown[0],
+            (Some(groups), _) => match groups.by.group(input) {
+                Some(group) => shown[group],
+                None => shown.iter().copied().fold(f64::INFINITY, f64::min),
+            },
+        }
     }
 
     /// How many residuals every scale has, and the scale of every residual, o·n + i.

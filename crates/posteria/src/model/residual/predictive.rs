@@ -16,7 +16,7 @@ pub(in crate::model) struct ResidualPlaces {
     above: Range<usize>,
     covariance: Range<usize>,
     slopes: Range<usize>,
-    dof: Option<usize>,
+    dof: Range<usize>,
 }
 
 impl ResidualPlaces {
@@ -26,7 +26,7 @@ impl ResidualPlaces {
             above: layout.range_of(Role::ResidualScaleAbove),
             covariance: layout.range_of(Role::ResidualCovariance),
             slopes: layout.range_of(Role::ResidualLogSlope),
-            dof: layout.place_of(Role::ResidualDof),
+            dof: layout.range_of(Role::ResidualDof),
         }
     }
 
@@ -62,10 +62,7 @@ impl ResidualPlaces {
             }
             return;
         }
-        let dof = match self.dof {
-            Some(slot) => draw[slot],
-            None => residual.dof.value(&[]),
-        };
+        let dofs = &draw[self.dof.clone()];
         let each = width / outputs;
         let groups = residual.by.as_ref().map_or(1, |by| by.labels.len());
         for (row, parameters) in parameters.chunks_mut(width).enumerate() {
@@ -85,7 +82,7 @@ impl ResidualPlaces {
                 if each == 3 {
                     slot[2] = match residual.family {
                         ResidualFamily::Normal => group_dof,
-                        _ => dof,
+                        _ => residual.dof_at(dofs, |k| input(row, k)),
                     };
                 }
             }

@@ -38,6 +38,8 @@ pub(in crate::model) struct ResidualPrior {
     /// Of Student's t and of per-case variances.
     pub(in crate::model) dof: DofChoice,
     pub(in crate::model) by: Vec<String>,
+    /// Inputs whose values have degrees of freedom each.
+    pub(in crate::model) dof_by: Vec<String>,
     /// Inputs along which the log scale is linear.
     pub(in crate::model) slopes: Vec<String>,
     /// Standard deviation of the normal prior of these slopes.
@@ -82,6 +84,13 @@ impl ResidualPrior {
             refuse_for_outcomes(family, residual)?;
         }
         let by = residual.by.clone().unwrap_or_default();
+        let dof_by = residual.dof_by.clone().unwrap_or_default();
+        if !dof_by.is_empty() && family != ResidualFamily::StudentT {
+            return conflict(section, "dof_by", "a family other than student-t");
+        }
+        if let (false, DofChoice::Known(_)) = (dof_by.is_empty(), &dof_of_residuals) {
+            return conflict(section, "dof_by", "dof = a number, which is that of all rows");
+        }
         let slopes = residual.slopes.clone().unwrap_or_default();
         let sharing = residual.sharing.unwrap_or(ResidualSharing::PerTarget);
         if sharing == ResidualSharing::Covariance {
@@ -158,6 +167,7 @@ impl ResidualPrior {
             family,
             dof: dof_of_residuals,
             by,
+            dof_by,
             slopes,
             slope_sd,
             sharing,
@@ -233,6 +243,7 @@ fn family_of(spec: &Spec, residual: &ResidualSpec) -> Result<ResidualFamily, Spe
 fn refuse_for_outcomes(family: ResidualFamily, residual: &ResidualSpec) -> Result<(), SpecError> {
     let never = [
         ("by", residual.by.is_some()),
+        ("dof_by", residual.dof_by.is_some()),
         ("slopes", residual.slopes.is_some()),
         ("slope_sd", residual.slope_sd.is_some()),
         ("top_dof", residual.top_dof.is_some()),

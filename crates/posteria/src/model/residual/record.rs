@@ -37,7 +37,11 @@ impl Residual {
             layout.push_role(Role::ResidualLogSlope, dimensions);
         }
         if self.dof.slot().is_some() {
-            layout.push_role(Role::ResidualDof, Vec::new());
+            let groups = self.dof_by.iter().map(|groups| Dimension {
+                name: "residual_dof_group".into(),
+                labels: groups.by.labels.clone(),
+            });
+            layout.push_role(Role::ResidualDof, groups.collect());
         }
         if self.family == ResidualFamily::PerCase {
             let labels = (0..self.rows).map(|row| row.to_string()).collect();
@@ -90,7 +94,7 @@ impl Residual {
             slopes.shown(state).for_each(&mut push);
         }
         if let Some(slot) = self.dof.slot() {
-            push(state[slot]);
+            state[slot..slot + self.dof_groups()].iter().copied().for_each(&mut push);
         }
         if let (ResidualFamily::PerCase, Some(cases)) = (self.family, &self.cases) {
             for row in 0..self.rows {
@@ -139,7 +143,7 @@ impl Residual {
             slopes.restore(&mut take, state);
         }
         if let Some(slot) = self.dof.slot() {
-            state[slot] = take();
+            state[slot..slot + self.dof_groups()].fill_with(&mut take);
         }
         self.start_cases(state);
     }

@@ -20,8 +20,9 @@ pub(super) struct SlopesConditional {
     /// Directions, columns; and how far z of every row is along each, rows × columns.
     directions: Matrix,
     along: Matrix,
-    /// Residuals in units of their scales: of rows and targets that share the slopes at hand.
-    ratios: Vec<f64>,
+    /// Residuals in units of their scales with their degrees of freedom: of rows and targets that
+    /// share the slopes at hand.
+    ratios: Vec<(f64, f64)>,
 }
 
 impl SlopesConditional {
@@ -59,7 +60,6 @@ impl SlopesConditional {
         stream: &mut Stream,
     ) {
         let (rows, sets) = (residual.rows, slopes.sets());
-        let dof = residual.dof.value(state);
         let family = residual.family;
         let precision = slopes.sd().powi(-2);
         for set in 0..sets {
@@ -70,11 +70,10 @@ impl SlopesConditional {
                 self.ratios.clear();
                 // At β = 0 the data do not count, even where they are infinitely far off.
                 if beta > 0.0 {
-                    self.ratios.extend(
-                        own.map(|index| {
-                            residuals[index] * (-residual.log_scale(state, index)).exp()
-                        }),
-                    );
+                    self.ratios.extend(own.map(|index| {
+                        let unit = (-residual.log_scale(state, index)).exp();
+                        (residuals[index] * unit, residual.dof_of(state, index))
+                    }));
                 }
                 let along = self.along.column(k);
                 let direction = self.directions.column(k);
@@ -91,8 +90,8 @@ impl SlopesConditional {
                 let log_density = |t: f64| {
                     let prior = -precision * t * (across + 0.5 * t * square);
                     let by_row = self.ratios.iter().zip(along.iter().cycle());
-                    let kernels =
-                        by_row.map(|(ratio, z)| log_kernel(family, dof, ratio * (-t * z).exp()));
+                    let kernels = by_row
+                        .map(|((ratio, dof), z)| log_kernel(family, *dof, ratio * (-t * z).exp()));
                     prior + beta * (kernels.sum::<f64>() - t * total)
                 };
                 let step = slice_sample(0.0, log_density, WIDTH, STEPS_OUT, stream).value;

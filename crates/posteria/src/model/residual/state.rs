@@ -17,7 +17,7 @@ impl Residual {
     /// Log prior density of scales, slopes and degrees of freedom (κ integrated out).
     pub(in crate::model) fn log_prior(&self, state: &[f64]) -> f64 {
         self.slopes.as_ref().map_or(0.0, |slopes| slopes.log_prior(state, |_, _| {}))
-            + self.dof.log_prior(state)
+            + self.dof.log_prior(state, self.dof_groups())
             + match &self.noise {
                 Noise::Scales { .. } if self.known_scales.is_some() => 0.0,
                 Noise::Scales { levels, .. } => levels.log_prior(state),
@@ -54,7 +54,7 @@ impl Residual {
 
     /// Draws scales, slopes, degrees of freedom and κ from the prior.
     pub(in crate::model) fn draw_prior(&self, state: &mut [f64], stream: &mut Stream) {
-        self.dof.draw_prior(state, stream);
+        self.dof.draw_prior(state, self.dof_groups(), stream);
         if let Some(slopes) = &self.slopes {
             slopes.draw_prior(state, stream);
         }
@@ -102,7 +102,7 @@ impl Residual {
         if let Some(slopes) = &self.slopes {
             slopes.start(state, stream);
         }
-        self.dof.start(state);
+        self.dof.start(state, self.dof_groups());
     }
 
     /// Puts κ where it starts.

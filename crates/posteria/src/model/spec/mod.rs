@@ -299,6 +299,9 @@ pub struct ResidualSpec {
     /// Columns whose values have a residual scale each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Vec<String>>,
+    /// Of Student's t: columns whose values have degrees of freedom each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dof_by: Option<Vec<String>>,
     /// Columns of numbers along which the log of the residual scale is linear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slopes: Option<Vec<String>>,

@@ -3,6 +3,7 @@
 mod basis;
 mod conversion;
 mod covariance;
+mod dof_by_groups;
 mod exact;
 mod input_sets;
 mod joint_distribution;

@@ -160,8 +160,10 @@ fn linear_models_have_residuals_functions_and_classes() {
         assert!(dry.stdout.contains(words), "{words} is missing in\n{}", dry.stdout);
     }
     let slopes = place.call("fit d.csv --target y --inputs x g --residual-by x --dry-run");
-    let words = "where x has its mean; log scale linear in x: slope normal about 0 with standard deviation 0.5";
-    assert!(slopes.stdout.replace('\n', " ").contains(words), "{}", slopes.stdout);
+    let said = slopes.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "where x has its mean; log scale linear in x: slope normal about 0 with standard \
+                 deviation 0.5";
+    assert!(said.contains(words), "{said}");
     for (line, says) in [
         ("--residual-by x --inference ml", "one scale for each target"),
         ("--residual-by x c", "c in residual.by is not an input"),

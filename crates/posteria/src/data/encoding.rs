@@ -1,7 +1,7 @@
 //! Check how tables become data: roles, classes, scales, missing cells, new tables.
 
 use super::{
-    Censoring, DataError, Dataset, Encoder, Ending, Missing, Roles, Standardization, Table,
+    Censoring, DataError, Dataset, Encoder, Encoding, Ending, Missing, Roles, Standardization, Table,
     Targets, Task, TextFormat,
 };
 use crate::caution::Caution;
@@ -174,6 +174,23 @@ fn targets_that_do_not_fit_the_task_are_refused() {
         ),
     ] {
         assert_eq!(refused(text, &given), expected);
+    }
+}
+
+#[test]
+fn a_reference_class_has_no_indicator_here_and_in_new_tables() {
+    let text = "colour,sex,y\nred,m,1\nblue,f,2\ngreen,m,4\nred,m,5\n";
+    let given = Roles { reference_classes: true, ..roles("y") };
+    let Encoding { dataset, encoder, .. } = Encoder::fit(&table(text), &given).unwrap();
+    assert_eq!(dataset.input_names, ["colour[green]", "colour[red]", "sex[m]"]);
+    assert_eq!(encoder.reference_classes(), [("colour".to_string(), "blue".to_string())]);
+    let again = Encoder::from_json(&encoder.to_json()).unwrap();
+    let new = again.encode(&table("sex,colour\nf,blue\nm,red\n"), Missing::Error).unwrap();
+    for (row, expected) in [[0.0, 0.0, 0.0], [0.0, 1.0, 1.0]].into_iter().enumerate() {
+        for (column, expected) in expected.into_iter().enumerate() {
+            let value = dataset.input_scaling[column].invert(new.inputs[(row, column)]);
+            assert!((value - expected).abs() < ROUNDING, "{row} {column} {value}");
+        }
     }
 }
 

@@ -34,3 +34,38 @@ impl ResidualSpec {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Roles, Table, TextFormat};
+
+    #[test]
+    fn numbers_of_many_values_have_slopes_and_all_else_divides_rows() {
+        let rows: String = (0..40)
+            .map(|row| format!("{},{},{},{}\n", row % 11, row % 10, ["a", "b", "c"][row % 3], row))
+            .collect();
+        let text = format!("many,few,class,y\n{rows}");
+        let table = Table::from_text("d", text.as_bytes(), &TextFormat::default()).unwrap();
+        let roles = Roles { targets: vec!["y".into()], ..Roles::default() };
+        let encoding = Encoder::fit(&table, &roles).unwrap();
+        let told = |by: &[&str], slopes: Option<&[&str]>| {
+            let own = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+            let mut residual = ResidualSpec {
+                by: Some(own(by)),
+                slopes: slopes.map(own),
+                ..ResidualSpec::default()
+            };
+            residual.tell_slopes_from_groups(&encoding.dataset, &encoding.encoder);
+            let once = residual.clone();
+            residual.tell_slopes_from_groups(&encoding.dataset, &encoding.encoder);
+            assert_eq!(once, residual, "a completed specification stays as it is");
+            [once.by, once.slopes].map(|names| names.unwrap_or_default().join(" "))
+        };
+        let all = ["class", "many", "few", "unknown"];
+        assert_eq!(told(&all, None), ["class few unknown", "many"]);
+        assert_eq!(told(&["many"], None), ["", "many"]);
+        // Who names a slope has one, however few values there are.
+        assert_eq!(told(&["class"], Some(&["few"])), ["class", "few"]);
+    }
+}

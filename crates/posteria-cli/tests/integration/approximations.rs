@@ -142,8 +142,9 @@ fn without_priors_the_first_class_of_a_column_is_the_reference() {
     place.write("new.csv", "g\nc\na\n");
     let predicted = place.call("predict run new.csv").stdout;
     assert!(predicted.contains("12.0") && predicted.contains("2.0"), "{predicted}");
-    // Without an intercept every class has a weight.
-    place.write("m.toml", "[model]\nkind = 'linear'\nintercept = false\n");
+    // Without an intercept, also of inputs less their means, every class has a weight.
+    let text = "[data]\nstandardize = false\n[model]\nkind = 'linear'\nintercept = false\n";
+    place.write("m.toml", text);
     let all =
         place.call("fit g.csv --spec m.toml --target y --inference ml --out all --json").json();
     let names = all["approximation"]["coefficients"].to_string();

@@ -151,6 +151,11 @@ fn the_chapter_about_columns_runs() {
 }
 
 #[test]
+fn the_chapter_about_noise_runs() {
+    run("docs/guide/noise.md", &[]);
+}
+
+#[test]
 fn the_chapter_about_predictions_runs() {
     run("docs/guide/predictions.md", &table());
 }

@@ -109,10 +109,8 @@ fn what_a_network_cannot_do_is_refused_with_place_and_cure() {
     for (line, words) in [
         ("t.csv --residual-by q", vec!["q in residual.by is not an input", "x, z, g"]),
         ("few.csv --residual-by x z", vec!["x, z in residual.by", "9 groups", "few values"]),
-        ("t.csv --residual-by x --inference laplace", vec!["slopes in [residual]", "laplace"]),
         ("t.csv --residual student-t --dof-by g --kernel nuts", vec!["dof_by", "kernel"]),
         ("t.csv --dof-by g", vec!["dof_by", "student-t"]),
-        ("t.csv --residual-by x --inference committee", vec!["slopes", "committee"]),
         ("c.csv --residual student-t", vec!["[residual]", "a target that is a class"]),
         ("c.csv --residual-by x", vec!["[residual]", "a target that is a class"]),
         ("t.csv --hidden 5000", vec!["hidden = 5000", "at most 1000"]),
@@ -129,6 +127,12 @@ fn what_a_network_cannot_do_is_refused_with_place_and_cure() {
         ));
         outcome.assert_refused(line, &words);
         assert!(!place.path("run").exists(), "{line}");
+    }
+    for inference in ["laplace", "committee"] {
+        let line =
+            format!("fit t.csv --target y --model mlp --residual-by x --inference {inference}");
+        let outcome = place.call(&format!("{line} --out run -q"));
+        outcome.assert_refused(&line, &["slopes", "[residual]", inference]);
     }
 }
 

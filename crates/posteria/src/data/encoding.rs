@@ -1,8 +1,8 @@
 //! Check how tables become data: roles, classes, scales, missing cells, new tables.
 
 use super::{
-    Censoring, DataError, Dataset, Encoder, Encoding, Ending, Missing, Roles, Standardization, Table,
-    Targets, Task, TextFormat,
+    Censoring, DataError, Dataset, Encoder, Encoding, Ending, Missing, Roles, Standardization,
+    Table, Targets, Task, TextFormat,
 };
 use crate::caution::Caution;
 

@@ -234,8 +234,9 @@ fn roles(spec: &Spec) -> Roles {
         standardize: spec.data.standardize,
         missing: spec.data.missing.into(),
         max_levels: spec.data.max_levels,
+        // Indicators less their means add up to 0 without an intercept, too.
         reference_classes: spec.sampling.inference() == InferenceChoice::Ml
-            && spec.model.intercept != Some(false),
+            && (spec.model.intercept != Some(false) || spec.data.standardize),
     }
 }
 

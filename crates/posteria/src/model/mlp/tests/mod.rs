@@ -280,3 +280,16 @@ impl Table {
         assert!(z.abs() < FAR, "{what}: function {index} is {z} errors off");
     }
 }
+
+/// The factors of slopes of the log residual scale: normal with the usual standard deviation, or
+/// that of the case with groups.
+fn slope_factors(residual: &Residual, state: &[f64]) -> Vec<reference::Factor> {
+    let sd = if residual.by.is_some() { 0.4 } else { 0.5 };
+    let normal = crate::density::Normal::new(0.0, sd).unwrap();
+    let slots = residual.slopes.iter().flat_map(|slopes| slopes.slots.clone());
+    let factor = |slope: f64| {
+        let (log_density, cdf) = (normal.log_density(slope), normal.cdf(slope));
+        reference::Factor::continuous(reference::Kind::Weight, log_density, cdf)
+    };
+    slots.map(|slot| factor(state[slot])).collect()
+}

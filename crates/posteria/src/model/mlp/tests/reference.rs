@@ -34,7 +34,7 @@ pub(super) struct Factor {
 
 impl Factor {
     /// From the distribution function: the first two Legendre polynomials of a uniform number.
-    fn continuous(kind: Kind, log_density: f64, u: f64) -> Self {
+    pub(super) fn continuous(kind: Kind, log_density: f64, u: f64) -> Self {
         let scores = [12.0_f64.sqrt() * (u - 0.5), 5.0_f64.sqrt() * (6.0 * u * (u - 1.0) + 1.0)];
         Factor { kind, log_density, scores }
     }
@@ -232,13 +232,7 @@ pub(super) fn residual_factors(posterior: &MlpPosterior, state: &[f64]) -> Vec<F
             push_covariance(&state[slots.clone()], residual.outputs, &mut factors);
         }
     }
-    if let Some(slopes) = &residual.slopes {
-        // The usual standard deviation, or that of the case with groups.
-        let normal = Normal::new(0.0, if residual.by.is_some() { 0.4 } else { 0.5 }).unwrap();
-        factors.extend(state[slopes.slots.clone()].iter().map(|slope| {
-            Factor::continuous(Kind::Weight, normal.log_density(*slope), normal.cdf(*slope))
-        }));
-    }
+    factors.extend(slope_factors(residual, state));
     factors
 }
 

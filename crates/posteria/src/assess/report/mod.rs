@@ -160,11 +160,12 @@ impl<R: Refit> Assessor<'_, R> {
             None => Vec::new(),
         };
         // Where a linearised network or weighed chains predict, criteria of the draws are about
-        // something else.
+        // something else, and rows that the fit has not seen answer for themselves.
         let is_weighed = self.held_out.is_some_and(|rows| rows.log_weights.is_some());
         // One point has no spread that would count parameters.
         let is_point = self.fit.prepared.spec.sampling.inference().is_point();
-        let information = match assessed.linearised || is_weighed || is_point {
+        let is_held_out = matches!(asked.method, Method::HoldOut);
+        let information = match assessed.linearised || is_weighed || is_point || is_held_out {
             true => None,
             false => Some(self.information(assessed)?),
         };

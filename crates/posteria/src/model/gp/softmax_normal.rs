@@ -4,10 +4,11 @@ use posteria_linalg::{add_scaled, dot, exp, multiply_by};
 
 use crate::density::special::log_sum_exp;
 
-/// Most of the spacing of the lattice; errors of the rule are exp(-π²/spacing) and below.
-const SPACING: f64 = 0.3;
+/// Most of the spacing of the lattice: log probabilities are off by less than 1e-7, which is far
+/// below what draws leave open, at a third of the cost of errors of 1e-9.
+const SPACING: f64 = 0.5;
 /// Spacing in deviations of the functions.
-const RELATIVE_SPACING: f64 = 0.7;
+const RELATIVE_SPACING: f64 = 1.0;
 /// Beyond this deviation the lattice grows with it.
 const WIDEST: f64 = 20.0;
 /// Up to this deviation five nodes of Gauss and Hermite are exact to 1e-10.
@@ -182,7 +183,7 @@ mod tests {
                 let expected = log_odds(Link::Logit, difference, 2.0 * sd * sd);
                 let odds = found[0] - found[1];
                 let error = (odds - expected).abs() / expected.abs().max(1.0);
-                assert!(error < 1e-8, "{sd} {difference}: {odds} {expected}");
+                assert!(error < 2e-7, "{sd} {difference}: {odds} {expected}");
             }
         }
     }
@@ -216,7 +217,7 @@ mod tests {
                 let total: f64 = sums.iter().sum();
                 for (found, sum) in averaged(&centres, sd * sd).iter().zip(&sums) {
                     let error = (found.exp() / (sum / total) - 1.0).abs();
-                    assert!(error < 1e-8, "{centres:?} {sd}: {found} {}", (sum / total).ln());
+                    assert!(error < 2e-7, "{centres:?} {sd}: {found} {}", (sum / total).ln());
                 }
             }
         }

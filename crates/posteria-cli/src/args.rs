@@ -174,6 +174,11 @@ pub struct Demo {
         value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub tables: Option<u16>,
 
+    /// The study at the size that was published, where that takes longer than minutes; how long is
+    /// said first
+    #[arg(long, requires = "name")]
+    pub full: bool,
+
     /// The folder to write to, with the page report.html in it [default: posteria-demo; of a
     /// demonstration posteria-demo/NAME]
     #[arg(long, short, value_name = "FOLDER", conflicts_with = "list")]

@@ -90,7 +90,7 @@ pub fn process(settings: &Settings) -> Result<Demonstration> {
     spec.model.task = Some(Task::Binary);
     let published = [1.0, 1.0, 0.04, 0.05];
     let study = Study { targets: vec!["class"], task: Task::Binary, spec };
-    report("input-selection-gp", study, (&table, published), (500, 5), GP_WORDS, settings)
+    report("input-selection-gp", study, (&table, published), (300, 2), GP_WORDS, settings)
 }
 
 fn report(

@@ -26,6 +26,8 @@ pub struct Settings {
     pub console: Arc<dyn Console>,
     /// Tables of a repeated study, if their number was given.
     pub tables: Option<usize>,
+    /// The study at the size that was published, of a demonstration that has one.
+    pub full: bool,
     /// Next to no draws, for tests: everything runs, and no figure means anything.
     pub quick: bool,
 }
@@ -34,7 +36,8 @@ impl Settings {
     /// On one thread with seed 1 and next to no draws.
     pub fn quick(console: impl Console + 'static) -> Self {
         let (seed, threads) = (Seed(1), NonZero::<usize>::MIN);
-        Settings { seed, threads, console: Arc::new(console), tables: None, quick: true }
+        let console = Arc::new(console);
+        Settings { seed, threads, console, tables: None, full: false, quick: true }
     }
 }
 

@@ -4,9 +4,10 @@ use std::num::NonZero;
 use std::ops::Range;
 
 use posteria::data::{Column, Missing, Table, Task};
-use posteria::diagnose::r_hat;
-use posteria::draws::{Draws, Role};
-use posteria::fit::{ChainMemory, Fit, InMemory, Prepared, Until, WarmStart, Workers, warm_start};
+use posteria::draws::Draws;
+use posteria::fit::{
+    ChainMemory, Fit, Goal, InMemory, Prepared, Until, WarmStart, Workers, warm_start,
+};
 use posteria::model::spec::{SamplingSpec, Spec};
 use posteria::predict::{PredictiveTable, Predictor};
 use posteria::random::Seed;
@@ -19,6 +20,10 @@ use crate::{Demonstration, Quantity, Result, Settings};
 const UNSETTLED: f64 = 1.05;
 /// Draws that are kept of every chain: enough for any figure, and quick to predict from.
 const DRAWS: usize = 500;
+/// Chains whose fitted values are not settled go on to so many.
+const MOST_DRAWS: usize = 4000;
+/// Effective draws of the fitted values: means known to a tenth of their standard deviations.
+const EFFECTIVE_DRAWS: f64 = 100.0;
 /// Rows of any table, and draws of any chain, of a quick demonstration.
 const QUICK_ROWS: usize = 60;
 const QUICK_DRAWS: usize = 20;
@@ -43,10 +48,17 @@ impl Study {
         Ok(Prepared { plan: plan.clone(), ..prepared })
     }
 
-    /// Samples the model given `table`, and shows progress.
+    /// Samples the model given `table` until its fitted values have settled, and shows progress.
     pub fn fit(&self, table: &Table, plan: &Plan, settings: &Settings) -> Result<Fitted> {
         let prepared = self.condition(table, plan, settings.seed)?;
-        let until = Until { goal: None, draws: plan.draws, chains: plan.chains, time: None };
+        let until = match settings.quick {
+            true => Until { goal: None, draws: plan.draws, chains: plan.chains, time: None },
+            false => {
+                let goal = Goal { r_hat: UNSETTLED, ess: EFFECTIVE_DRAWS };
+                let draws = plan.draws.max(MOST_DRAWS);
+                Until { goal: Some(goal), draws, chains: plan.chains, time: None }
+            }
+        };
         let mut kept = InMemory::new(&*prepared.posterior, plan);
         let workers = Workers::of(settings.threads);
         let mut watch = settings.console.chains();
@@ -158,23 +170,10 @@ impl Fitted {
         draws.component(variable.offset + component).concat()
     }
 
-    /// The largest R-hat of the fitted values: of those that draws keep, or of the locations at the
-    /// rows of the fit.
+    /// The largest R-hat of the fitted values, as the verdict of a fit has it.
     pub fn r_hat(&self) -> f64 {
-        let draws = &self.fit.draws;
-        let kept = draws.layout.of_role(Role::FittedMean);
-        if let Some(fitted) = kept.or_else(|| draws.layout.of_role(Role::Fitted)) {
-            let each = fitted.range().map(|slot| r_hat(&draws.component(slot)));
-            return each.fold(f64::NAN, f64::max);
-        }
-        let table = self.at_training_rows();
-        let width = table.family().width();
-        let of_row = |row: usize| {
-            let locations = table.parameters(row).iter().step_by(width);
-            let locations: Vec<f64> = locations.copied().collect();
-            r_hat(&locations.chunks(draws.draws).collect::<Vec<_>>())
-        };
-        (0..self.fit.rows()).map(of_row).fold(f64::NAN, f64::max)
+        let attained = self.fit.attained().and_then(|attained| attained.fitted);
+        attained.map_or(f64::NAN, |fitted| fitted.r_hat)
     }
 }
 

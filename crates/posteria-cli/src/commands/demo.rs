@@ -43,11 +43,23 @@ pub fn run(arguments: &Demo, context: &Context, dispatch: tour::Dispatch) -> Res
             "--tables is for the demonstration {NOISE_SENSITIVITY}; omit it"
         )));
     }
+    if arguments.full {
+        let Some(full) = entry.full else {
+            let full = ENTRIES.iter().filter(|entry| entry.full.is_some());
+            let names: Vec<&str> = full.map(|entry| entry.name).collect();
+            return Err(Failure::bad_input(format!(
+                "{name} has one size; --full is for {}",
+                names.join(", ")
+            )));
+        };
+        context.output.message(&format!("the full study: {full}"));
+    }
     let settings = Settings {
         seed: context.seed(),
         threads: context.threads,
         console: Arc::new(context.output),
         tables: arguments.tables.map(usize::from),
+        full: arguments.full,
         quick: arguments.quick,
     };
     let folder = match &arguments.out {

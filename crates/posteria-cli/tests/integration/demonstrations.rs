@@ -279,6 +279,10 @@ fn text_has_pictures_sources_and_progress_apart() {
     assert!(!progress.stdout.contains("table 3 of 3"));
     let refusal = place.call("demo relevance --tables 3 --quick");
     assert!(refusal.refusal().contains("--tables is for"), "{}", refusal.stderr);
+    let refusal = place.call("demo relevance --full --quick");
+    assert!(refusal.refusal().contains("--full is for evidence-robot-arm"), "{}", refusal.stderr);
+    let full = place.call("demo evidence-robot-arm --full --quick");
+    assert!(full.stderr.contains("1, 2, …, 19 hidden units"), "{}", full.stderr);
     // So few draws settle nothing, and --strict says so after the figures.
     let strict = place.call("demo two-class-mlp --quick --quiet --strict --seed 1");
     assert_eq!(strict.code, 3, "{}", strict.stderr);

@@ -76,7 +76,7 @@ fn fold_plan(settings: &Settings) -> Plan {
         return settings.plan(0, 1);
     }
     // Begun where the fit to all rows ended: what is left of the warm-up is a fifth.
-    Plan { thin: 8, ..Plan::new(2, 300, 300) }
+    Plan { thin: 16, ..Plan::new(2, 300, 300) }
 }
 
 fn figure(label: &str, found: &PointwiseUtilities, bootstrap: &Bootstrap) -> Result<Quantity> {

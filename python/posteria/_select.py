@@ -35,7 +35,8 @@ def select(
 
     ``data``, ``target``, ``model`` and options as in :func:`fit`; sets are judged by leave-one-out, or by
     so many ``folds``, and by ``utility`` (the log predictive density if absent). The model may have
-    ``selection``, a dictionary with a prior of sets, groups, and inputs that are always in.
+    ``selection``, a dictionary with a prior of sets, groups, inputs that are always in, and those that
+    inputs require.
 
     With ``client`` and ``plan``, as :meth:`Fit.kfold` has them, all chains and folds are run elsewhere:
     those of the search, then those of the sets that the choice needs. Say how long they run with

@@ -62,6 +62,14 @@ pub struct Select {
     #[arg(long, value_name = "COL", num_args = 1.., help_heading = "Input sets")]
     pub always: Vec<String>,
 
+    /// An input that may be in only with others
+    ///
+    /// As area*age:area,age: an interaction or a power only beside what it is made of. Each is in with
+    /// probability 0.5 (or --set-prior binomial:P) given that those it requires are.
+    #[arg(long, value_name = "COL:COL,..", num_args = 1.., value_parser = requires,
+        help_heading = "Input sets")]
+    pub requires: Vec<(String, Vec<String>)>,
+
     /// The choice of a set.
     #[command(flatten)]
     pub choice: Choice,
@@ -191,6 +199,16 @@ fn set_prior(text: &str) -> Result<InclusionPriorSpec, String> {
         ("expected", [mean, sd]) => Ok(InclusionPriorSpec::Expected([*mean, *sd])),
         ("beta-binomial", [a, b]) => Ok(InclusionPriorSpec::BetaBinomial([*a, *b])),
         _ => Err(refused()),
+    }
+}
+
+/// Reads an input and those that it may be in with.
+fn requires(text: &str) -> Result<(String, Vec<String>), String> {
+    let (name, required) = text.split_once(':').unwrap_or((text, ""));
+    let required: Vec<String> = required.split(',').map(str::trim).map(String::from).collect();
+    match name.is_empty() || required.iter().any(String::is_empty) {
+        true => Err("expected an input and those it requires, as c:a,b".into()),
+        false => Ok((name.into(), required)),
     }
 }
 

@@ -8,6 +8,7 @@ mod nested;
 mod report;
 mod sets;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use posteria::draws::Draws;
@@ -84,6 +85,13 @@ pub fn job(arguments: &args::Select, context: &Context) -> Result<FitJob> {
     }
     if !arguments.always.is_empty() {
         selection.always = Some(arguments.always.clone());
+    }
+    if !arguments.requires.is_empty() {
+        let mut requires = BTreeMap::<String, Vec<String>>::new();
+        for (name, required) in &arguments.requires {
+            requires.entry(name.clone()).or_default().extend(required.iter().cloned());
+        }
+        selection.requires = Some(requires);
     }
     job.spec.check().bad_input()?;
     Ok(job)

@@ -17,7 +17,7 @@ pub(super) fn part(spec: &SelectionSpec, data: &Dataset) -> Option<Part> {
     let mut words = format!("{} may leave, ", text::count(count, "input"));
     let sizes = candidates.prior().sizes();
     let mean: f64 = sizes.iter().enumerate().map(|(k, p)| k as f64 * p).sum();
-    words.push_str(&match spec.prior.clone().unwrap_or_default() {
+    words.push_str(&match spec.prior() {
         InclusionPriorSpec::UniformModels => "all sets equally probable".to_string(),
         InclusionPriorSpec::UniformSizes => "all numbers of inputs equally probable".into(),
         InclusionPriorSpec::BetaBinomial([a, b]) => {
@@ -43,6 +43,12 @@ pub(super) fn part(spec: &SelectionSpec, data: &Dataset) -> Option<Part> {
     }
     if let Some(always) = spec.always.as_ref().filter(|always| !always.is_empty()) {
         words.push_str(&format!("; always in: {}", always.join(", ")));
+    }
+    for (name, required) in spec.requires.iter().flatten().take(LISTED) {
+        words.push_str(&format!("; {name} only with {}", required.join(" and ")));
+    }
+    if spec.requires.as_ref().is_some_and(|requires| requires.len() > LISTED) {
+        words.push_str(", …");
     }
     words.push_str(match spec.scheme() {
         SchemeChoice::Flip => "; reversible jumps flip an input",

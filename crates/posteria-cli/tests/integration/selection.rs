@@ -84,11 +84,18 @@ fn priors_and_names_are_said_in_words_or_refused() {
     place
         .call("select table.csv --target y --set-prior beta-binomial:5,10 --always a --dry-run")
         .assert_says(&["3 inputs may leave", "Beta(5, 10)", "as one: colour", "always in: a"]);
+    place
+        .call("select table.csv --target y --requires c:a,b colour:a --dry-run")
+        .assert_says(&["each in with probability 0.5", "c only with a and b; colour only with a"]);
+    let told = place.call("select table.csv --target y --requires c --out no");
+    assert!(told.code == 2 && told.stderr.contains("c:a,b"), "{}", told.stderr);
     let spec = "[data]\npath = 'table.csv'\ntarget = 'y'\n[model]\nkind = 'gp'\n[selection]\n";
     for (more, words) in [
         ("always = ['d']", &["d in selection.always", "a, b, c"][..]),
         ("prior = { sizes = [1, 1] }", &["2 numbers for 4 candidates"]),
         ("switch = 2.0", &["switch", "0.95"]),
+        ("requires = { c = ['d'] }", &["d in selection.requires", "a, b, c"]),
+        ("requires = { c = ['a'] }\nprior = 'uniform-sizes'", &["requires", "binomial = 0.5"]),
         ("[sampling]\ninference = 'laplace'", &["inference"]),
     ] {
         place.write("spec.toml", format!("{spec}{more}\n"));

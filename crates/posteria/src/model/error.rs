@@ -104,6 +104,26 @@ pub enum ModelError {
         /// The name.
         name: String,
     },
+    /// An input that requires itself.
+    #[error(
+        "{name} in selection.requires requires itself, directly or by others; let inputs require \
+         those that they are made of"
+    )]
+    RequiresItself {
+        /// The name.
+        name: String,
+    },
+    /// More inputs are required than sets can be enumerated of.
+    #[error(
+        "{found} inputs that depend on one another in selection.requires are required by others, more \
+         than {most}; keep some of them in with always"
+    )]
+    TooManyRequired {
+        /// Inputs that others require.
+        found: usize,
+        /// Most of them.
+        most: usize,
+    },
     /// A prior of input sets with the wrong number of numbers.
     #[error(
         "prior in [selection] has {found} numbers for {candidates} candidates; give one probability \

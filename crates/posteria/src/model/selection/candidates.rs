@@ -1,5 +1,6 @@
 //! Which inputs may leave a model, alone or together.
 
+use super::heredity::Heredity;
 use super::prior::InclusionPrior;
 use crate::model::ModelError;
 use crate::model::spec::{InclusionPriorSpec, SelectionSpec};
@@ -26,8 +27,8 @@ impl Candidates {
     /// The candidates among the inputs of these names.
     ///
     /// # Errors
-    /// [`ModelError`] if a name is none of them or is given twice, nothing may leave, or the prior
-    /// has another number of numbers.
+    /// [`ModelError`] if a name is none of them or is given twice, nothing may leave, something
+    /// requires itself, or the prior has another number of numbers.
     pub fn new(spec: &SelectionSpec, input_names: &[String]) -> Result<Self, ModelError> {
         let mut taken = vec![false; input_names.len()];
         let mut take = |key: &'static str, name: &str| -> Result<Vec<usize>, ModelError> {
@@ -73,7 +74,7 @@ impl Candidates {
             let what = "selection without an input that may leave".into();
             return Err(ModelError::NotAvailable { what });
         }
-        let wanted = spec.prior.clone().unwrap_or_default();
+        let wanted = spec.prior();
         let count = members.len();
         let prior = InclusionPrior::new(&wanted, count).map_err(|wrong| match wanted {
             InclusionPriorSpec::Expected([mean, sd]) => {
@@ -84,8 +85,44 @@ impl Candidates {
             }
             _ => ModelError::InclusionPrior { candidates: count, found: wrong.found },
         })?;
-        let (names, members) = members.into_iter().unzip();
-        Ok(Candidates { names, members, inputs: input_names.len(), prior })
+        let (names, members): (Vec<String>, Vec<Vec<usize>>) = members.into_iter().unzip();
+        let mut candidates = Candidates { names, members, inputs: input_names.len(), prior };
+        if let Some(prior) = candidates.prior_of_requiring(spec, input_names)? {
+            candidates.prior = prior;
+        }
+        Ok(candidates)
+    }
+
+    /// The prior where candidates require others.
+    fn prior_of_requiring(
+        &self,
+        spec: &SelectionSpec,
+        input_names: &[String],
+    ) -> Result<Option<InclusionPrior>, ModelError> {
+        let Some(requires) = spec.requires.as_ref().filter(|it| !it.is_empty()) else {
+            return Ok(None);
+        };
+        // Inputs that are always in are no candidates.
+        let candidate_of = |name: &String| -> Result<Option<usize>, ModelError> {
+            let is_it = |input: &String| input == name || column_of(input) == Some(name);
+            let Some(input) = input_names.iter().position(is_it) else {
+                let (name, inputs) = (name.clone(), input_names.to_vec());
+                return Err(ModelError::NotAnInput { key: "requires", name, inputs });
+            };
+            Ok(self.members.iter().position(|members| members.contains(&input)))
+        };
+        let mut required = vec![Vec::new(); self.len()];
+        for (name, of_it) in requires {
+            let child = candidate_of(name)?;
+            for other in of_it {
+                let parent = candidate_of(other)?;
+                if let (Some(child), Some(parent)) = (child, parent) {
+                    required[child].push(parent);
+                }
+            }
+        }
+        let heredity = Heredity::new(required, &self.names)?;
+        Ok(InclusionPrior::requiring(&spec.prior(), heredity))
     }
 
     /// Number of candidates.
@@ -146,6 +183,20 @@ mod tests {
         assert_eq!(candidates("always = ['colour[red]']").unwrap().members(1), [1]);
     }
 
+    /// Of a, colour, b and c, c may be in with a and colour only.
+    #[test]
+    fn what_is_required_must_be_in() {
+        let all = candidates("requires = { c = ['a', 'colour'] }").unwrap();
+        let prior = all.prior();
+        assert_eq!(prior.log_probability(&[true, false, true, true]), f64::NEG_INFINITY);
+        let whole = prior.log_probability(&[true, true, false, true]);
+        assert!((whole - 0.5_f64.powi(4).ln()).abs() < 1e-14, "{whole}");
+        assert_eq!(prior.inclusion_probabilities(), [0.5, 0.5, 0.5, 0.125]);
+        // What is always in is required of nobody.
+        let kept = candidates("always = ['a']\nrequires = { c = ['a'], b = ['c'] }").unwrap();
+        assert_eq!(kept.prior().inclusion_probabilities(), [0.5, 0.25, 0.5]);
+    }
+
     #[test]
     fn names_that_are_no_inputs_or_come_twice_are_refused() {
         for (text, part) in [
@@ -154,6 +205,9 @@ mod tests {
             ("groups = [['a', 'b'], ['b', 'c']]", "b is named twice in [selection]"),
             ("always = ['a', 'b', 'c', 'colour']", "may leave"),
             ("prior = { probabilities = [0.5] }", "4 candidates"),
+            ("requires = { d = ['a'] }", "d in selection.requires"),
+            ("requires = { c = ['d'] }", "d in selection.requires"),
+            ("requires = { c = ['a'], a = ['c'] }", "requires itself"),
         ] {
             let message = candidates(text).unwrap_err().to_string();
             assert!(message.contains(part), "{text}: {message}");

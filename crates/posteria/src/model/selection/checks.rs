@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::InclusionPrior;
+use super::{Candidates, InclusionPrior};
 use crate::density::checks::assert_counts_follow;
 use crate::draws::Role;
 use crate::model::Posterior;
@@ -36,13 +36,20 @@ pub(in crate::model) fn sections(count: usize) -> Vec<String> {
             sections.push(format!("[selection]\nprior = {prior}\n{scheme}\njumps = 2\n"));
         }
     }
+    if count > 1 {
+        let requires = format!("requires = {{ x{} = ['x0'] }}", count - 1);
+        for scheme in schemes {
+            sections.push(format!("[selection]\n{requires}\n{scheme}\njumps = 2\n"));
+        }
+    }
     sections
 }
 
 /// The prior that a section means for `count` candidates.
 pub(in crate::model) fn prior_of(section: &str, count: usize) -> InclusionPrior {
     let spec: SelectionSpec = Spec::from_toml(section).unwrap().selection.unwrap();
-    InclusionPrior::new(&spec.prior.unwrap_or_default(), count).unwrap()
+    let names: Vec<String> = (0..count).map(|k| format!("x{k}")).collect();
+    Candidates::new(&spec, &names).unwrap().prior().clone()
 }
 
 /// The set of a state, as a draw shows it.

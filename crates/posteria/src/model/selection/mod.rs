@@ -10,6 +10,7 @@
 mod candidates;
 #[cfg(test)]
 pub(super) mod checks;
+mod heredity;
 mod jump;
 mod prior;
 mod proposal;

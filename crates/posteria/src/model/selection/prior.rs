@@ -1,5 +1,6 @@
 //! The prior of input sets, hence of the number of inputs.
 
+use super::heredity::Heredity;
 use crate::density::BetaBinomial;
 use crate::density::special::ln_beta;
 use crate::model::spec::InclusionPriorSpec;
@@ -16,6 +17,9 @@ use crate::random::Stream;
 /// | sizes | p_k / C(K, k) |
 /// | probabilities | Π_in π_j Π_out (1 - π_j) |
 ///
+/// Where candidates require others, the last product is over those whose required ones are in, and
+/// other candidates are out [Chipman 1996, §3].
+///
 /// [Vehtari 2001, §4.2.1], whose eq. 4.6 prints 1 - k for K - k.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InclusionPrior(Kind);
@@ -24,8 +28,8 @@ pub struct InclusionPrior(Kind);
 enum Kind {
     /// log P of one set of every size.
     BySize(Vec<f64>),
-    /// log π_j and log(1 - π_j) of every candidate.
-    Each(Vec<[f64; 2]>),
+    /// log π_j and log(1 - π_j) of every candidate, given that all it requires are in.
+    Each(Vec<[f64; 2]>, Heredity),
 }
 
 /// A prior that does not fit the number of candidates.
@@ -82,16 +86,29 @@ impl InclusionPrior {
                 if each.len() != count {
                     return Err(WrongLength { found: each.len() });
                 }
-                InclusionPrior(Kind::Each(each.iter().map(|p| [p.ln(), (-p).ln_1p()]).collect()))
+                let logs = each.iter().map(|p| [p.ln(), (-p).ln_1p()]).collect();
+                InclusionPrior(Kind::Each(logs, Heredity::none(count)))
             }
         })
+    }
+
+    /// The same where candidates require others, if each is in with a probability of its own, or
+    /// all with the same; else `None`.
+    pub(super) fn requiring(spec: &InclusionPriorSpec, heredity: Heredity) -> Option<Self> {
+        let each = match spec {
+            InclusionPriorSpec::Binomial(p) => vec![*p; heredity.order().len()],
+            InclusionPriorSpec::Probabilities(each) => each.clone(),
+            _ => return None,
+        };
+        let logs = each.iter().map(|p| [p.ln(), (-p).ln_1p()]).collect();
+        Some(InclusionPrior(Kind::Each(logs, heredity)))
     }
 
     /// Number of candidates.
     pub fn candidates(&self) -> usize {
         match &self.0 {
             Kind::BySize(logs) => logs.len() - 1,
-            Kind::Each(each) => each.len(),
+            Kind::Each(each, _) => each.len(),
         }
     }
 
@@ -103,8 +120,16 @@ impl InclusionPrior {
         assert_eq!(present.len(), self.candidates(), "one entry per candidate");
         match &self.0 {
             Kind::BySize(logs) => logs[present.iter().filter(|is_in| **is_in).count()],
-            Kind::Each(each) => {
-                each.iter().zip(present).map(|(logs, is_in)| logs[usize::from(!is_in)]).sum()
+            Kind::Each(each, heredity) => {
+                let of_candidate = |(index, logs): (usize, &[f64; 2])| match (
+                    heredity.allows(index, present),
+                    present[index],
+                ) {
+                    (true, is_in) => logs[usize::from(!is_in)],
+                    (false, true) => f64::NEG_INFINITY,
+                    (false, false) => 0.0,
+                };
+                each.iter().enumerate().map(of_candidate).sum()
             }
         }
     }
@@ -117,7 +142,7 @@ impl InclusionPrior {
                 let first = logs.iter().position(possible).unwrap_or(0);
                 [first, logs.iter().rposition(possible).unwrap_or(logs.len() - 1)]
             }
-            Kind::Each(each) => [0, each.len()],
+            Kind::Each(each, _) => [0, each.len()],
         }
     }
 
@@ -129,18 +154,7 @@ impl InclusionPrior {
                 let choices = |k: f64| -(n + 1.0).ln() - ln_beta(k + 1.0, n - k + 1.0);
                 logs.iter().enumerate().map(|(k, log)| (log + choices(k as f64)).exp()).collect()
             }
-            Kind::Each(each) => {
-                // One candidate after the other.
-                let mut sizes = vec![1.0];
-                for [log_in, log_out] in each {
-                    let (p, q) = (log_in.exp(), log_out.exp());
-                    sizes.push(0.0);
-                    for k in (0..sizes.len()).rev() {
-                        sizes[k] = q * sizes[k] + if k > 0 { p * sizes[k - 1] } else { 0.0 };
-                    }
-                }
-                sizes
-            }
+            Kind::Each(each, heredity) => heredity.sizes(&probabilities(each)),
         }
     }
 
@@ -152,16 +166,17 @@ impl InclusionPrior {
                 let mean: f64 = self.sizes().iter().enumerate().map(|(k, p)| k as f64 * p).sum();
                 vec![mean / (n as f64).max(1.0); n]
             }
-            Kind::Each(each) => each.iter().map(|[log_in, _]| log_in.exp()).collect(),
+            Kind::Each(each, heredity) => heredity.inclusion_probabilities(&probabilities(each)),
         }
     }
 
     /// A draw of a set.
     pub fn draw(&self, present: &mut [bool], stream: &mut Stream) {
         match &self.0 {
-            Kind::Each(each) => {
-                for (is_in, [log_in, _]) in present.iter_mut().zip(each) {
-                    *is_in = stream.uniform().ln() < *log_in;
+            Kind::Each(each, heredity) => {
+                for &index in heredity.order() {
+                    let wanted = stream.uniform().ln() < each[index][0];
+                    present[index] = wanted && heredity.allows(index, present);
                 }
             }
             Kind::BySize(_) => {
@@ -184,6 +199,11 @@ impl InclusionPrior {
             }
         }
     }
+}
+
+/// π_j of every candidate.
+fn probabilities(each: &[[f64; 2]]) -> Vec<f64> {
+    each.iter().map(|[log_in, _]| log_in.exp()).collect()
 }
 
 /// The shapes (a, b) of the beta-binomial prior of `candidates` inputs whose number k has this mean
@@ -212,8 +232,21 @@ mod tests {
     use crate::random::{Purpose, Seed};
 
     fn all(count: usize) -> Vec<InclusionPrior> {
-        let probabilities = (0..count).map(|k| 0.15 + 0.6 * k as f64 / count as f64).collect();
-        [
+        let probabilities: Vec<f64> =
+            (0..count).map(|k| 0.15 + 0.6 * k as f64 / count as f64).collect();
+        // The last requires the first two, the second the last but one: 3 of 5 are required.
+        let mut required = vec![Vec::new(); count];
+        if count > 2 {
+            required[count - 1] = vec![0, 1];
+            required[1] = vec![count - 2].into_iter().filter(|it| *it != 1).collect();
+        }
+        let names: Vec<String> = (0..count).map(|k| format!("x{k}")).collect();
+        let heredity = Heredity::new(required, &names).unwrap();
+        let each = InclusionPriorSpec::Probabilities(probabilities.clone());
+        let inherited = [each, InclusionPriorSpec::Binomial(0.4)]
+            .map(|spec| InclusionPrior::requiring(&spec, heredity.clone()).unwrap());
+        let mut priors = Vec::from(inherited);
+        let others = [
             InclusionPriorSpec::UniformModels,
             InclusionPriorSpec::UniformSizes,
             InclusionPriorSpec::BetaBinomial([5.0, 10.0]),
@@ -223,8 +256,9 @@ mod tests {
             InclusionPriorSpec::Probabilities(probabilities),
         ]
         .iter()
-        .map(|spec| InclusionPrior::new(spec, count).unwrap())
-        .collect()
+        .map(|spec| InclusionPrior::new(spec, count).unwrap());
+        priors.extend(others);
+        priors
     }
 
     fn mask(bits: usize, count: usize) -> Vec<bool> {
@@ -276,10 +310,12 @@ mod tests {
             }
             let probabilities: Vec<f64> =
                 (0..8).map(|bits| prior.log_probability(&mask(bits, 3)).exp()).collect();
-            // The empty set may be impossible.
-            let first = usize::from(probabilities[0] == 0.0);
-            assert_eq!(counts[..first].iter().sum::<u64>(), 0);
-            assert_counts_follow(&counts[first..], &probabilities[first..]);
+            // Some sets may be impossible.
+            let (possible, never): (Vec<_>, Vec<_>) =
+                counts.iter().zip(&probabilities).partition(|(_, p)| **p > 0.0);
+            assert!(never.iter().all(|(count, _)| **count == 0));
+            let (counts, probabilities): (Vec<u64>, Vec<f64>) = possible.into_iter().unzip();
+            assert_counts_follow(&counts, &probabilities);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Describe which inputs may leave a model, and how they are proposed to.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::checks::conflict;
@@ -11,7 +13,7 @@ const SECTION: &str = "selection";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SelectionSpec {
-    /// Prior of input sets; `"uniform-models"` if absent.
+    /// Prior of input sets; `"uniform-models"` if absent, `{ binomial = 0.5 }` with `requires`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prior: Option<InclusionPriorSpec>,
     /// How sets are proposed; `"flip"` if absent.
@@ -36,6 +38,9 @@ pub struct SelectionSpec {
     /// Inputs that enter and leave together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Vec<String>>>,
+    /// Inputs, and those that must be in for them to be in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requires: Option<BTreeMap<String, Vec<String>>>,
 }
 
 /// The prior of input sets. A *candidate* is an input, or a group of inputs, that may leave; K is
@@ -91,7 +96,13 @@ impl SelectionSpec {
             Err::<(), _>(SpecError::out_of_range(SECTION, key, value, must_be))
         };
         let usual = |value: f64| value > 0.0 && value < 1e100;
-        match self.prior.as_ref().unwrap_or(&InclusionPriorSpec::UniformModels) {
+        use InclusionPriorSpec::{Binomial, Probabilities};
+        if self.requires() && !matches!(self.prior(), Binomial(_) | Probabilities(_)) {
+            let with = "a prior of the number of inputs, but prior = { binomial = 0.5 } or \
+                        probabilities";
+            return conflict(SECTION, "requires", with);
+        }
+        match &self.prior() {
             InclusionPriorSpec::UniformModels | InclusionPriorSpec::UniformSizes => {}
             InclusionPriorSpec::BetaBinomial(shapes) => {
                 if let Some(shape) = shapes.iter().find(|shape| !(**shape > 1e-6 && **shape < 1e6))
@@ -153,6 +164,21 @@ impl SelectionSpec {
         Ok(())
     }
 
+    /// Whether anything requires something else.
+    fn requires(&self) -> bool {
+        self.requires.as_ref().is_some_and(|requires| !requires.is_empty())
+    }
+
+    /// Prior of input sets: where some require others, each is in with probability ½ given that
+    /// those are.
+    pub fn prior(&self) -> InclusionPriorSpec {
+        match &self.prior {
+            Some(prior) => prior.clone(),
+            None if self.requires() => InclusionPriorSpec::Binomial(0.5),
+            None => InclusionPriorSpec::default(),
+        }
+    }
+
     /// How sets are proposed.
     pub fn scheme(&self) -> SchemeChoice {
         self.scheme.unwrap_or_default()
@@ -170,7 +196,7 @@ impl SelectionSpec {
 
     /// Writes the defaults that do not depend on the data.
     fn complete(&mut self, kind: ModelKind) {
-        self.prior.get_or_insert_default();
+        self.prior = Some(self.prior());
         self.switch.get_or_insert(SWITCH);
         self.tries.get_or_insert(if kind == ModelKind::Gp { PROCESS_TRIES } else { TRIES });
         if *self.scheme.get_or_insert_default() == SchemeChoice::BirthDeath {
@@ -217,6 +243,8 @@ mod tests {
             "prior = { binomial = 0.2 }",
             "prior = { sizes = [0.0, 2, 1] }\njumps = 5\ntries = 2",
             "prior = { probabilities = [0.2, 0.9] }\nalways = ['a']\ngroups = [['b', 'c']]",
+            "requires = { ab = ['a', 'b'] }",
+            "requires = { ab = ['a', 'b'] }\nprior = { binomial = 0.2 }",
         ] {
             assert_eq!(checked(text), Ok(()), "{text}");
         }
@@ -233,6 +261,7 @@ mod tests {
             ("prior = { sizes = [0, 1, 0] }\nswitch = 0.0", "switch"),
             ("prior = { sizes = [-1, 1] }", "negative"),
             ("prior = { probabilities = [0.5, 0.0] }", "always"),
+            ("requires = { ab = ['a'] }\nprior = 'uniform-sizes'", "binomial = 0.5"),
             ("switch = 1.0", "0.95"),
             ("death = 0.5", "flip"),
             ("scheme = 'birth-death'\ndeath = 1.0", "0.95"),

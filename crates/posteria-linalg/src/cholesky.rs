@@ -116,46 +116,6 @@ impl Cholesky {
         2.0 * (0..self.dim()).map(|i| self.factor[(i, i)].ln()).sum::<f64>()
     }
 
-    /// The factor becomes that of A + `scale` x xᵀ, in O(n²) operations; `x` is overwritten.
-    /// A negative `scale` takes a row of data out again.
-    ///
-    /// # Errors
-    /// [`NotPositiveDefinite`]; the factor is then meaningless.
-    ///
-    /// # Panics
-    /// If the dimensions differ.
-    ///
-    /// Reference: [Gill, Golub, Murray and Saunders 1974, method C1].
-    pub fn rank_one_update(
-        &mut self,
-        scale: f64,
-        x: &mut [f64],
-    ) -> Result<(), NotPositiveDefinite> {
-        let dim = self.dim();
-        assert_eq!(x.len(), dim, "a vector of length {dim}");
-        let mut divisor = 1.0;
-        for column in 0..dim {
-            let entries = &mut self.factor.column_mut(column)[column..];
-            let (value, rest) = (x[column], &mut x[column + 1..]);
-            let old = entries[0];
-            let square = old * old;
-            let pivot = square + scale * value * value / divisor;
-            if !(pivot > 0.0 && pivot.is_finite()) {
-                return Err(NotPositiveDefinite { pivot: column });
-            }
-            let root = pivot.sqrt();
-            let ratio = root / old;
-            let gain = root * scale * value / (square * divisor + scale * value * value);
-            entries[0] = root;
-            for (entry, x) in entries[1..].iter_mut().zip(rest) {
-                *x -= value / old * *entry;
-                *entry = ratio * *entry + gain * *x;
-            }
-            divisor += scale * value * value / square;
-        }
-        Ok(())
-    }
-
     /// x ← L x.
     pub fn multiply_lower(&self, x: &mut [f64]) {
         for column in (0..self.dim()).rev() {

@@ -1,4 +1,4 @@
-//! Hierarchical priors: full conditionals of scales, means, degrees of freedom and covariances.
+//! Hierarchical priors: full conditionals of scales, degrees of freedom and covariances.
 //!
 //! The names follow the levels of a hierarchy: weights or residuals at the bottom, their scales
 //! above, the common scale of those above again [Lampinen and Vehtari 2001, eq. 12-14 of the
@@ -11,6 +11,10 @@
 //! the square nor the inverse square of a tiny scale is ever stored. All draws from full
 //! conditionals are exact and independent of the present value. Names in parentheses such as
 //! `cond_norm_invgam` are those of section 5.3 of the MCMCstuff manual [Vehtari 2004].
+//!
+//! The means of groups are 0 and not sampled (`cond_gnorm_norm` is not here): inputs are
+//! standardised and hidden units may change sign together with their output weights, so that no
+//! group has a direction of its own that a mean could learn, and a shift of f is the bias.
 
 mod choices;
 mod common;
@@ -20,7 +24,6 @@ mod dof_density;
 #[cfg(test)]
 mod joint_test;
 mod levels;
-mod mean;
 mod scale;
 mod scale_density;
 
@@ -29,9 +32,6 @@ pub(crate) use covariance::CovarianceConditional;
 pub use dof::{DofGrid, DofSource};
 pub(crate) use dof_density::DofDensity;
 pub(crate) use levels::{Above, LOG_SCALE_LIMIT, LevelDensities, Levels, Spread, limited};
-pub use mean::{WeightedSum, mean_given_normal};
-pub use scale::{
-    Absolutes, draw_case_variances, log_scale_given_laplace, log_scale_given_student_t,
-};
 pub(crate) use scale::{Squares, variance_given_normal};
+pub use scale::{draw_case_variances, log_scale_given_student_t};
 pub use scale_density::{LogScaleDensity, ScaleDensity};

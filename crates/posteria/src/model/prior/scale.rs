@@ -1,4 +1,4 @@
-//! Full conditionals of a scale, given values that are normal, Laplace or Student t.
+//! Full conditionals of a scale, given values that are normal or Student t.
 
 use crate::density::{InverseGamma, ParameterError};
 use crate::random::Stream;
@@ -25,27 +25,6 @@ impl Squares {
             squares.sum += value * value;
         }
         squares
-    }
-}
-
-/// What Laplace values tell about their common scale.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Absolutes {
-    /// Number of values.
-    pub count: f64,
-    /// Σ |x|.
-    pub sum: f64,
-}
-
-impl Absolutes {
-    /// Of values with location zero.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let mut absolutes = Absolutes::default();
-        for value in values {
-            absolutes.count += 1.0;
-            absolutes.sum += value.abs();
-        }
-        absolutes
     }
 }
 
@@ -89,39 +68,6 @@ pub fn draw_case_variances(
         *variance = variance_given_normal(squares, prior, inverse_temperature)?.draw(stream);
     }
     Ok(())
-}
-
-/// Draws log b, exactly, for x_i ~ Laplace(0, b) raised to β and b² ~ `prior`
-/// (`cond_laplace_invgam`). `None` if the sum is not finite.
-///
-/// In t = log(b/s0), Jacobian included, the log density is
-/// g(t) = -(βn + ν) t - B e^(-t) - (ν/2) e^(-2t) with B = β Σ|x|/s0. It is strictly concave:
-/// g'' = -B e^(-t) - 2ν e^(-2t) < 0.
-pub fn log_scale_given_laplace(
-    absolutes: Absolutes,
-    prior: &InverseGamma,
-    inverse_temperature: f64,
-    stream: &mut Stream,
-) -> Option<f64> {
-    let power = inverse_temperature * absolutes.count + prior.dof();
-    let linear = inverse_temperature * (absolutes.sum / prior.scale());
-    let half_dof = 0.5 * prior.dof();
-    // g' = 0 is a quadratic in y = e^-t: ν y² + B y = βn + ν. Written without cancellation.
-    let y = 2.0 * power / (linear + (linear * linear + 8.0 * half_dof * power).sqrt());
-    let spread = 1.0 / (linear * y + 4.0 * half_dof * y * y).sqrt();
-    let relative = draw_log_concave(
-        REAL_LINE,
-        -y.ln(),
-        spread,
-        |t| {
-            let first = linear * (-t).exp();
-            let second = half_dof * (-2.0 * t).exp();
-            (-power * t - first - second, -power + first + 2.0 * second)
-        },
-        stream,
-    )
-    .ok()?;
-    Some(prior.scale().ln() + relative.value)
 }
 
 /// Draws log s, exactly, for x_i ~ t_ν(0, s²) raised to β with ν = `dof` given, and
@@ -173,7 +119,7 @@ pub fn log_scale_given_student_t(
 mod tests {
     use super::*;
     use crate::density::checks::{NumericCdf, assert_draws_follow, assert_relative};
-    use crate::density::{Laplace, Normal, StudentT};
+    use crate::density::{Normal, StudentT};
     use crate::random::{Purpose, Seed};
 
     const VALUES: [f64; 5] = [0.3, -1.2, 2.5, 0.05, -0.4];
@@ -204,27 +150,6 @@ mod tests {
             let mut stream = stream(1, beta);
             let mut draws: Vec<f64> =
                 (0..20_000).map(|_| conditional.draw_log_scale(&mut stream)).collect();
-            assert_draws_follow(&mut draws, |l| exact.at(l));
-        }
-    }
-
-    #[test]
-    fn laplace_scale_matches_quadrature() {
-        let prior = InverseGamma::new(0.6, 3.0).unwrap();
-        for beta in [1.0, 0.3] {
-            let exact = NumericCdf::new(-5.0, 9.0, |l| {
-                product(&prior, beta, l, |scale| {
-                    let laplace = Laplace::new(0.0, scale).unwrap();
-                    VALUES.iter().map(|x| laplace.log_density(*x)).sum()
-                })
-            });
-            let mut stream = stream(2, beta);
-            let mut draws: Vec<f64> = (0..20_000)
-                .map(|_| {
-                    let absolutes = Absolutes::of(VALUES);
-                    log_scale_given_laplace(absolutes, &prior, beta, &mut stream).unwrap()
-                })
-                .collect();
             assert_draws_follow(&mut draws, |l| exact.at(l));
         }
     }
@@ -264,16 +189,13 @@ mod tests {
         let prior = InverseGamma::new(0.05, 0.5).unwrap();
         for (values, beta) in [(&VALUES[..], 0.0), (&[][..], 1.0)] {
             let mut stream = stream(4, beta);
-            let mut draws = [vec![], vec![], vec![]];
+            let mut draws = [vec![], vec![]];
             let squares = Squares::of(values.iter().copied());
-            let absolutes = Absolutes::of(values.iter().copied());
             for _ in 0..10_000 {
                 let variance = variance_given_normal(squares, &prior, beta).unwrap();
                 draws[0].push(variance.draw_log_scale(&mut stream));
-                let laplace = log_scale_given_laplace(absolutes, &prior, beta, &mut stream);
-                draws[1].push(laplace.unwrap());
                 let t = log_scale_given_student_t(values, 4.0, &prior, beta, 0.0, &mut stream);
-                draws[2].push(t.unwrap());
+                draws[1].push(t.unwrap());
             }
             for draws in &mut draws {
                 assert_draws_follow(draws, |l| prior.cdf((2.0 * l).exp()));
@@ -305,8 +227,6 @@ mod tests {
         let mut stream = stream(6, 1.0);
         let bad = [1.0, f64::NAN];
         assert!(variance_given_normal(Squares::of(bad), &prior, 1.0).is_err());
-        let absolutes = Absolutes::of(bad);
-        assert_eq!(log_scale_given_laplace(absolutes, &prior, 1.0, &mut stream), None);
         assert_eq!(log_scale_given_student_t(&bad, 3.0, &prior, 1.0, 0.0, &mut stream), None);
         let tiny = InverseGamma::new(1e-100, 1.0).unwrap();
         let conditional = variance_given_normal(Squares::of([1e30; 3]), &tiny, 1.0).unwrap();

@@ -255,8 +255,7 @@ mod tests {
             InclusionPriorSpec::Sizes((1..=count).map(|k| 1.0 / k as f64).collect()),
             InclusionPriorSpec::Probabilities(probabilities),
         ]
-        .iter()
-        .map(|spec| InclusionPrior::new(spec, count).unwrap());
+        .map(|spec| InclusionPrior::new(&spec, count).unwrap());
         priors.extend(others);
         priors
     }

@@ -49,13 +49,26 @@ fn bound(name: &str, value: f64, rounds: usize) -> String {
 
 /// The same about an ensemble of networks with so many weights.
 pub fn ensemble(found: &EnsembleFindings, weights: usize) -> Vec<String> {
-    let name = if found.exact { "lower bound" } else { "linearised bound" };
-    vec![
+    let rounds = text::count(found.bounds.len(), "round");
+    let mut words = vec![
         format!(
             "{} effective of {weights} weights, best of {} starts",
             text::fixed(found.effective_parameters, 2),
             found.starts
         ),
-        bound(name, found.bound, found.bounds.len()),
-    ]
+        format!(
+            "lower bound of the log evidence {} ± {} after {rounds}",
+            text::fixed(found.bound, 2),
+            text::fixed(found.bound_error, 2)
+        ),
+    ];
+    words.extend(found.worth.as_ref().map(|worth| {
+        let shape = worth.pareto_shape.map_or("unknown".into(), |shape| text::fixed(shape, 2));
+        format!(
+            "{} draws are worth {} of the posterior (Pareto k {shape})",
+            worth.draws,
+            text::fixed(worth.effective_size, 0)
+        )
+    }));
+    words
 }

@@ -153,7 +153,7 @@ pub struct Predict {
 pub enum By {
     /// The average over the draws of the run, as for Markov chains
     Draws,
-    /// The network linear about its mean weights (--inference laplace or variational)
+    /// The network linear about its mode (--inference laplace)
     Linearised,
     /// Importance sampling of the posterior from a variational ensemble (--inference
     /// variational); gives the effective number of draws

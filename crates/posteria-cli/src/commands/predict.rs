@@ -102,8 +102,8 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     let work = work.weighted(chains.as_ref().map(|it| it.found.log_weights(draws.draws)));
     if arguments.by == Some(args::By::Linearised) && !work.is_linearised() {
         return Err(Failure::bad_input(
-            "--by linearised is for networks of --inference laplace or variational, with real \
-             targets of one residual scale each, or classes (laplace); omit it",
+            "--by linearised is for networks of --inference laplace, with real targets of one \
+             residual scale each, or classes; omit it",
         ));
     }
     let observed = new.targets.as_ref().map(|targets| encoder.observed(targets));

@@ -3,7 +3,7 @@
 use posteria_linalg::{Cholesky, Matrix, dot};
 
 use super::moderated::average_probabilities;
-use super::{Ensemble, Evidence, average_probability};
+use super::{Evidence, average_probability};
 use crate::density::special::{log_sum_exp, logistic};
 use crate::model::mlp::{MlpPosterior, Rows};
 use crate::model::{Evaluator, Posterior};
@@ -43,16 +43,6 @@ impl<'p> Linearised<'p> {
             _ => return None,
         };
         let (weights, precision) = (mode.weights.clone(), mode.precision.clone());
-        Some(Linearised { posterior, weights, precision, noise, family })
-    }
-
-    /// Predictions of an ensemble. `None` for residuals whose scale depends on the row, or has no
-    /// mean square.
-    pub fn of_ensemble(ensemble: &Ensemble<'p>) -> Option<Self> {
-        let posterior = ensemble.posterior();
-        let noise = ensemble.residual_variances()?;
-        let family = Family::Normal { outputs: noise.len() };
-        let (weights, precision) = (ensemble.mean_weights().to_vec(), ensemble.precision().clone());
         Some(Linearised { posterior, weights, precision, noise, family })
     }
 
@@ -209,19 +199,6 @@ fn softmax_parts(outputs: &[f64], class: usize) -> (Matrix, Vec<f64>) {
 
 /// Rows whose derivatives by all weights are held at once.
 const BLOCK: usize = 256;
-
-/// Outputs at w̄ and their variances gᵀA⁻¹g, at o · rows + i, on the standardised scale.
-pub(super) fn linear_outputs(
-    posterior: &MlpPosterior,
-    weights: &[f64],
-    precision: &Cholesky,
-    inputs: &Matrix,
-) -> (Vec<f64>, Vec<f64>) {
-    let (outputs, scaled) = linear_parts(posterior, weights, precision, &Rows::new(inputs));
-    let variance = |at: usize| dot(scaled.column(at), scaled.column(at));
-    let variances = (0..outputs.len()).map(variance).collect();
-    (outputs, variances)
-}
 
 /// Outputs at w̄, at o · rows + i, and for each a column L⁻¹g with A = LLᵀ: the products of two
 /// columns are the covariances of outputs.

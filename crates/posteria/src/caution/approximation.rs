@@ -33,6 +33,17 @@ pub enum ApproximationDoubt {
         /// Rounds.
         rounds: usize,
     },
+    /// Weighted draws of an ensemble of networks are not worth much.
+    EnsembleWeights {
+        /// Effective number of draws.
+        effective_size: f64,
+        /// Number of draws.
+        draws: usize,
+        /// Pareto shape k of the largest weights; none where these do not tell one.
+        pareto_shape: Option<f64>,
+        /// k above which they are not to be trusted.
+        limit: f64,
+    },
     /// The functions of a process are far from normal about their mode.
     FunctionWeights {
         /// Effective number of weighted draws of them.
@@ -73,7 +84,8 @@ impl ApproximationDoubt {
             }
             ApproximationDoubt::NotLinear { .. } => "not-linear",
             ApproximationDoubt::StillClimbing { .. } => "bound-not-settled",
-            ApproximationDoubt::HyperparameterWeights { .. } => "few-weights",
+            ApproximationDoubt::HyperparameterWeights { .. }
+            | ApproximationDoubt::EnsembleWeights { .. } => "few-weights",
         }
     }
 }
@@ -100,6 +112,16 @@ impl fmt::Display for ApproximationDoubt {
                  the approximation is not the best of its kind yet; use fewer hidden units, or \
                  --inference mcmc"
             ),
+            ApproximationDoubt::EnsembleWeights { effective_size, draws, pareto_shape, limit } => {
+                let shape = pareto_shape.map_or("unknown".into(), |shape| format!("{shape:.2}"));
+                write!(
+                    f,
+                    "the posterior of the weights is far from the ensemble: {draws} draws of it are \
+                     worth only {effective_size:.0} (Pareto k {shape}, trusted up to {limit:.2}), so that \
+                     intervals may be too narrow and modes may be missing; use fewer hidden units, or \
+                     --inference mcmc"
+                )
+            }
             ApproximationDoubt::FunctionWeights {
                 effective_size,
                 draws,

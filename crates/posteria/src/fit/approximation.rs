@@ -6,10 +6,11 @@ use super::approximation_result::{ApproximationFindings, ApproximationResult, Mo
 use super::conditioned::needs_ensemble;
 use super::{Conditioned, Prepared, fit_evidence, hyperparameters};
 use crate::approximate::{
-    Approximation, Ensemble, EnsembleOptions, Estimation, EvidenceError, ImportanceSample,
-    Linearised, NormalAtMode, PointAtMode, check_normality, evidence_curve,
+    Approximation, Ensemble, EnsembleFindings, EnsembleOptions, Estimation, EvidenceError,
+    ImportanceSample, Linearised, NormalAtMode, PointAtMode, check_normality, evidence_curve,
 };
 use crate::caution::ApproximationDoubt;
+use crate::diagnose::importance::pareto_shape_limit;
 use crate::model::mlp::MlpPosterior;
 use crate::model::spec::{InferenceChoice, Spec};
 use crate::model::{ModelError, Posterior, Regularised};
@@ -20,8 +21,6 @@ const STARTS: usize = 8;
 /// Logarithms of the factors of α at which the evidence is told: steps of a half to this.
 const REACH: f64 = 5.0;
 const STEP: f64 = 0.5;
-/// Largest change of a bound in one round, in nats, that is none.
-const SETTLED: f64 = 1e-4;
 /// Draws of an ensemble that are weighted.
 const WEIGHTED: usize = 20_000;
 
@@ -178,18 +177,33 @@ fn at_mode<'p>(
 
 fn of_ensemble(ensemble: Ensemble<'_>) -> FittedApproximation<'_> {
     let findings = ensemble.findings().clone();
-    let (change, rounds) = (findings.last_change(), findings.bounds.len());
-    let climbing = change.abs() > SETTLED;
-    let doubt = climbing.then_some(ApproximationDoubt::StillClimbing { change, rounds });
-    let weights = ensemble.mean_weights().len();
+    let weights = ensemble.weight_count();
     FittedApproximation {
-        linearised: Linearised::of_ensemble(&ensemble),
+        linearised: None,
         approximation: Some(Box::new(ensemble)),
         result: ApproximationResult {
+            doubts: doubts_of_ensemble(&findings),
             findings: ApproximationFindings::Ensemble { findings, weights },
-            doubts: doubt.into_iter().collect(),
         },
     }
+}
+
+/// Rounds that were spent before the bound settled, and weighted draws that are not worth much.
+fn doubts_of_ensemble(findings: &EnsembleFindings) -> Vec<ApproximationDoubt> {
+    let (change, rounds) = (findings.last_change(), findings.bounds.len());
+    let climbing =
+        (!findings.settled).then_some(ApproximationDoubt::StillClimbing { change, rounds });
+    let far = findings.worth.as_ref().and_then(|worth| {
+        let limit = pareto_shape_limit(worth.draws);
+        let far = worth.pareto_shape.is_none_or(|shape| shape > limit);
+        far.then_some(ApproximationDoubt::EnsembleWeights {
+            effective_size: worth.effective_size,
+            draws: worth.draws,
+            pareto_shape: worth.pareto_shape,
+            limit,
+        })
+    });
+    climbing.into_iter().chain(far).collect()
 }
 
 impl Conditioned {
@@ -212,10 +226,6 @@ impl Conditioned {
                 let model = network.regularised()?;
                 let mode = fit_evidence(&model, Estimation::Evidence, STARTS, seed, threads)?;
                 Ok(Linearised::at_mode(network, &mode))
-            }
-            InferenceChoice::Variational => {
-                let ensemble = Ensemble::learn(network, &EnsembleOptions::default(), seed)?;
-                Ok(Linearised::of_ensemble(&ensemble))
             }
             _ => Ok(None),
         }

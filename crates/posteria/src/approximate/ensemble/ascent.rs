@@ -1,98 +1,110 @@
-//! Find weights, precisions and levels by turns.
+//! Find hidden weights, precisions and levels by turns.
 
-use posteria_linalg::{Cholesky, Matrix, NotPositiveDefinite, dot, symmetric_rank_k};
+use posteria_linalg::{Cholesky, Matrix, NotPositiveDefinite};
 
 use super::EnsembleOptions;
 use super::level::{Level, LevelTerms};
+use super::outputs::{Held, OutputsGiven};
+use super::points::Points;
+use super::structure::{Squares, Structure};
 use crate::density::Precision;
 use crate::density::special::{LOG_SQRT_2PI, ln_gamma};
-use crate::model::mlp::{GaussianNetwork, ScaleAbove, WeightPrecision};
+use crate::model::mlp::{ScaleAbove, WeightPrecision};
 use crate::random::Stream;
 
 /// Ratio of successive temperatures, and rounds at each.
 const RATIO: f64 = 2.0;
-const ROUNDS_EACH: usize = 5;
-/// The climb ends when a round changes the bound by less than this part of it, twice.
-const TOLERANCE: f64 = 1e-10;
-/// Standard deviation of starting weights, and precisions at the start.
+const ROUNDS_EACH: usize = 3;
+/// Rounds of the precisions for each of the hidden weights.
+const INNER: usize = 3;
+/// The climb ends when so many rounds in a row change the bound by less than so many nats; without
+/// hidden units, where rounds cost nothing, by less than the second number.
+const STILL: usize = 3;
+const SETTLED: [f64; 2] = [1e-3, 1e-9];
+/// Standard deviation of starting weights, precisions at the start, and a width of the hidden
+/// weights that is too small for any network.
 const FIRST_WEIGHT: f64 = 0.3;
 const FIRST_SCALE: f64 = 0.5;
-/// Halvings of a step of the weights before they stay.
-const HALVINGS: usize = 30;
+const FIRST_WIDTH: f64 = 0.05;
+/// Halvings of a step of the hidden weights before they stay.
+const HALVINGS: usize = 10;
+/// Points at which second derivatives are found, which vary little.
+const CURVATURES: usize = 32;
 
 /// A climb.
-pub(super) struct Ascent {
-    pub(super) weights: Vec<f64>,
-    /// Factor of the precision of the weights.
+pub(super) struct Ascent<'n> {
+    structure: &'n Structure<'n>,
+    points: &'n Points,
+    outputs: OutputsGiven<'n>,
+    /// q of the hidden weights: mean, factor of the precision, variances.
+    pub(super) mean: Vec<f64>,
     pub(super) factor: Cholesky,
-    covariance: Matrix,
-    /// Residuals y - f and derivatives of f at the mean weights.
-    residuals: Vec<f64>,
-    jacobian: Matrix,
-    /// E (y - f)² of every residual.
-    squares: Vec<f64>,
+    variances: Vec<f64>,
+    squares: Squares,
     pub(super) precisions: Vec<Precision>,
     pub(super) levels: Vec<Level>,
+    /// The bound at the beginning of every round with all of the likelihood.
     pub(super) bounds: Vec<f64>,
+    pub(super) settled: bool,
 }
 
-impl GaussianNetwork<'_> {
-    /// What a log density of standardised targets has too much.
-    pub(super) fn log_unit(&self) -> f64 {
-        let rows = (self.residuals.len() / self.posterior.target_scaling().len().max(1)) as f64;
-        self.posterior.target_scaling().iter().map(|scaling| rows * scaling.scale.ln()).sum()
-    }
+/// Means over the points of the derivatives of F.
+struct Derivatives {
+    gradient: Vec<f64>,
+    curvature: Matrix,
 }
 
-impl Ascent {
-    /// Begins at small random weights.
-    pub(super) fn new(network: &GaussianNetwork<'_>, stream: &mut Stream) -> Self {
-        let mut weights = vec![0.0; network.weights.len()];
-        stream.fill_normal(&mut weights);
-        weights.iter_mut().for_each(|weight| *weight *= FIRST_WEIGHT);
-        Ascent::with(network, weights)
+impl<'n> Ascent<'n> {
+    /// Begins at small random hidden weights.
+    pub(super) fn new(
+        structure: &'n Structure<'n>,
+        points: &'n Points,
+        stream: &mut Stream,
+    ) -> Self {
+        let mut mean = vec![0.0; structure.hidden()];
+        stream.fill_normal(&mut mean);
+        mean.iter_mut().for_each(|weight| *weight *= FIRST_WEIGHT);
+        let about = Precision { shape: 1.0, rate: FIRST_SCALE * FIRST_SCALE };
+        Ascent::with(structure, points, mean, about)
     }
 
-    fn with(network: &GaussianNetwork<'_>, weights: Vec<f64>) -> Self {
-        let (count, residuals) = (network.weights.len(), network.residuals.len());
-        let about = 1.0 / (FIRST_SCALE * FIRST_SCALE);
-        let mut ascent = Ascent {
-            weights,
-            factor: Cholesky::identity(count),
-            covariance: Matrix::zeros(count, count),
-            residuals: vec![0.0; residuals],
-            jacobian: Matrix::zeros(residuals, count),
-            squares: vec![0.0; residuals],
-            precisions: vec![Precision { shape: 1.0, rate: 1.0 / about }; network.precisions.len()],
+    fn with(
+        structure: &'n Structure<'n>,
+        points: &'n Points,
+        mean: Vec<f64>,
+        about: Precision,
+    ) -> Self {
+        let (network, count) = (&structure.network, mean.len());
+        let mut factor = Matrix::identity(count);
+        factor.values_mut().iter_mut().for_each(|entry| *entry /= FIRST_WIDTH);
+        Ascent {
+            structure,
+            points,
+            outputs: OutputsGiven::new(&structure.design),
+            mean,
+            factor: Cholesky::from_factor(factor),
+            variances: vec![FIRST_WIDTH * FIRST_WIDTH; count],
+            squares: structure.no_squares(),
+            precisions: vec![about; network.precisions.len()],
             levels: network.levels.iter().map(|level| Level::at(level.prior.scale())).collect(),
             bounds: Vec::new(),
-        };
-        ascent.linearize(network);
-        ascent
+            settled: false,
+        }
     }
 
     /// Begins at these weights, with precisions that fit their size and that of the residuals.
-    pub(super) fn at(network: &GaussianNetwork<'_>, weights: &[f64]) -> Self {
-        let mut ascent = Ascent::with(network, weights.to_vec());
-        let count = network.precisions.len();
-        let (mut counts, mut squares) = (vec![0.0; count], vec![0.0; count]);
-        let mut add = |index: usize, value: f64| {
-            counts[index] += 1.0;
-            squares[index] += value * value;
-        };
-        for (weight, which) in ascent.weights.iter().zip(&network.weights) {
-            if let WeightPrecision::Sampled(index) = which {
-                add(*index, *weight);
-            }
-        }
-        for (residual, at) in ascent.residuals.iter().zip(&network.residuals) {
-            add(*at, *residual);
-        }
-        for ((own, count), square) in ascent.precisions.iter_mut().zip(counts).zip(squares) {
-            if count > 0.0 && square > 0.0 {
-                *own = Precision { shape: 0.5 * count, rate: 0.5 * square };
-            }
-        }
+    pub(super) fn at(
+        structure: &'n Structure<'n>,
+        points: &'n Points,
+        (weights, residuals): (&[f64], &[f64]),
+    ) -> Self {
+        let mean = weights[..structure.hidden()].to_vec();
+        let about = Precision { shape: 1.0, rate: FIRST_SCALE * FIRST_SCALE };
+        let mut ascent = Ascent::with(structure, points, mean, about);
+        let of_squares = |values: &[f64]| values.iter().map(|value| value * value).collect();
+        let squares = Squares { weights: of_squares(weights), residuals: of_squares(residuals) };
+        let found = structure.given_squares(&squares, 1.0, |index| ascent.prior_rate(index).0);
+        ascent.precisions = found;
         ascent
     }
 
@@ -100,156 +112,153 @@ impl Ascent {
         self.bounds.last().copied().unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Climbs with a likelihood that grows to its full power, then until nothing changes.
-    pub(super) fn climb(
-        &mut self,
-        network: &GaussianNetwork<'_>,
-        options: &EnsembleOptions,
-    ) -> Result<(), NotPositiveDefinite> {
+    /// Climbs with a likelihood that grows to its full power from the first temperature.
+    pub(super) fn warm(&mut self, options: &EnsembleOptions) -> Result<(), NotPositiveDefinite> {
         let mut power = options.first_temperature;
         while power < 1.0 {
             for _ in 0..ROUNDS_EACH {
-                self.round(network, power)?;
+                self.round(power)?;
             }
             power *= RATIO;
         }
+        Ok(())
+    }
+
+    /// Climbs until nothing changes, or so many rounds in all are over.
+    pub(super) fn climb(&mut self, rounds: usize) -> Result<(), NotPositiveDefinite> {
         let mut still = 0;
-        for _ in 0..options.rounds.max(1) {
-            self.round(network, 1.0)?;
-            let bound = self.new_bound(network);
+        let tolerance = SETTLED[usize::from(self.mean.is_empty())];
+        while self.bounds.len() < rounds.max(1) && !self.settled {
+            let bound = self.round(1.0)?;
             if !bound.is_finite() {
                 return Err(NotPositiveDefinite { pivot: 0 });
             }
-            let change = bound - self.bound();
+            still = if (bound - self.bound()).abs() < tolerance { still + 1 } else { 0 };
             self.bounds.push(bound);
-            still = if change.abs() <= TOLERANCE * (1.0 + bound.abs()) { still + 1 } else { 0 };
-            if still == 2 {
-                break;
+            self.settled = still == STILL;
+        }
+        Ok(())
+    }
+
+    /// Hidden weights, then precisions and levels; the bound before.
+    fn round(&mut self, power: f64) -> Result<f64, NotPositiveDefinite> {
+        let count = self.mean.len();
+        let spelled = self.structure.spell(|index| self.precisions[index].mean(), power);
+        let zeros = Matrix::zeros(count, count);
+        let mut found = Derivatives { gradient: vec![0.0; count], curvature: zeros };
+        let derivatives = (count > 0).then_some(&mut found);
+        let value = self.average(spelled.held(), derivatives)?;
+        let bound = self.new_bound(value, spelled.held());
+        if count > 0 {
+            self.find_hidden(value, spelled.held(), &found);
+        }
+        for _ in 0..INNER {
+            let spelled = self.structure.spell(|index| self.precisions[index].mean(), power);
+            self.average(spelled.held(), None)?;
+            self.find_precisions(power);
+            self.find_levels();
+        }
+        Ok(bound)
+    }
+
+    /// The mean of F over the points; E v² and E (y - f)², and derivatives if they are wanted.
+    fn average(
+        &mut self,
+        held: Held<'_>,
+        mut derivatives: Option<&mut Derivatives>,
+    ) -> Result<f64, NotPositiveDefinite> {
+        let count = self.points.len();
+        let share = 1.0 / count as f64;
+        let curvatures = count.min(CURVATURES);
+        self.squares = self.structure.no_squares();
+        let mut hidden = vec![0.0; self.mean.len()];
+        let mut value = 0.0;
+        for point in 0..count {
+            place(self.points.point(point), (&self.mean, &self.factor), &mut hidden);
+            value += share * self.outputs.condition(&hidden, held)?;
+            self.outputs.spread();
+            let Squares { weights, residuals } = &mut self.squares;
+            self.outputs.add_squares(share, weights, residuals);
+            if let Some(found) = &mut derivatives {
+                let pulls = self.outputs.add_gradient(held, share, &mut found.gradient);
+                if point < curvatures {
+                    let share = 1.0 / curvatures as f64;
+                    self.outputs.add_curvature(held, share, &pulls, &mut found.curvature);
+                }
             }
         }
-        Ok(())
-    }
-
-    fn round(
-        &mut self,
-        network: &GaussianNetwork<'_>,
-        power: f64,
-    ) -> Result<(), NotPositiveDefinite> {
-        self.find_weights(network, power)?;
-        self.find_precisions(network, power);
-        self.find_levels(network);
-        Ok(())
-    }
-
-    fn linearize(&mut self, network: &GaussianNetwork<'_>) {
-        let outputs = &mut self.residuals;
-        let rows = network.rows();
-        network.posterior.linearize(&self.weights, rows, outputs, &mut self.jacobian);
-        for (slot, target) in outputs.iter_mut().zip(network.targets()) {
-            *slot = target - *slot;
+        for (weight, slot) in self.squares.weights[..self.mean.len()].iter_mut().enumerate() {
+            *slot = self.mean[weight] * self.mean[weight] + self.variances[weight];
         }
+        Ok(value)
     }
 
-    fn weight_precision(&self, which: WeightPrecision) -> f64 {
-        match which {
-            WeightPrecision::Known(precision) => precision,
-            WeightPrecision::Sampled(index) => self.precisions[index].mean(),
-        }
+    /// The part of the bound that hidden weights have, but for constants.
+    fn height(&self, value: f64, alphas: &[f64]) -> f64 {
+        let pairs = self.mean.iter().zip(&self.variances).zip(alphas);
+        let prior: f64 = pairs.map(|((mean, var), alpha)| alpha * (mean * mean + var)).sum();
+        value - 0.5 * (prior + self.factor.log_determinant())
     }
 
-    /// ½ Σ θ E τ (y - f)² + ½ Σ E α w², what the mean weights minimise.
-    fn energy(&self, network: &GaussianNetwork<'_>, power: f64) -> f64 {
-        let residuals = self.residuals.iter().zip(&network.residuals);
-        let data: f64 = residuals.map(|(r, at)| self.precisions[*at].mean() * r * r).sum();
-        let each = self.weights.iter().zip(&network.weights);
-        let prior: f64 = each.map(|(w, which)| self.weight_precision(*which) * w * w).sum();
-        0.5 * (power * data + prior)
-    }
-
-    /// Σ⁻¹ = θ Jᵀ diag(E τ) J + diag(E α) at the present weights.
-    fn find_covariance(
-        &mut self,
-        network: &GaussianNetwork<'_>,
-        power: f64,
-    ) -> Result<(), NotPositiveDefinite> {
-        let count = self.weights.len();
-        let roots: Vec<f64> = network
-            .residuals
-            .iter()
-            .map(|at| (power * self.precisions[*at].mean()).sqrt())
-            .collect();
-        let scaled = Matrix::from_fn(roots.len(), count, |row, column| {
-            roots[row] * self.jacobian[(row, column)]
-        });
-        let mut precision = Matrix::zeros(count, count);
-        symmetric_rank_k(&scaled, &mut precision);
-        for (weight, which) in network.weights.iter().enumerate() {
-            precision[(weight, weight)] += self.weight_precision(*which);
-        }
-        self.factor.factorize(&precision)
-    }
-
-    /// One Gauss-Newton step, halved until the energy does not rise, then q(w) about it
-    /// [Fabricius 1999, eq. 6.54-6.55 with the second derivatives of f left out, so that the
-    /// precision is positive definite].
-    fn find_weights(
-        &mut self,
-        network: &GaussianNetwork<'_>,
-        power: f64,
-    ) -> Result<(), NotPositiveDefinite> {
-        self.find_covariance(network, power)?;
-        let weighted: Vec<f64> = self
-            .residuals
-            .iter()
-            .zip(&network.residuals)
-            .map(|(residual, at)| power * self.precisions[*at].mean() * residual)
-            .collect();
-        let mut step: Vec<f64> = (0..self.weights.len())
-            .map(|weight| {
-                let own = self.weight_precision(network.weights[weight]);
-                dot(self.jacobian.column(weight), &weighted) - own * self.weights[weight]
-            })
-            .collect();
-        self.factor.solve(&mut step);
-        let (before, first) = (self.energy(network, power), self.weights.clone());
-        let mut factor = 1.0;
+    /// A natural step of q(u) = N(ū, P⁻¹): P moves towards the mean of minus the second
+    /// derivatives of the log density, which it equals at the best of all normal distributions
+    /// [Opper & Archambeau 2009, eq. 11], and ū along P⁻¹ times the mean of the first ones [Khan &
+    /// Rue 2023, eq. 28]; halved until the bound does not fall.
+    fn find_hidden(&mut self, value: f64, held: Held<'_>, found: &Derivatives) {
+        let count = self.mean.len();
+        let alphas = &held.weights[..count];
+        let before = self.height(value, alphas);
+        let (mean, factor) = (self.mean.clone(), self.factor.clone());
+        let variances = self.variances.clone();
+        let lower = factor.factor();
+        let rows = Matrix::from_fn(count, count, |k, i| if k <= i { lower[(i, k)] } else { 0.0 });
+        let mut old = Matrix::zeros(count, count);
+        posteria_linalg::symmetric_rank_k(&rows, &mut old);
+        let pull = |weight: usize| found.gradient[weight] - alphas[weight] * mean[weight];
+        let mut part = 1.0;
         for _ in 0..HALVINGS {
-            for ((slot, from), step) in self.weights.iter_mut().zip(&first).zip(&step) {
-                *slot = from + factor * step;
+            let precision = Matrix::from_fn(count, count, |i, j| {
+                let own = if i == j { alphas[i] } else { 0.0 };
+                (1.0 - part) * old[(i, j)] + part * (found.curvature[(i, j)] + own)
+            });
+            if self.factor.factorize(&precision).is_ok() {
+                let mut step: Vec<f64> = (0..count).map(pull).collect();
+                self.factor.solve(&mut step);
+                let moved = mean.iter().zip(&step).map(|(mean, step)| mean + part * step);
+                self.mean = moved.collect();
+                self.find_variances();
+                let after = self.value(held).map(|value| self.height(value, alphas));
+                if after.is_ok_and(|after| after >= before) {
+                    return;
+                }
             }
-            self.linearize(network);
-            // Rounding of the energy must not undo the last steps.
-            if self.energy(network, power) <= before + 1e-13 * before.abs() {
-                break;
-            }
-            factor *= 0.5;
+            part *= 0.5;
         }
-        if self.energy(network, power) > before + 1e-13 * before.abs() {
-            self.weights = first;
-            self.linearize(network);
-        }
-        self.find_covariance(network, power)?;
-        self.factor.inverse(&mut self.covariance);
-        self.find_squares();
-        Ok(())
+        (self.mean, self.factor, self.variances) = (mean, factor, variances);
     }
 
-    /// E (y - f)² = (y - f̄)² + J Σ Jᵀ = (y - f̄)² + ‖L⁻¹ Jᵀ‖².
-    fn find_squares(&mut self) {
-        let mut row = vec![0.0; self.weights.len()];
-        for (at, slot) in self.squares.iter_mut().enumerate() {
-            for (weight, value) in row.iter_mut().enumerate() {
-                *value = self.jacobian[(at, weight)];
-            }
-            self.factor.solve_lower(&mut row);
-            *slot = self.residuals[at] * self.residuals[at] + dot(&row, &row);
+    fn find_variances(&mut self) {
+        let count = self.mean.len();
+        let mut inverse = Matrix::zeros(count, count);
+        self.factor.inverse_diagonal(&mut inverse, &mut self.variances);
+    }
+
+    /// The mean of F over the points.
+    fn value(&mut self, held: Held<'_>) -> Result<f64, NotPositiveDefinite> {
+        let mut hidden = vec![0.0; self.mean.len()];
+        let mut sum = 0.0;
+        for point in 0..self.points.len() {
+            place(self.points.point(point), (&self.mean, &self.factor), &mut hidden);
+            sum += self.outputs.condition(&hidden, held)?;
         }
+        Ok(sum / self.points.len() as f64)
     }
 
     /// Mean and mean logarithm of the rate ν a²/2 of the prior of a precision.
-    fn prior_rate(&self, network: &GaussianNetwork<'_>, index: usize) -> (f64, f64) {
-        let half = 0.5 * network.precisions[index].dof;
-        match network.precisions[index].above {
+    fn prior_rate(&self, index: usize) -> (f64, f64) {
+        let at = &self.structure.network.precisions[index];
+        let half = 0.5 * at.dof;
+        match at.above {
             ScaleAbove::Known(scale) => {
                 let rate = half * scale * scale;
                 (rate, rate.ln())
@@ -261,33 +270,14 @@ impl Ascent {
         }
     }
 
-    /// E w².
-    fn weight_square(&self, weight: usize) -> f64 {
-        self.weights[weight] * self.weights[weight] + self.covariance[(weight, weight)]
-    }
-
-    fn find_precisions(&mut self, network: &GaussianNetwork<'_>, power: f64) {
-        let found: Vec<Precision> = (0..self.precisions.len())
-            .map(|index| Precision {
-                shape: 0.5 * network.precisions[index].dof,
-                rate: self.prior_rate(network, index).0,
-            })
-            .collect();
+    fn find_precisions(&mut self, power: f64) {
+        let rate = |index| self.prior_rate(index).0;
+        let found = self.structure.given_squares(&self.squares, power, rate);
         self.precisions = found;
-        for (weight, which) in network.weights.iter().enumerate() {
-            if let WeightPrecision::Sampled(index) = which {
-                let square = self.weight_square(weight);
-                self.precisions[*index].shape += 0.5;
-                self.precisions[*index].rate += 0.5 * square;
-            }
-        }
-        for (at, square) in network.residuals.iter().zip(&self.squares) {
-            self.precisions[*at].shape += 0.5 * power;
-            self.precisions[*at].rate += 0.5 * power * square;
-        }
     }
 
-    fn level_terms(&self, network: &GaussianNetwork<'_>, level: usize) -> LevelTerms {
+    fn level_terms(&self, level: usize) -> LevelTerms {
+        let network = &self.structure.network;
         let prior = &network.levels[level].prior;
         let (dof, scale) = (prior.dof(), prior.scale());
         let mut terms = LevelTerms { power: -0.5 * dof, up: 0.0, down: 0.5 * dof * scale * scale };
@@ -300,33 +290,34 @@ impl Ascent {
         terms
     }
 
-    fn find_levels(&mut self, network: &GaussianNetwork<'_>) {
+    fn find_levels(&mut self) {
         for level in 0..self.levels.len() {
-            self.levels[level] = self.levels[level].improved(self.level_terms(network, level));
+            self.levels[level] = self.levels[level].improved(self.level_terms(level));
         }
     }
 
-    /// E log p - E log q with all of the likelihood.
-    fn new_bound(&self, network: &GaussianNetwork<'_>) -> f64 {
-        let mut bound = 0.0;
-        for (at, square) in network.residuals.iter().zip(&self.squares) {
-            let own = self.precisions[*at];
-            bound += 0.5 * (own.log_mean() - own.mean() * square) - LOG_SQRT_2PI;
+    /// E log p - E log q with all of the likelihood, where the mean of F is `value` with these
+    /// precisions.
+    fn new_bound(&self, value: f64, held: Held<'_>) -> f64 {
+        let network = &self.structure.network;
+        let mut bound = self.height(value, &held.weights[..self.mean.len()]);
+        bound += 0.5 * self.mean.len() as f64;
+        for ((at, precision), target) in
+            network.residuals.iter().zip(held.residuals).zip(network.targets())
+        {
+            bound += 0.5 * (self.precisions[*at].log_mean() - precision * target * target);
+            bound -= LOG_SQRT_2PI;
         }
-        for (weight, which) in network.weights.iter().enumerate() {
-            let (mean, log) = match which {
-                WeightPrecision::Known(precision) => (*precision, precision.ln()),
-                WeightPrecision::Sampled(index) => {
-                    (self.precisions[*index].mean(), self.precisions[*index].log_mean())
-                }
-            };
-            // The entropy of a weight has ½ + log √2π that its prior density takes away.
-            bound += 0.5 * (log - mean * self.weight_square(weight) + 1.0);
+        for which in &network.weights {
+            bound += 0.5
+                * match which {
+                    WeightPrecision::Known(precision) => precision.ln(),
+                    WeightPrecision::Sampled(index) => self.precisions[*index].log_mean(),
+                };
         }
-        bound -= 0.5 * self.factor.log_determinant();
         for (index, own) in self.precisions.iter().enumerate() {
             let shape = 0.5 * network.precisions[index].dof;
-            bound += own.gain(shape, self.prior_rate(network, index));
+            bound += own.gain(shape, self.prior_rate(index));
         }
         for (level, at) in self.levels.iter().zip(&network.levels) {
             let (half, scale) = (0.5 * at.prior.dof(), at.prior.scale());
@@ -337,9 +328,46 @@ impl Ascent {
         bound
     }
 
-    /// Σ (1 - E α Σ_ii).
-    pub(super) fn effective_parameters(&self, network: &GaussianNetwork<'_>) -> f64 {
-        let each = network.weights.iter().enumerate();
-        each.map(|(i, which)| 1.0 - self.weight_precision(*which) * self.covariance[(i, i)]).sum()
+    /// Mean and factor of the precision of the hidden weights of the one of equal ensembles that stands
+    /// for all, as rounding decides which is found.
+    pub(super) fn canonical(&mut self) -> (Vec<f64>, Cholesky) {
+        let own = (self.mean.clone(), self.factor.clone());
+        let spelled = self.structure.spell(|index| self.precisions[index].mean(), 1.0);
+        if own.0.is_empty() || self.outputs.condition(&self.mean, spelled.held()).is_err() {
+            return own;
+        }
+        let mut weights = vec![0.0; spelled.weights().len()];
+        weights[..own.0.len()].copy_from_slice(&own.0);
+        self.outputs.place(&mut weights);
+        let posterior = self.structure.network.posterior;
+        let symmetry = posterior.canonical(&weights).of_first(own.0.len());
+        match symmetry.precision(&own.1) {
+            Some(factor) => (symmetry.weights(&own.0), factor),
+            None => own,
+        }
     }
+
+    /// Σ (1 - E α Var w), variances of output weights being those given the mean hidden weights.
+    pub(super) fn effective_parameters(&mut self) -> f64 {
+        let spelled = self.structure.spell(|index| self.precisions[index].mean(), 1.0);
+        let mut squares = self.structure.no_squares();
+        if self.outputs.condition(&self.mean, spelled.held()).is_err() {
+            return f64::NAN;
+        }
+        self.outputs.spread();
+        self.outputs.write_variances(&mut squares.weights);
+        squares.weights[..self.mean.len()].copy_from_slice(&self.variances);
+        let pairs = squares.weights.iter().zip(spelled.weights());
+        pairs.map(|(variance, alpha)| 1.0 - alpha * variance).sum()
+    }
+}
+
+/// u = ū + L⁻ᵀε.
+pub(super) fn place(point: &[f64], (mean, factor): (&[f64], &Cholesky), hidden: &mut [f64]) {
+    if hidden.is_empty() {
+        return;
+    }
+    hidden.copy_from_slice(point);
+    factor.solve_lower_transposed(hidden);
+    hidden.iter_mut().zip(mean).for_each(|(slot, mean)| *slot += mean);
 }

@@ -1,7 +1,10 @@
 //! Correct an ensemble by importance weights, with their effective number.
 
+use serde::{Deserialize, Serialize};
+
 use super::Ensemble;
 use crate::density::special::log_sum_exp;
+use crate::diagnose::importance::{Smoothing, importance_weights};
 use crate::draws::Draws;
 use crate::model::Posterior;
 use crate::random::Stream;
@@ -22,6 +25,17 @@ pub struct ImportanceSample {
     /// the ensemble is far from the posterior, and nothing estimated by the weights is to be
     /// trusted.
     pub effective_size: f64,
+}
+
+/// What draws of an ensemble are worth as draws of the posterior.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Worth {
+    /// Number of draws that were weighted.
+    pub draws: usize,
+    /// Effective number of them.
+    pub effective_size: f64,
+    /// Pareto shape k of the largest weights; none where these do not tell one.
+    pub pareto_shape: Option<f64>,
 }
 
 impl Ensemble<'_> {
@@ -59,6 +73,17 @@ impl Ensemble<'_> {
 }
 
 impl ImportanceSample {
+    /// What the draws are worth. `None` if no draw is possible under the posterior.
+    pub fn worth(&self) -> Option<Worth> {
+        let weights = importance_weights(&self.log_weights, Smoothing::Plain, 1.0).ok()?;
+        let shape = weights.pareto_shape;
+        Some(Worth {
+            draws: self.log_weights.len(),
+            effective_size: self.effective_size,
+            pareto_shape: shape.is_finite().then_some(shape),
+        })
+    }
+
     /// `count` draws in proportion to the weights, each drawn as often as its share says to within
     /// one (systematic resampling): what is averaged over them is averaged by the weights.
     /// `None` if no draw is possible under the posterior.

@@ -41,10 +41,6 @@ impl Level {
         self.mean
     }
 
-    pub(super) fn log_scale(self) -> f64 {
-        0.5 * self.mean
-    }
-
     /// E log p - E log q, up to what does not depend on q.
     pub(super) fn value(self, terms: LevelTerms) -> f64 {
         terms.power * self.mean - terms.up * self.square() - terms.down * self.inverse_square()

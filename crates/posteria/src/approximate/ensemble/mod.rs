@@ -1,29 +1,39 @@
 //! Ensemble learning: the best simple distribution in the place of a network's posterior.
 
 mod ascent;
+mod draw;
 mod importance;
 mod level;
-mod prediction;
+mod outputs;
+mod points;
+mod structure;
 #[cfg(test)]
 mod tests;
 
-pub use importance::ImportanceSample;
+pub use importance::{ImportanceSample, Worth};
+
+use std::sync::Arc;
 
 use posteria_linalg::{Cholesky, Matrix};
 use serde::{Deserialize, Serialize};
 
 use self::ascent::Ascent;
 use self::level::Level;
+use self::points::Points;
+use self::structure::Structure;
 use super::evidence::{Estimation, Evidence};
 use super::independent::Approximation;
 use crate::density::Precision;
-use crate::density::special::LOG_SQRT_2PI;
-use crate::model::mlp::{GaussianNetwork, MlpPosterior};
-use crate::model::{ModelError, Posterior};
+use crate::model::ModelError;
+use crate::model::mlp::MlpPosterior;
 use crate::random::{Purpose, Seed, Stream};
 
 /// Starts among which the best is kept, of a network with hidden units.
 const STARTS: usize = 5;
+/// Rounds after which the best of them goes on alone.
+const TRIAL_ROUNDS: usize = 20;
+/// Draws that tell the bound and what weighted draws are worth.
+const WEIGHED: usize = 2000;
 
 /// How to learn an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,31 +50,36 @@ pub struct EnsembleOptions {
 
 impl Default for EnsembleOptions {
     fn default() -> Self {
-        EnsembleOptions { starts: STARTS, first_temperature: 0.01, rounds: 2000 }
+        EnsembleOptions { starts: STARTS, first_temperature: 0.01, rounds: 500 }
     }
 }
 
-/// q(w) q(τ) q(α) in the place of the posterior of a network of real targets with normal
-/// residuals [Fabricius 1999, §6.3.4 and appendix C; Hinton & van Camp 1993; MacKay 1995]:
+/// A distribution q(u) q(v | u) q(τ) q(α) in the place of the posterior of a network of real targets
+/// with normal residuals [Hinton & van Camp 1993; MacKay 1995; Fabricius 1999, §6.3.4 and appendix C]:
 ///
-/// - weights: N(w̄, Σ) with Σ⁻¹ = Jᵀ diag(E τ) J + diag(E α), J the derivatives of the outputs at
-///   w̄, which minimises ½ Σ E τ (y - f(w))² + ½ Σ E α w²;
+/// - weights u of hidden units: N(ū, P⁻¹) with all correlations;
+/// - output weights v given them: N(m(u), A(u)⁻¹) with A = Φᵀ diag(E τ) Φ + diag(E α) and
+///   m = A⁻¹Φᵀ diag(E τ) y, Φ the units, ones and inputs with direct weights at u. No distribution is
+///   better, whatever the others are; what one weight multiplies and another divides is followed;
 /// - precisions of groups of weights and of residuals: gamma distributions;
 /// - scales above them, where there are any: log-normal distributions.
 ///
-/// The likelihood is raised to a power that grows to 1, so that the precisions of the prior and
-/// of the noise are not settled before the weights [Fabricius 1999, §3.3].
+/// The best of these is where **the bound** E log p - E log q of the log evidence is greatest. What is
+/// expected over u is averaged over fixed points, and q(u) moves by natural gradients [Opper &
+/// Archambeau 2009; Khan & Rue 2023] until the bound settles; the others are known in closed form
+/// given the rest. The likelihood is raised to a power that grows to 1, so that the precisions of the
+/// prior and of the noise are not settled before the weights [Fabricius 1999, §3.3].
 ///
-/// **The bound** is the expectation of log p - log q with f taken as linear in the weights about
-/// w̄. Where the network *is* linear (`hidden = 0`) that is exact: the bound never decreases and
-/// is below the log evidence. With hidden units it is an approximation of the bound, which may
-/// be off either way and may fall; it is the bound of one of the many equal modes, too.
+/// **Draws** have precisions that are drawn given u and the levels in place of independently, and v
+/// given these. So their distribution is a better one than that which was learned, its density is known,
+/// and its bound is the mean of log p - log q over draws. Hidden units may change places and signs, and
+/// q is at one of the many equal modes: the bound is that of the evidence of one.
 #[derive(Clone, Debug)]
 pub struct Ensemble<'p> {
-    network: NetworkOf<'p>,
+    structure: Arc<Structure<'p>>,
+    /// ū, and the factor of P.
     mean: Vec<f64>,
-    /// Factor of Σ⁻¹.
-    precision: Cholesky,
+    factor: Cholesky,
     precisions: Vec<Precision>,
     levels: Vec<Level>,
     findings: EnsembleFindings,
@@ -73,38 +88,39 @@ pub struct Ensemble<'p> {
 /// What ensemble learning found besides the distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EnsembleFindings {
-    /// Bound of the log evidence of the targets in the user's unit; linearised, see [`Ensemble`].
+    /// Bound of the log evidence of the targets in the user's unit, by draws.
     pub bound: f64,
-    /// The bound after every round with all of the likelihood.
+    /// Its standard error.
+    #[serde(default)]
+    pub bound_error: f64,
+    /// The bound of what is learned at the beginning of every round with all of the likelihood, by
+    /// fixed points, with priors of scales that are log-normal taken for inverse gamma ones.
     pub bounds: Vec<f64>,
-    /// Whether the network is linear in its weights, so that the bound is one.
+    /// Whether the bound settled before the rounds were spent.
+    #[serde(default)]
+    pub settled: bool,
+    /// Whether the network is linear in its weights, so that nothing is averaged over points.
     pub exact: bool,
-    /// Effective parameters γ = Σ_i (1 - E α_i Σ_ii): weights that the data determine.
+    /// Effective parameters γ = Σ_i (1 - E α_i Var w_i): weights that the data determine; variances of
+    /// output weights are those given the mean hidden weights.
     pub effective_parameters: f64,
     /// E α of every group of weights that has a sampled precision, then E τ of the residuals, on
     /// the standardised scale.
     pub precisions: Vec<f64>,
     /// Starts among which the best was kept.
     pub starts: usize,
+    /// What draws are worth as draws of the posterior; none of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth: Option<Worth>,
 }
 
 impl EnsembleFindings {
-    /// Change of the bound in the last round: what is left to climb is more where this is not small.
+    /// Change of the bound in the last round.
     pub fn last_change(&self) -> f64 {
         match &self.bounds[..] {
             [.., before, last] => last - before,
             _ => 0.0,
         }
-    }
-}
-
-/// The structure of the network, shared by copies of an ensemble.
-#[derive(Clone)]
-struct NetworkOf<'p>(std::sync::Arc<GaussianNetwork<'p>>);
-
-impl std::fmt::Debug for NetworkOf<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a network of {} weights", self.0.weights.len())
     }
 }
 
@@ -118,7 +134,7 @@ impl<'p> Ensemble<'p> {
         posterior.gaussian().map(|_| ())
     }
 
-    /// Learns the ensemble that is best for `posterior`. The starts depend on `seed` alone.
+    /// Learns the ensemble that is best for `posterior`. All that is random depends on `seed` alone.
     ///
     /// # Errors
     /// [`ModelError`] if targets are classes, weights or residuals are not normal given
@@ -132,55 +148,65 @@ impl<'p> Ensemble<'p> {
         seed: Seed,
     ) -> Result<Self, ModelError> {
         assert!(options.starts > 0, "at least one start");
-        let network = posterior.gaussian()?;
+        let structure = Structure::new(posterior.gaussian()?);
+        let exact = structure.hidden() == 0;
         // Without hidden units there is one optimum of the weights.
-        let exact = posterior.is_linear();
         let starts = if exact { 1 } else { options.starts };
-        let mut best: Option<Ascent> = None;
-        let mut climb = |mut ascent: Ascent, options: &EnsembleOptions| {
-            let higher = ascent.climb(&network, options).is_ok()
-                && best.as_ref().is_none_or(|highest| ascent.bound() > highest.bound());
-            if higher {
-                best = Some(ascent);
-            }
-        };
+        let stream = |index| seed.stream(Purpose::Start, [index, 0]);
+        let points = Points::new(structure.hidden(), &mut stream(starts as u64));
+        let mut best = None;
         for start in 0..starts {
-            let mut stream = seed.stream(Purpose::Start, [start as u64, 0]);
-            climb(Ascent::new(&network, &mut stream), options);
+            let mut ascent = Ascent::new(&structure, &points, &mut stream(start as u64));
+            let trial = options.rounds.min(TRIAL_ROUNDS);
+            if ascent.warm(options).and_then(|()| ascent.climb(trial)).is_ok() {
+                best = higher(best, ascent);
+            }
         }
         // Precisions that are learned with the weights may switch all of these off before they
         // have found anything; a mode of the evidence framework has.
         if let (false, Ok(model)) = (exact, posterior.regularised())
             && let Ok(mode) = Evidence::best(&model, Estimation::Evidence, starts, seed)
         {
-            let at_once = EnsembleOptions { first_temperature: 1.0, ..*options };
-            climb(Ascent::at(&network, &mode.weights), &at_once);
+            let residuals = structure.network.residuals_at(&mode.weights);
+            let mut ascent = Ascent::at(&structure, &points, (&mode.weights, &residuals));
+            if ascent.climb(options.rounds.min(TRIAL_ROUNDS)).is_ok() {
+                best = higher(best, ascent);
+            }
         }
-        let best = best.ok_or(ModelError::OutOfRange { what: "a network" })?;
-        let unit = network.log_unit();
-        let bounds: Vec<f64> = best.bounds.iter().map(|bound| bound - unit).collect();
+        let mut best = best.ok_or(ModelError::OutOfRange { what: "a network" })?;
+        best.climb(options.rounds).map_err(|_| ModelError::OutOfRange { what: "a network" })?;
+        let unit = structure.network.log_unit();
         let findings = EnsembleFindings {
-            bound: bounds.last().copied().unwrap_or(f64::NEG_INFINITY),
-            bounds,
+            bound: f64::NEG_INFINITY,
+            bound_error: 0.0,
+            bounds: best.bounds.iter().map(|bound| bound - unit).collect(),
+            settled: best.settled,
             exact,
-            effective_parameters: best.effective_parameters(&network),
+            effective_parameters: best.effective_parameters(),
             precisions: best.precisions.iter().map(|precision| precision.mean()).collect(),
             starts,
+            worth: None,
         };
-        // Of equal ensembles the one that stands for all, as rounding decides which is the best.
-        let symmetry = posterior.canonical(&best.weights);
-        let (mean, precision) = match symmetry.precision(&best.factor) {
-            Some(precision) => (symmetry.weights(&best.weights), precision),
-            None => (best.weights, best.factor),
-        };
-        Ok(Ensemble {
-            network: NetworkOf(network.into()),
-            mean,
-            precision,
-            precisions: best.precisions,
-            levels: best.levels,
-            findings,
-        })
+        let (mean, factor) = best.canonical();
+        let (precisions, levels) = (best.precisions.clone(), best.levels.clone());
+        drop(best);
+        let structure = Arc::new(structure);
+        let mut ensemble = Ensemble { structure, mean, factor, precisions, levels, findings };
+        ensemble.weigh(&mut seed.stream(Purpose::Weighted, [1, 0]));
+        Ok(ensemble)
+    }
+
+    /// Finds the bound, and what draws are worth.
+    fn weigh(&mut self, stream: &mut Stream) {
+        let sample = self.importance_sample(WEIGHED, stream);
+        let count = sample.log_weights.len() as f64;
+        let mean = sample.log_weights.iter().sum::<f64>() / count;
+        let squares: f64 = sample.log_weights.iter().map(|weight| (weight - mean).powi(2)).sum();
+        if mean.is_finite() {
+            self.findings.bound = mean;
+            self.findings.bound_error = (squares / (count - 1.0) / count).sqrt();
+        }
+        self.findings.worth = sample.worth();
     }
 
     /// What was found besides the distribution.
@@ -193,77 +219,35 @@ impl<'p> Ensemble<'p> {
         self.findings.bound
     }
 
-    /// The mean of the weights.
-    pub fn mean_weights(&self) -> &[f64] {
+    /// Number of weights, output weights among them.
+    pub fn weight_count(&self) -> usize {
+        self.structure.network.weights.len()
+    }
+
+    /// The mean of the weights of hidden units.
+    pub fn mean_hidden_weights(&self) -> &[f64] {
         &self.mean
     }
 
-    /// The covariance of the weights.
-    pub fn weight_covariance(&self) -> Matrix {
+    /// The covariance of the weights of hidden units.
+    pub fn hidden_weight_covariance(&self) -> Matrix {
         let mut covariance = Matrix::zeros(self.mean.len(), self.mean.len());
-        self.precision.inverse(&mut covariance);
+        if !self.mean.is_empty() {
+            self.factor.inverse(&mut covariance);
+        }
         covariance
-    }
-
-    /// The precision of the weights, factorised.
-    pub(super) fn precision(&self) -> &Cholesky {
-        &self.precision
     }
 
     /// The network that the ensemble stands for.
     pub fn posterior(&self) -> &'p MlpPosterior {
-        self.network.0.posterior
+        self.structure.network.posterior
     }
+}
 
-    /// Writes an independent state of the network's posterior, drawn from q.
-    ///
-    /// # Panics
-    /// If `state` has another length.
-    pub fn draw(&self, stream: &mut Stream, state: &mut [f64]) {
-        assert_eq!(state.len(), self.posterior().state_len(), "a state");
-        let (weights, _) = state.split_at_mut(self.mean.len());
-        stream.fill_normal(weights);
-        self.precision.solve_lower_transposed(weights);
-        weights.iter_mut().zip(&self.mean).for_each(|(weight, mean)| *weight += mean);
-        for (own, at) in self.precisions.iter().zip(&self.network.0.precisions) {
-            state[at.slot] = own.draw_log_scale(stream);
-        }
-        for (own, at) in self.levels.iter().zip(&self.network.0.levels) {
-            state[at.slot] = own.draw_log_scale(stream);
-        }
-    }
-
-    /// The middle of q, as a state: where chains may start.
-    pub fn middle(&self) -> Vec<f64> {
-        let mut state = vec![0.0; self.posterior().state_len()];
-        state[..self.mean.len()].copy_from_slice(&self.mean);
-        for (own, at) in self.precisions.iter().zip(&self.network.0.precisions) {
-            state[at.slot] = -0.5 * own.mean().ln();
-        }
-        for (own, at) in self.levels.iter().zip(&self.network.0.levels) {
-            state[at.slot] = own.log_scale();
-        }
-        state
-    }
-
-    /// log q of a state: with respect to weights and logarithms of scales, as the log prior of
-    /// the network is.
-    ///
-    /// # Panics
-    /// If `state` has another length.
-    pub fn log_density(&self, state: &[f64]) -> f64 {
-        assert_eq!(state.len(), self.posterior().state_len(), "a state");
-        let mut off: Vec<f64> =
-            state.iter().zip(&self.mean).map(|(weight, mean)| weight - mean).collect();
-        self.precision.multiply_lower_transposed(&mut off);
-        let square: f64 = off.iter().map(|z| z * z).sum();
-        let weights = 0.5 * (self.precision.log_determinant() - square)
-            - self.mean.len() as f64 * LOG_SQRT_2PI;
-        let precisions = self.precisions.iter().zip(&self.network.0.precisions);
-        let levels = self.levels.iter().zip(&self.network.0.levels);
-        weights
-            + precisions.map(|(own, at)| own.log_density(state[at.slot])).sum::<f64>()
-            + levels.map(|(own, at)| own.log_density(state[at.slot])).sum::<f64>()
+fn higher<'n>(best: Option<Ascent<'n>>, next: Ascent<'n>) -> Option<Ascent<'n>> {
+    match best {
+        Some(best) if best.bound() >= next.bound() => Some(best),
+        _ => Some(next),
     }
 }
 

@@ -4,7 +4,7 @@ use posteria_linalg::Matrix;
 
 use super::evaluator::MlpEvaluator;
 use super::hierarchy::Scale;
-use super::network::Rows;
+use super::network::{Network, Rows, Shape};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::predictor::MlpPredictor;
@@ -110,11 +110,6 @@ impl MlpPosterior {
         let first = network.take(levels)?;
         network.residuals = slot_of.iter().map(|slot| first + *slot as usize).collect();
         Ok(network)
-    }
-
-    /// Whether the outputs are linear in the weights: there are no hidden units.
-    pub(crate) fn is_linear(&self) -> bool {
-        self.shape.hidden == 0
     }
 
     /// How the targets were standardised.
@@ -231,9 +226,32 @@ impl GaussianNetwork<'_> {
         Ok(first)
     }
 
-    /// The training rows.
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.posterior.rows
+    /// The sizes of the network.
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.posterior.shape
+    }
+
+    /// The inputs of the training rows, and a last column of ones.
+    pub(crate) fn inputs_and_ones(&self) -> Matrix {
+        let rows = &self.posterior.rows;
+        let inputs = rows.inputs();
+        Matrix::from_fn(rows.len(), inputs + 1, |row, k| {
+            if k < inputs { rows.double().value(row, k) } else { 1.0 }
+        })
+    }
+
+    /// Standardised targets less the outputs with these weights, o·n + i.
+    pub(crate) fn residuals_at(&self, weights: &[f64]) -> Vec<f64> {
+        let mut outputs = vec![0.0; self.residuals.len()];
+        let posterior = self.posterior;
+        Network::new(posterior.shape, &posterior.rows).outputs(weights, &mut outputs);
+        self.targets().iter().zip(&outputs).map(|(target, output)| target - output).collect()
+    }
+
+    /// What a log density of standardised targets has too much.
+    pub(crate) fn log_unit(&self) -> f64 {
+        let rows = self.posterior.rows.len() as f64;
+        self.posterior.target_scaling.iter().map(|scaling| rows * scaling.scale.ln()).sum()
     }
 
     /// Standardised targets, o·n + i.

@@ -356,10 +356,11 @@ fn networks_predict_as_if_linear_about_a_mode_and_by_draws_of_an_ensemble() {
     let said = place.call("predict chains data.csv --by linearised").refusal().to_string();
     assert!(said.contains("--inference laplace"), "{said}");
     let classes = "fit data.csv --target class --inputs a b --model mlp --hidden 2";
-    let said =
-        place.call(&format!("{classes} --inference variational --out c")).refusal().to_string();
-    assert!(said.contains("classes"), "{said}");
-    assert!(!place.path("c").exists());
+    let fit = place.call(&format!("{classes} --inference variational --out c --json")).json();
+    assert!(fit["approximation"]["worth"]["effective_size"].as_f64() > Some(1.0), "{fit}");
+    let counts = "fit data.csv --target count --task count --inputs a b --model mlp --hidden 2";
+    let said = place.call(&format!("{counts} --inference variational --out d"));
+    assert!(said.code != 0 && !place.path("d").exists(), "{}", said.stderr);
 }
 
 /// Means of the functions that are drawn at the rows within six of their standard errors of those

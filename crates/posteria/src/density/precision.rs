@@ -2,7 +2,6 @@
 
 use super::Gamma;
 use super::special::{digamma, ln_gamma};
-use crate::random::Stream;
 
 /// A gamma distribution of a precision α = 1/a² that takes the place of a posterior, by shape and
 /// rate, which are found and not given.
@@ -33,19 +32,5 @@ impl Precision {
     /// [`Precision::gain`] where the prior is known.
     pub(crate) fn gain_over(self, prior: Gamma) -> f64 {
         self.gain(prior.shape(), (prior.rate(), prior.rate().ln()))
-    }
-
-    /// log a = -½ log α of a draw.
-    pub(crate) fn draw_log_scale(self, stream: &mut Stream) -> f64 {
-        // Shape and rate are positive and finite since they were found.
-        let gamma = Gamma::from_shape_rate(self.shape, self.rate);
-        gamma.map_or(f64::NAN, |gamma| -0.5 * gamma.log_draw(stream))
-    }
-
-    /// Log density of log a: a factor dα/d log a = 2α.
-    pub(crate) fn log_density(self, log_scale: f64) -> f64 {
-        let log = -2.0 * log_scale;
-        self.shape * (self.rate.ln() + log) - ln_gamma(self.shape) - self.rate * log.exp()
-            + std::f64::consts::LN_2
     }
 }

@@ -177,7 +177,7 @@ fn at_mode<'p>(
 
 fn of_ensemble(ensemble: Ensemble<'_>) -> FittedApproximation<'_> {
     let findings = ensemble.findings().clone();
-    let weights = ensemble.weight_count();
+    let weights = ensemble.posterior().weight_count();
     FittedApproximation {
         linearised: None,
         approximation: Some(Box::new(ensemble)),

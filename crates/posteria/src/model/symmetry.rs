@@ -25,18 +25,6 @@ impl Symmetry {
         places.map(|(source, sign)| sign * weights[*source]).collect()
     }
 
-    /// What it does to the first weights, where these change places among themselves.
-    ///
-    /// # Panics
-    /// If there are fewer.
-    #[must_use]
-    pub fn of_first(mut self, count: usize) -> Self {
-        assert!(count <= self.source.len(), "at most all weights");
-        self.source.truncate(count);
-        self.signs.truncate(count);
-        self
-    }
-
     /// Their precision; `None` if it is so badly conditioned that it cannot be factorised again.
     pub fn precision(&self, precision: &Cholesky) -> Option<Cholesky> {
         let dim = precision.dim();

@@ -25,6 +25,8 @@ pub struct ImportanceSample {
     /// the ensemble is far from the posterior, and nothing estimated by the weights is to be
     /// trusted.
     pub effective_size: f64,
+    /// Σ_i (1 - Var w_i/a_i), weights in units of their scales over the draws as they are.
+    pub effective_parameters: f64,
 }
 
 /// What draws of an ensemble are worth as draws of the posterior.
@@ -48,19 +50,44 @@ impl Ensemble<'_> {
         let posterior = self.posterior();
         let mut evaluator = posterior.evaluator();
         let layout = posterior.layout().clone();
+        let weights = posterior.weight_count();
         let mut state = vec![0.0; posterior.state_len()];
+        let mut position = vec![0.0; self.normal.mean.len()];
         let mut draw = vec![0.0; layout.len()];
         let mut log_likelihood = vec![0.0; posterior.rows()];
         let (mut values, mut log_weights) = (Vec::new(), Vec::new());
+        // Of weights in units of their scales.
+        let (mut sums, mut squares) = (vec![0.0; weights], vec![0.0; weights]);
+        let mut coordinates = posterior.ensemble_coordinates(1.0).ok();
         for _ in 0..count {
-            self.draw(stream, &mut state);
-            let weight = match evaluator.evaluate(&state, &mut draw, &mut log_likelihood) {
-                Ok(terms) => terms.at(1.0) - self.log_density(&state),
-                Err(_) => f64::NEG_INFINITY,
-            };
-            log_weights.push(if weight.is_nan() { f64::NEG_INFINITY } else { weight });
+            let mut log_weight = f64::NEG_INFINITY;
+            if let Some(target) = &mut coordinates {
+                target.enter(&self.template, &mut position);
+                stream.fill_normal(&mut position);
+                self.normal.place(&mut position);
+                state.copy_from_slice(&self.template);
+                let density = target.log_density(&position);
+                target.leave(&position, &mut state, stream);
+                if let (Ok(density), Ok(_)) =
+                    (density, evaluator.evaluate(&state, &mut draw, &mut log_likelihood))
+                {
+                    log_weight = density + posterior.ensemble_constant()
+                        - self.normal.log_density(&position);
+                }
+            }
+            let scales = posterior.prior_scales(&state);
+            for (weight, scale) in scales.iter().enumerate() {
+                let own = state[weight] / scale;
+                sums[weight] += own;
+                squares[weight] += own * own;
+            }
+            log_weights.push(if log_weight.is_nan() { f64::NEG_INFINITY } else { log_weight });
             values.extend_from_slice(&draw);
         }
+        let share = 1.0 / count as f64;
+        let moments = sums.iter().zip(&squares);
+        let effective_parameters =
+            moments.map(|(sum, square)| 1.0 - share * (square - share * sum * sum)).sum();
         let total = log_sum_exp(&log_weights);
         let doubled: Vec<f64> = log_weights.iter().map(|weight| 2.0 * weight).collect();
         ImportanceSample {
@@ -68,6 +95,7 @@ impl Ensemble<'_> {
             log_evidence: total - (count as f64).ln(),
             effective_size: (2.0 * total - log_sum_exp(&doubled)).exp(),
             log_weights,
+            effective_parameters,
         }
     }
 }

@@ -1,37 +1,39 @@
 //! Ensemble learning: the best simple distribution in the place of a network's posterior.
 
-mod ascent;
-mod draw;
 mod importance;
-mod level;
-mod outputs;
+mod normal;
 mod points;
-mod structure;
 #[cfg(test)]
 mod tests;
 
 pub use importance::{ImportanceSample, Worth};
 
-use std::sync::Arc;
-
-use posteria_linalg::{Cholesky, Matrix};
+use posteria_linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
-use self::ascent::Ascent;
-use self::level::Level;
-use self::points::Points;
-use self::structure::Structure;
+use self::normal::{Climb, Normal};
 use super::evidence::{Estimation, Evidence};
 use super::independent::Approximation;
-use crate::density::Precision;
-use crate::model::ModelError;
 use crate::model::mlp::MlpPosterior;
+use crate::model::{ModelError, Posterior};
 use crate::random::{Purpose, Seed, Stream};
+use crate::target::Infeasible;
 
 /// Starts among which the best is kept, of a network with hidden units.
 const STARTS: usize = 5;
-/// Rounds after which the best of them goes on alone.
-const TRIAL_ROUNDS: usize = 20;
+/// Rounds after which the best of them goes on alone; size of steps and directions until then.
+const TRIAL_ROUNDS: usize = 25;
+const TRIAL: (f64, usize) = (0.5, 64);
+/// How the size of steps of the best falls with every round, so that it forgets the chance in single
+/// ones; directions of each; and fewest rounds.
+const SLOWER: f64 = 0.15;
+const DIRECTIONS: usize = 256;
+const FEWEST_ROUNDS: usize = 40;
+/// Ratio of successive temperatures, and rounds at each.
+const RATIO: f64 = 3.0;
+const ROUNDS_EACH: usize = 4;
+/// Standard deviation of every coordinate at the beginning, which is too small for any network.
+const FIRST_WIDTH: f64 = 0.1;
 /// Draws that tell the bound and what weighted draws are worth.
 const WEIGHED: usize = 2000;
 
@@ -50,63 +52,62 @@ pub struct EnsembleOptions {
 
 impl Default for EnsembleOptions {
     fn default() -> Self {
-        EnsembleOptions { starts: STARTS, first_temperature: 0.01, rounds: 500 }
+        EnsembleOptions { starts: STARTS, first_temperature: 0.01, rounds: 200 }
     }
 }
 
-/// A distribution q(u) q(v | u) q(τ) q(α) in the place of the posterior of a network of real targets
-/// with normal residuals [Hinton & van Camp 1993; MacKay 1995; Fabricius 1999, §6.3.4 and appendix C]:
+/// A normal distribution q in the place of the posterior of a network [Hinton & van Camp 1993; MacKay
+/// 1995; Fabricius 1999, §6.3.4]. It is one of coordinates ξ in which the posterior is nearly normal,
+/// with all their correlations:
 ///
-/// - weights u of hidden units: N(ū, P⁻¹) with all correlations;
-/// - output weights v given them: N(m(u), A(u)⁻¹) with A = Φᵀ diag(E τ) Φ + diag(E α) and
-///   m = A⁻¹Φᵀ diag(E τ) y, Φ the units, ones and inputs with direct weights at u. No distribution is
-///   better, whatever the others are; what one weight multiplies and another divides is followed;
-/// - precisions of groups of weights and of residuals: gamma distributions;
-/// - scales above them, where there are any: log-normal distributions.
+/// - logarithms of all scales: of groups of weights, of residuals, and of those above them;
+/// - weights of hidden units in units of their scales, so that neither limits the other;
+/// - of classes the output weights, too. Those of real targets are normal given the others, whatever
+///   these are: they are integrated out, and a draw has them drawn given the rest, so that what one
+///   weight multiplies and another divides is followed.
 ///
-/// The best of these is where **the bound** E log p - E log q of the log evidence is greatest. What is
-/// expected over u is averaged over fixed points, and q(u) moves by natural gradients [Opper &
-/// Archambeau 2009; Khan & Rue 2023] until the bound settles; the others are known in closed form
-/// given the rest. The likelihood is raised to a power that grows to 1, so that the precisions of the
-/// prior and of the noise are not settled before the weights [Fabricius 1999, §3.3].
-///
-/// **Draws** have precisions that are drawn given u and the levels in place of independently, and v
-/// given these. So their distribution is a better one than that which was learned, its density is known,
-/// and its bound is the mean of log p - log q over draws. Hidden units may change places and signs, and
-/// q is at one of the many equal modes: the bound is that of the evidence of one.
+/// q is where **the bound** E log p - E log q of the log evidence is greatest: every round averages over
+/// new points and takes a natural step [Opper & Archambeau 2009; Khan & Rue 2023], smaller with every
+/// round.
+/// From random starts the likelihood is raised to a power that grows to 1, so that the scales of the
+/// prior and of the noise are not settled before the weights [Fabricius 1999, §3.3]. Hidden units may
+/// change places and signs, and q is at one of the many equal modes: the bound is that of the
+/// evidence of one.
 #[derive(Clone, Debug)]
 pub struct Ensemble<'p> {
-    structure: Arc<Structure<'p>>,
-    /// ū, and the factor of P.
-    mean: Vec<f64>,
-    factor: Cholesky,
-    precisions: Vec<Precision>,
-    levels: Vec<Level>,
+    of: Of<'p>,
+    /// A state whose entries that are not drawn are those of all draws.
+    template: Vec<f64>,
+    normal: Normal,
     findings: EnsembleFindings,
+}
+
+/// The network.
+#[derive(Clone, Copy)]
+struct Of<'p>(&'p MlpPosterior);
+
+impl std::fmt::Debug for Of<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a network of {} weights", self.0.weight_count())
+    }
 }
 
 /// What ensemble learning found besides the distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EnsembleFindings {
-    /// Bound of the log evidence of the targets in the user's unit, by draws.
+    /// Bound of the log evidence of the targets in the user's unit, by fresh draws.
     pub bound: f64,
     /// Its standard error.
     #[serde(default)]
     pub bound_error: f64,
-    /// The bound of what is learned at the beginning of every round with all of the likelihood, by
-    /// fixed points, with priors of scales that are log-normal taken for inverse gamma ones.
+    /// The bound before every round of the best start, by the points of the round.
     pub bounds: Vec<f64>,
     /// Whether the bound settled before the rounds were spent.
     #[serde(default)]
     pub settled: bool,
-    /// Whether the network is linear in its weights, so that nothing is averaged over points.
-    pub exact: bool,
-    /// Effective parameters γ = Σ_i (1 - E α_i Var w_i): weights that the data determine; variances of
-    /// output weights are those given the mean hidden weights.
+    /// Effective parameters γ = Σ_i (1 - Var w_i/a_i): weights, in units of their scales, that the data
+    /// determine.
     pub effective_parameters: f64,
-    /// E α of every group of weights that has a sampled precision, then E τ of the residuals, on
-    /// the standardised scale.
-    pub precisions: Vec<f64>,
     /// Starts among which the best was kept.
     pub starts: usize,
     /// What draws are worth as draws of the posterior; none of earlier versions.
@@ -115,12 +116,9 @@ pub struct EnsembleFindings {
 }
 
 impl EnsembleFindings {
-    /// Change of the bound in the last round.
+    /// Mean of the bounds of the last ten rounds less that of the ten before.
     pub fn last_change(&self) -> f64 {
-        match &self.bounds[..] {
-            [.., before, last] => last - before,
-            _ => 0.0,
-        }
+        normal::change(&self.bounds).map_or(0.0, |[change, _]| change)
     }
 }
 
@@ -128,17 +126,16 @@ impl<'p> Ensemble<'p> {
     /// Whether there can be an ensemble in the place of `posterior`.
     ///
     /// # Errors
-    /// [`ModelError`] if targets are classes, or weights or residuals are not normal given
-    /// precisions.
+    /// [`ModelError`] if targets are neither classes nor real with normal residuals, or something but
+    /// weights and scales is sampled.
     pub fn check(posterior: &MlpPosterior) -> Result<(), ModelError> {
-        posterior.gaussian().map(|_| ())
+        posterior.ensemble_coordinates(1.0).map(|_| ())
     }
 
     /// Learns the ensemble that is best for `posterior`. All that is random depends on `seed` alone.
     ///
     /// # Errors
-    /// [`ModelError`] if targets are classes, weights or residuals are not normal given
-    /// precisions, or numbers leave their range.
+    /// As [`Ensemble::check`], or if numbers leave their range.
     ///
     /// # Panics
     /// If no start is asked for.
@@ -148,55 +145,67 @@ impl<'p> Ensemble<'p> {
         seed: Seed,
     ) -> Result<Self, ModelError> {
         assert!(options.starts > 0, "at least one start");
-        let structure = Structure::new(posterior.gaussian()?);
-        let exact = structure.hidden() == 0;
-        // Without hidden units there is one optimum of the weights.
-        let starts = if exact { 1 } else { options.starts };
-        let stream = |index| seed.stream(Purpose::Start, [index, 0]);
-        let points = Points::new(structure.hidden(), &mut stream(starts as u64));
-        let mut best = None;
-        for start in 0..starts {
-            let mut ascent = Ascent::new(&structure, &points, &mut stream(start as u64));
-            let trial = options.rounds.min(TRIAL_ROUNDS);
-            if ascent.warm(options).and_then(|()| ascent.climb(trial)).is_ok() {
-                best = higher(best, ascent);
-            }
+        let mut target = posterior.ensemble_coordinates(1.0)?;
+        let stream = |index: usize| seed.stream(Purpose::Start, [index as u64, 0]);
+        let mut best: Option<(Climb, Vec<f64>)> = None;
+        let mut found = Vec::new();
+        for start in 0..options.starts {
+            let mut stream = stream(start);
+            let state = posterior.start(&mut stream);
+            found.push((warmed(posterior, &state, options, &mut stream)?, state, stream));
         }
-        // Precisions that are learned with the weights may switch all of these off before they
-        // have found anything; a mode of the evidence framework has.
-        if let (false, Ok(model)) = (exact, posterior.regularised())
-            && let Ok(mode) = Evidence::best(&model, Estimation::Evidence, starts, seed)
+        // Scales that are learned with the weights may switch all of these off before they have found
+        // anything; a mode of the evidence framework has.
+        if let Ok(model) = posterior.regularised()
+            && let Ok(mode) = Evidence::best(&model, Estimation::Evidence, options.starts, seed)
         {
-            let residuals = structure.network.residuals_at(&mode.weights);
-            let mut ascent = Ascent::at(&structure, &points, (&mode.weights, &residuals));
-            if ascent.climb(options.rounds.min(TRIAL_ROUNDS)).is_ok() {
-                best = higher(best, ascent);
+            let mut stream = stream(options.starts);
+            let state = posterior.state_about(&mode.weights, &mut stream);
+            found.push((Ok(entered(posterior, &state)?), state, stream));
+        }
+        let mut position = vec![0.0; target.dim()];
+        for (normal, state, mut stream) in found {
+            let Ok(normal) = normal else { continue };
+            let mut climb = Climb::new(normal);
+            target.enter(&state, &mut position);
+            let mut round = |_| climb.round(&mut *target, TRIAL, &mut stream);
+            let fine = (0..TRIAL_ROUNDS).try_for_each(&mut round).is_ok();
+            if fine && best.as_ref().is_none_or(|(best, _)| climb.bound() > best.bound()) {
+                best = Some((climb, state));
             }
         }
-        let mut best = best.ok_or(ModelError::OutOfRange { what: "a network" })?;
-        best.climb(options.rounds).map_err(|_| ModelError::OutOfRange { what: "a network" })?;
-        let unit = structure.network.log_unit();
+        let out_of_range = || ModelError::OutOfRange { what: "a network" };
+        let (mut climb, template) = best.ok_or_else(out_of_range)?;
+        target.enter(&template, &mut position);
+        climb.bounds.clear();
+        let mut stream = stream(options.starts + 1);
+        let mut settled = false;
+        for round in 0..options.rounds.max(1) {
+            let size = TRIAL.0 / (1.0 + SLOWER * round as f64);
+            climb
+                .round(&mut *target, (size, DIRECTIONS), &mut stream)
+                .map_err(|_| out_of_range())?;
+            settled = round >= FEWEST_ROUNDS && climb.has_settled();
+            if settled {
+                break;
+            }
+        }
+        let constant = posterior.ensemble_constant();
         let findings = EnsembleFindings {
             bound: f64::NEG_INFINITY,
             bound_error: 0.0,
-            bounds: best.bounds.iter().map(|bound| bound - unit).collect(),
-            settled: best.settled,
-            exact,
-            effective_parameters: best.effective_parameters(),
-            precisions: best.precisions.iter().map(|precision| precision.mean()).collect(),
-            starts,
+            bounds: climb.bounds.iter().map(|bound| bound + constant).collect(),
+            settled,
+            effective_parameters: 0.0,
+            starts: options.starts,
             worth: None,
         };
-        let (mean, factor) = best.canonical();
-        let (precisions, levels) = (best.precisions.clone(), best.levels.clone());
-        drop(best);
-        let structure = Arc::new(structure);
-        let mut ensemble = Ensemble { structure, mean, factor, precisions, levels, findings };
+        let mut ensemble = Ensemble { of: Of(posterior), template, normal: climb.normal, findings };
         ensemble.weigh(&mut seed.stream(Purpose::Weighted, [1, 0]));
         Ok(ensemble)
     }
 
-    /// Finds the bound, and what draws are worth.
+    /// Finds the bound, what draws are worth, and γ.
     fn weigh(&mut self, stream: &mut Stream) {
         let sample = self.importance_sample(WEIGHED, stream);
         let count = sample.log_weights.len() as f64;
@@ -207,6 +216,7 @@ impl<'p> Ensemble<'p> {
             self.findings.bound_error = (squares / (count - 1.0) / count).sqrt();
         }
         self.findings.worth = sample.worth();
+        self.findings.effective_parameters = sample.effective_parameters;
     }
 
     /// What was found besides the distribution.
@@ -219,36 +229,89 @@ impl<'p> Ensemble<'p> {
         self.findings.bound
     }
 
-    /// Number of weights, output weights among them.
-    pub fn weight_count(&self) -> usize {
-        self.structure.network.weights.len()
+    /// Mean of the coordinates.
+    pub fn mean(&self) -> &[f64] {
+        &self.normal.mean
     }
 
-    /// The mean of the weights of hidden units.
-    pub fn mean_hidden_weights(&self) -> &[f64] {
-        &self.mean
-    }
-
-    /// The covariance of the weights of hidden units.
-    pub fn hidden_weight_covariance(&self) -> Matrix {
-        let mut covariance = Matrix::zeros(self.mean.len(), self.mean.len());
-        if !self.mean.is_empty() {
-            self.factor.inverse(&mut covariance);
-        }
-        covariance
+    /// Covariance of the coordinates.
+    pub fn covariance(&self) -> Matrix {
+        self.normal.covariance()
     }
 
     /// The network that the ensemble stands for.
     pub fn posterior(&self) -> &'p MlpPosterior {
-        self.structure.network.posterior
+        self.of.0
+    }
+
+    /// Writes an independent state of the network's posterior, drawn from q.
+    ///
+    /// # Panics
+    /// If `state` has another length.
+    pub fn draw(&self, stream: &mut Stream, state: &mut [f64]) {
+        let Ok(mut coordinates) = self.posterior().ensemble_coordinates(1.0) else { return };
+        let mut position = vec![0.0; self.normal.mean.len()];
+        coordinates.enter(&self.template, &mut position);
+        stream.fill_normal(&mut position);
+        self.normal.place(&mut position);
+        state.copy_from_slice(&self.template);
+        coordinates.leave(&position, state, stream);
+    }
+
+    /// log q of a state: with respect to weights and logarithms of scales, as the log prior of
+    /// the network is; -∞ where the posterior has no density.
+    ///
+    /// # Panics
+    /// If `state` has another length.
+    pub fn log_density(&self, state: &[f64]) -> f64 {
+        self.log_density_at(state).unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// q(state) = q(ξ) p(state)/p(ξ): given the coordinates the rest is drawn from the posterior.
+    fn log_density_at(&self, state: &[f64]) -> Option<f64> {
+        let posterior = self.posterior();
+        let mut coordinates = posterior.ensemble_coordinates(1.0).ok()?;
+        let mut position = vec![0.0; self.normal.mean.len()];
+        coordinates.enter(state, &mut position);
+        let whole = coordinates.log_density(&position).ok()? + posterior.ensemble_constant();
+        let mut draw = vec![0.0; posterior.layout().len()];
+        let mut rows = vec![0.0; posterior.rows()];
+        let terms = posterior.evaluator().evaluate(state, &mut draw, &mut rows).ok()?;
+        Some(terms.at(1.0) - whole + self.normal.log_density(&position))
     }
 }
 
-fn higher<'n>(best: Option<Ascent<'n>>, next: Ascent<'n>) -> Option<Ascent<'n>> {
-    match best {
-        Some(best) if best.bound() >= next.bound() => Some(best),
-        _ => Some(next),
+/// The coordinates of a state with little about them.
+fn entered(posterior: &MlpPosterior, state: &[f64]) -> Result<Normal, ModelError> {
+    let mut coordinates = posterior.ensemble_coordinates(1.0)?;
+    let mut position = vec![0.0; coordinates.dim()];
+    coordinates.enter(state, &mut position);
+    Ok(Normal::about(position, FIRST_WIDTH))
+}
+
+/// What a climb from a state has found before it has all of the likelihood.
+fn warmed(
+    posterior: &MlpPosterior,
+    state: &[f64],
+    options: &EnsembleOptions,
+    stream: &mut Stream,
+) -> Result<Result<Normal, Infeasible>, ModelError> {
+    let mut normal = entered(posterior, state)?;
+    let mut position = normal.mean.clone();
+    let mut power = options.first_temperature;
+    while power < 1.0 {
+        let mut target = posterior.ensemble_coordinates(power)?;
+        target.enter(state, &mut position);
+        let mut climb = Climb::new(normal);
+        for _ in 0..ROUNDS_EACH {
+            if let Err(infeasible) = climb.round(&mut *target, TRIAL, stream) {
+                return Ok(Err(infeasible));
+            }
+        }
+        normal = climb.normal;
+        power *= RATIO;
     }
+    Ok(Ok(normal))
 }
 
 impl Approximation for Ensemble<'_> {

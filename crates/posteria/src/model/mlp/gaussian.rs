@@ -1,115 +1,139 @@
-//! Tell what is normal in a network: weights and residuals given their precisions.
+//! Say what approximations need of a network: coordinates, states about weights, derivatives.
 
 use posteria_linalg::Matrix;
 
+use super::collapsed::Collapsed;
 use super::evaluator::MlpEvaluator;
 use super::hierarchy::Scale;
-use super::network::{Network, Rows, Shape};
+use super::network::{Network, Rows};
 use super::observed::Observed;
 use super::posterior::MlpPosterior;
 use super::predictor::MlpPredictor;
+use super::whitened::Whitened;
 use crate::data::Standardization;
-use crate::density::InverseGamma;
+use crate::density::special::LOG_SQRT_2PI;
 use crate::model::prior::{Above, Levels};
 use crate::model::residual::Noise;
-use crate::model::{Evaluator, ModelError, Posterior, Symmetry};
+use crate::model::{Evaluator, ModelError, Posterior};
 use crate::predict::Predictor;
+use crate::random::Stream;
+use crate::sample::Coordinates;
 
-/// A network of real targets whose weights and residuals are normal given precisions that are
-/// known or gamma distributed, with what an approximation needs of it.
-pub(crate) struct GaussianNetwork<'p> {
-    pub(crate) posterior: &'p MlpPosterior,
-    /// The precision of every weight.
-    pub(crate) weights: Vec<WeightPrecision>,
-    /// Which precision every residual has, at o·n + i.
-    pub(crate) residuals: Vec<usize>,
-    pub(crate) precisions: Vec<SampledPrecision>,
-    pub(crate) levels: Vec<SampledLevel>,
-}
-
-/// The precision of one weight.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum WeightPrecision {
-    /// Known.
-    Known(f64),
-    /// One of [`GaussianNetwork::precisions`].
-    Sampled(usize),
-}
-
-/// A precision α = 1/a² with a² ~ Inv-gamma(above², ν).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SampledPrecision {
-    /// Entry of the state with log a.
-    pub(crate) slot: usize,
-    pub(crate) dof: f64,
-    pub(crate) above: ScaleAbove,
-}
-
-/// The scale above a precision.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ScaleAbove {
-    /// Known.
-    Known(f64),
-    /// One of [`GaussianNetwork::levels`].
-    Sampled(usize),
-}
-
-/// A sampled scale above precisions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SampledLevel {
-    /// Entry of the state with its logarithm.
-    pub(crate) slot: usize,
-    /// Prior of its square.
-    pub(crate) prior: InverseGamma,
-}
+/// Mean square, of weights or residuals that are about 0, with which a search begins.
+const LEAST_SQUARE: f64 = 1e-4;
 
 impl MlpPosterior {
-    /// What is normal in this network.
+    /// The density, with this power of the likelihood, in coordinates in which an ensemble is normal:
+    /// of all scales, and of weights in units of theirs. Output weights of real targets are integrated
+    /// out.
     ///
     /// # Errors
-    /// [`ModelError::NotAvailable`] if weights or residuals are not normal given precisions, or
-    /// degrees of freedom are sampled.
-    pub(crate) fn gaussian(&self) -> Result<GaussianNetwork<'_>, ModelError> {
+    /// [`ModelError::NotAvailable`] if targets are neither classes nor real with normal residuals, or
+    /// something else is sampled.
+    pub(crate) fn ensemble_coordinates(
+        &self,
+        inverse_temperature: f64,
+    ) -> Result<Box<dyn Coordinates + '_>, ModelError> {
         let not_available = |what: &str| Err(ModelError::NotAvailable { what: what.into() });
-        let Observed::Real(residual) = &self.observed else {
-            return not_available("ensemble learning of classes or counts");
-        };
-        let Noise::Scales { levels, slot_of, .. } = &residual.noise else {
-            return not_available("ensemble learning with a residual covariance");
-        };
-        if residual.slopes.is_some() {
-            return not_available("ensemble learning with slopes in [residual]");
+        if self.hierarchy.selection.is_some() {
+            return not_available("ensemble learning of input sets");
         }
-        if !residual.is_normal_with_scales() {
-            return not_available("ensemble learning with residuals that are not normal");
-        }
-        let mut network = GaussianNetwork {
-            posterior: self,
-            weights: vec![WeightPrecision::Known(1.0); self.shape.len()],
-            residuals: Vec::new(),
-            precisions: Vec::new(),
-            levels: Vec::new(),
-        };
+        let mut levels = Vec::new();
         for group in &self.hierarchy.groups {
             if group.multipliers.is_some() {
                 return not_available("ensemble learning with weights that are not normal");
             }
-            let members = group.members.clone();
-            match &group.scale {
-                Scale::Fixed(scale) => {
-                    network.weights[members].fill(WeightPrecision::Known(1.0 / (scale * scale)));
-                }
-                Scale::Sampled(levels) => {
-                    let first = network.take(levels)?;
-                    for (member, weight) in network.weights[members].iter_mut().enumerate() {
-                        *weight = WeightPrecision::Sampled(first + group.part_of(member));
-                    }
-                }
+            if let Scale::Sampled(own) = &group.scale {
+                levels.push(own);
             }
         }
-        let first = network.take(levels)?;
-        network.residuals = slot_of.iter().map(|slot| first + *slot as usize).collect();
-        Ok(network)
+        let network = (self.shape, &self.rows);
+        let coordinates: Box<dyn Coordinates + '_> = match &self.observed {
+            Observed::Real(residual) => {
+                let Noise::Scales { levels: own, .. } = &residual.noise else {
+                    return not_available("ensemble learning with a residual covariance");
+                };
+                if residual.slopes.is_some() {
+                    return not_available("ensemble learning with slopes in [residual]");
+                }
+                if !residual.is_normal_with_scales() {
+                    return not_available("ensemble learning with residuals that are not normal");
+                }
+                levels.push(own);
+                let density =
+                    Collapsed::new(network, &self.hierarchy, residual, inverse_temperature);
+                Box::new(density)
+            }
+            Observed::Binary { .. } | Observed::Multiclass { .. } => Box::new(Whitened::new(
+                network,
+                &self.hierarchy,
+                &self.observed,
+                inverse_temperature,
+            )),
+            Observed::Outcomes(_) => {
+                return not_available("ensemble learning of counts, durations or ordered classes");
+            }
+        };
+        if levels.iter().any(|levels| levels.spread.sampled_dof().is_some()) {
+            return not_available("ensemble learning with sampled degrees of freedom");
+        }
+        Ok(coordinates)
+    }
+
+    /// What the log density of [`MlpPosterior::ensemble_coordinates`] lacks of that of the targets in
+    /// the user's unit.
+    pub(crate) fn ensemble_constant(&self) -> f64 {
+        let Observed::Real(residual) = &self.observed else { return 0.0 };
+        let rows = self.rows.len() as f64;
+        let unit: f64 = self.target_scaling.iter().map(|it| rows * it.scale.ln()).sum();
+        -(residual.targets.len() as f64) * LOG_SQRT_2PI - unit
+    }
+
+    /// A state with these weights, whose scales are the sizes of the weights and of the residuals.
+    pub(crate) fn state_about(&self, weights: &[f64], stream: &mut Stream) -> Vec<f64> {
+        let mut state = self.start(stream);
+        state[..weights.len()].copy_from_slice(weights);
+        let log_size =
+            |squares: f64, count: f64| 0.5 * (squares / count.max(1.0)).max(LEAST_SQUARE).ln();
+        for group in &self.hierarchy.groups {
+            if let Scale::Sampled(levels) = &group.scale {
+                for (part, slot) in levels.slots.clone().enumerate() {
+                    let own = &weights[group.part_range(part)];
+                    let squares: f64 = own.iter().map(|weight| weight * weight).sum();
+                    state[slot] = log_size(squares, own.len() as f64);
+                }
+                put_above(levels, &mut state);
+            }
+        }
+        if let Observed::Real(residual) = &self.observed
+            && let Noise::Scales { levels, slot_of, counts } = &residual.noise
+        {
+            let mut outputs = vec![0.0; residual.targets.len()];
+            Network::new(self.shape, &self.rows).outputs(weights, &mut outputs);
+            let mut squares = vec![0.0; levels.slots.len()];
+            let pairs = residual.targets.iter().zip(&outputs);
+            for ((target, output), slot) in pairs.zip(slot_of) {
+                squares[*slot as usize] += (target - output).powi(2);
+            }
+            let sizes = squares.iter().zip(counts);
+            for (slot, (squares, count)) in levels.slots.clone().zip(sizes) {
+                state[slot] = log_size(*squares, *count);
+            }
+            put_above(levels, &mut state);
+        }
+        state
+    }
+
+    /// The prior scale of every weight in a state.
+    pub(crate) fn prior_scales(&self, state: &[f64]) -> Vec<f64> {
+        let mut scales = vec![1.0; self.shape.len()];
+        self.hierarchy.scales(state, &mut scales);
+        scales
+    }
+
+    /// Number of weights.
+    pub(crate) fn weight_count(&self) -> usize {
+        self.shape.len()
     }
 
     /// How the targets were standardised.
@@ -130,11 +154,6 @@ impl MlpPosterior {
     /// Number of outputs.
     pub(crate) fn output_count(&self) -> usize {
         self.shape.outputs
-    }
-
-    /// What takes these weights to those that stand for all equal networks.
-    pub(crate) fn canonical(&self, weights: &[f64]) -> Symmetry {
-        self.shape.canonical(weights)
     }
 
     /// What evaluates states and draws with outputs that are linear in the weights about these.
@@ -198,68 +217,11 @@ impl MlpPosterior {
     }
 }
 
-impl GaussianNetwork<'_> {
-    /// Appends the precisions of one level of a hierarchy; returns the first.
-    fn take(&mut self, levels: &Levels) -> Result<usize, ModelError> {
-        if levels.spread.sampled_dof().is_some() {
-            let what = "ensemble learning with sampled degrees of freedom".into();
-            return Err(ModelError::NotAvailable { what });
-        }
-        // Where scales are log-normal, the inverse gamma distributions that are most like them:
-        // with a sampled level above, which is as much larger as its scales are below it.
-        let invalid = || ModelError::NotAvailable { what: "priors of such extreme numbers".into() };
-        let below = levels.spread.about(1.0, &[]).ok_or_else(invalid)?.conjugate();
-        let dof = below.dof();
-        let above = match &levels.above {
-            Above::Fixed(scale) => ScaleAbove::Known(below.scale() * scale),
-            Above::Sampled { slot, prior } => {
-                let prior = prior.conjugate();
-                let prior = InverseGamma::new(below.scale() * prior.scale(), prior.dof())
-                    .map_err(|_| invalid())?;
-                self.levels.push(SampledLevel { slot: *slot, prior });
-                ScaleAbove::Sampled(self.levels.len() - 1)
-            }
-        };
-        let first = self.precisions.len();
-        let each = levels.slots.clone().map(|slot| SampledPrecision { slot, dof, above });
-        self.precisions.extend(each);
-        Ok(first)
-    }
-
-    /// The sizes of the network.
-    pub(crate) fn shape(&self) -> &Shape {
-        &self.posterior.shape
-    }
-
-    /// The inputs of the training rows, and a last column of ones.
-    pub(crate) fn inputs_and_ones(&self) -> Matrix {
-        let rows = &self.posterior.rows;
-        let inputs = rows.inputs();
-        Matrix::from_fn(rows.len(), inputs + 1, |row, k| {
-            if k < inputs { rows.double().value(row, k) } else { 1.0 }
-        })
-    }
-
-    /// Standardised targets less the outputs with these weights, o·n + i.
-    pub(crate) fn residuals_at(&self, weights: &[f64]) -> Vec<f64> {
-        let mut outputs = vec![0.0; self.residuals.len()];
-        let posterior = self.posterior;
-        Network::new(posterior.shape, &posterior.rows).outputs(weights, &mut outputs);
-        self.targets().iter().zip(&outputs).map(|(target, output)| target - output).collect()
-    }
-
-    /// What a log density of standardised targets has too much.
-    pub(crate) fn log_unit(&self) -> f64 {
-        let rows = self.posterior.rows.len() as f64;
-        self.posterior.target_scaling.iter().map(|scaling| rows * scaling.scale.ln()).sum()
-    }
-
-    /// Standardised targets, o·n + i.
-    pub(crate) fn targets(&self) -> &[f64] {
-        match &self.posterior.observed {
-            Observed::Real(residual) => &residual.targets,
-            _ => unreachable!("targets are real"),
-        }
+/// Puts a sampled level in the middle of the scales below it.
+fn put_above(levels: &Levels, state: &mut [f64]) {
+    if let Above::Sampled { slot, .. } = levels.above {
+        let below = &state[levels.slots.clone()];
+        state[slot] = below.iter().sum::<f64>() / below.len().max(1) as f64;
     }
 }
 
@@ -316,25 +278,19 @@ mod tests {
     }
 
     #[test]
-    fn precisions_are_found_in_the_state() {
+    fn coordinates_are_those_of_scales_and_hidden_weights() {
         let posterior = posterior("hidden = 3");
-        let network = posterior.gaussian().unwrap();
-        // Two inputs and their level, hidden bias, output weights; two residual scales.
-        assert_eq!((network.precisions.len(), network.levels.len()), (6, 1));
-        assert_eq!(network.residuals[0] + 1, network.residuals[9]);
-        assert_eq!(network.weights.len(), posterior.shape.len());
-        let slots = network.precisions.iter().map(|p| p.slot);
-        let mut slots: Vec<usize> = slots.chain(network.levels.iter().map(|l| l.slot)).collect();
-        slots.sort_unstable();
-        let all: Vec<usize> = (posterior.shape.len()..posterior.state_len).collect();
-        assert_eq!(slots, all, "everything but the weights");
+        let coordinates = posterior.ensemble_coordinates(1.0).unwrap();
+        let scales = posterior.state_len - posterior.shape.len();
+        assert_eq!(coordinates.dim(), scales + posterior.shape.tail().start);
         for text in [
             "[residual]\nfamily = 'laplace'",
             "[residual]\nsharing = 'covariance'",
             "[prior.hidden_bias]\nfamily = 'laplace'",
             "[prior.hidden_bias]\ndof = 'unknown'",
         ] {
-            let error = self::posterior(text).gaussian().err().unwrap().to_string();
+            let posterior = self::posterior(text);
+            let error = posterior.ensemble_coordinates(1.0).err().unwrap().to_string();
             assert!(error.contains("ensemble learning"), "{text}: {error}");
         }
     }

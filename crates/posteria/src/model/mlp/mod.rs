@@ -58,7 +58,6 @@ mod width;
 pub use super::residual::RESIDUAL_DOFS;
 pub use defaults::GROUP_DOFS;
 pub use early_stopped::EarlyStoppedNetwork;
-pub(crate) use gaussian::{GaussianNetwork, SampledPrecision, ScaleAbove, WeightPrecision};
 pub use marginal::{Marginal, MarginalGradient};
 pub use network::{Likelihood, Network, Rows, Shape};
 pub use posterior::MlpPosterior;

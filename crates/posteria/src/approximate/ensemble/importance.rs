@@ -58,7 +58,7 @@ impl Ensemble<'_> {
         let (mut values, mut log_weights) = (Vec::new(), Vec::new());
         // Of weights in units of their scales.
         let (mut sums, mut squares) = (vec![0.0; weights], vec![0.0; weights]);
-        let mut coordinates = posterior.ensemble_coordinates(1.0).ok();
+        let mut coordinates = self.coordinates().ok();
         for _ in 0..count {
             let mut log_weight = f64::NEG_INFINITY;
             if let Some(target) = &mut coordinates {

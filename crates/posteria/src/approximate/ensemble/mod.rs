@@ -17,6 +17,7 @@ use super::independent::Approximation;
 use crate::model::mlp::MlpPosterior;
 use crate::model::{ModelError, Posterior};
 use crate::random::{Purpose, Seed, Stream};
+use crate::sample::Coordinates;
 use crate::target::Infeasible;
 
 /// Starts among which the best is kept, of a network with hidden units.
@@ -34,6 +35,8 @@ const RATIO: f64 = 3.0;
 const ROUNDS_EACH: usize = 4;
 /// Standard deviation of every coordinate at the beginning, which is too small for any network.
 const FIRST_WIDTH: f64 = 0.1;
+/// Draws for every coordinate that carry a distribution from some coordinates to others.
+const DRAWS_PER_COORDINATE: usize = 20;
 /// Draws that tell the bound and what weighted draws are worth.
 const WEIGHED: usize = 2000;
 
@@ -61,7 +64,8 @@ impl Default for EnsembleOptions {
 /// with all their correlations:
 ///
 /// - logarithms of all scales: of groups of weights, of residuals, and of those above them;
-/// - weights of hidden units in units of their scales, so that neither limits the other;
+/// - weights of hidden units, in units of their scales where the data say little about them and as they
+///   are where they say much: w = s^(1-c) z, c = 1 less the variance of w/s in a first q;
 /// - of classes the output weights, too. Those of real targets are normal given the others, whatever
 ///   these are: they are integrated out, and a draw has them drawn given the rest, so that what one
 ///   weight multiplies and another divides is followed.
@@ -78,6 +82,8 @@ pub struct Ensemble<'p> {
     of: Of<'p>,
     /// A state whose entries that are not drawn are those of all draws.
     template: Vec<f64>,
+    /// How far weights are not in units of their scales; empty where all are.
+    centring: Vec<f64>,
     normal: Normal,
     findings: EnsembleFindings,
 }
@@ -129,7 +135,7 @@ impl<'p> Ensemble<'p> {
     /// [`ModelError`] if targets are neither classes nor real with normal residuals, or something but
     /// weights and scales is sampled.
     pub fn check(posterior: &MlpPosterior) -> Result<(), ModelError> {
-        posterior.ensemble_coordinates(1.0).map(|_| ())
+        posterior.ensemble_coordinates(1.0, &[]).map(|_| ())
     }
 
     /// Learns the ensemble that is best for `posterior`. All that is random depends on `seed` alone.
@@ -145,9 +151,8 @@ impl<'p> Ensemble<'p> {
         seed: Seed,
     ) -> Result<Self, ModelError> {
         assert!(options.starts > 0, "at least one start");
-        let mut target = posterior.ensemble_coordinates(1.0)?;
+        let mut target = posterior.ensemble_coordinates(1.0, &[])?;
         let stream = |index: usize| seed.stream(Purpose::Start, [index as u64, 0]);
-        let mut best: Option<(Climb, Vec<f64>)> = None;
         let mut found = Vec::new();
         for start in 0..options.starts {
             let mut stream = stream(start);
@@ -161,24 +166,34 @@ impl<'p> Ensemble<'p> {
         {
             let mut stream = stream(options.starts);
             let state = posterior.state_about(&mode.weights, &mut stream);
-            found.push((Ok(entered(posterior, &state)?), state, stream));
+            found.push((Ok(entered(&mut *target, &state)), state, stream));
         }
-        let mut position = vec![0.0; target.dim()];
+        let mut best: Option<(Climb, Vec<f64>)> = None;
         for (normal, state, mut stream) in found {
             let Ok(normal) = normal else { continue };
-            let mut climb = Climb::new(normal);
-            target.enter(&state, &mut position);
-            let mut round = |_| climb.round(&mut *target, TRIAL, &mut stream);
-            let fine = (0..TRIAL_ROUNDS).try_for_each(&mut round).is_ok();
-            if fine && best.as_ref().is_none_or(|(best, _)| climb.bound() > best.bound()) {
+            if let Ok(climb) = tried(&mut *target, &state, normal, &mut stream)
+                && best.as_ref().is_none_or(|(best, _)| climb.bound() > best.bound())
+            {
                 best = Some((climb, state));
             }
         }
         let out_of_range = || ModelError::OutOfRange { what: "a network" };
         let (mut climb, template) = best.ok_or_else(out_of_range)?;
-        target.enter(&template, &mut position);
-        climb.bounds.clear();
+        let mut centring = Vec::new();
+        let wanted = wanted_centring(&climb.normal, posterior.ensemble_weights());
         let mut stream = stream(options.starts + 1);
+        if !wanted.is_empty() {
+            let mut other = posterior.ensemble_coordinates(1.0, &wanted)?;
+            if let Some(normal) =
+                moved((&template, &climb.normal), &mut *target, &mut *other, &mut stream)
+                && let Ok(next) = tried(&mut *other, &template, normal, &mut stream)
+                && next.bound() > climb.bound()
+            {
+                (climb, centring, target) = (next, wanted, other);
+            }
+        }
+        target.enter(&template, &mut vec![0.0; climb.normal.mean.len()]);
+        climb.bounds.clear();
         let mut settled = false;
         for round in 0..options.rounds.max(1) {
             let size = TRIAL.0 / (1.0 + SLOWER * round as f64);
@@ -200,7 +215,8 @@ impl<'p> Ensemble<'p> {
             starts: options.starts,
             worth: None,
         };
-        let mut ensemble = Ensemble { of: Of(posterior), template, normal: climb.normal, findings };
+        let mut ensemble =
+            Ensemble { of: Of(posterior), template, centring, normal: climb.normal, findings };
         ensemble.weigh(&mut seed.stream(Purpose::Weighted, [1, 0]));
         Ok(ensemble)
     }
@@ -244,12 +260,16 @@ impl<'p> Ensemble<'p> {
         self.of.0
     }
 
+    fn coordinates(&self) -> Result<Box<dyn Coordinates + 'p>, ModelError> {
+        self.posterior().ensemble_coordinates(1.0, &self.centring)
+    }
+
     /// Writes an independent state of the network's posterior, drawn from q.
     ///
     /// # Panics
     /// If `state` has another length.
     pub fn draw(&self, stream: &mut Stream, state: &mut [f64]) {
-        let Ok(mut coordinates) = self.posterior().ensemble_coordinates(1.0) else { return };
+        let Ok(mut coordinates) = self.coordinates() else { return };
         let mut position = vec![0.0; self.normal.mean.len()];
         coordinates.enter(&self.template, &mut position);
         stream.fill_normal(&mut position);
@@ -270,7 +290,7 @@ impl<'p> Ensemble<'p> {
     /// q(state) = q(ξ) p(state)/p(ξ): given the coordinates the rest is drawn from the posterior.
     fn log_density_at(&self, state: &[f64]) -> Option<f64> {
         let posterior = self.posterior();
-        let mut coordinates = posterior.ensemble_coordinates(1.0).ok()?;
+        let mut coordinates = self.coordinates().ok()?;
         let mut position = vec![0.0; self.normal.mean.len()];
         coordinates.enter(state, &mut position);
         let whole = coordinates.log_density(&position).ok()? + posterior.ensemble_constant();
@@ -282,11 +302,55 @@ impl<'p> Ensemble<'p> {
 }
 
 /// The coordinates of a state with little about them.
-fn entered(posterior: &MlpPosterior, state: &[f64]) -> Result<Normal, ModelError> {
-    let mut coordinates = posterior.ensemble_coordinates(1.0)?;
+fn entered(coordinates: &mut dyn Coordinates, state: &[f64]) -> Normal {
     let mut position = vec![0.0; coordinates.dim()];
     coordinates.enter(state, &mut position);
-    Ok(Normal::about(position, FIRST_WIDTH))
+    Normal::about(position, FIRST_WIDTH)
+}
+
+/// The first rounds of a climb with all of the likelihood.
+fn tried(
+    coordinates: &mut dyn Coordinates,
+    state: &[f64],
+    normal: Normal,
+    stream: &mut Stream,
+) -> Result<Climb, Infeasible> {
+    coordinates.enter(state, &mut vec![0.0; normal.mean.len()]);
+    let mut climb = Climb::new(normal);
+    for _ in 0..TRIAL_ROUNDS {
+        climb.round(coordinates, TRIAL, stream)?;
+    }
+    Ok(climb)
+}
+
+/// The distribution in some coordinates of what has this one in others.
+fn moved(
+    (template, normal): (&[f64], &Normal),
+    from: &mut dyn Coordinates,
+    to: &mut dyn Coordinates,
+    stream: &mut Stream,
+) -> Option<Normal> {
+    let dim = normal.mean.len();
+    let mut state = template.to_vec();
+    from.enter(template, &mut vec![0.0; dim]);
+    let mut next = |_| {
+        let mut position = vec![0.0; dim];
+        stream.fill_normal(&mut position);
+        normal.place(&mut position);
+        from.leave(&position, &mut state, stream);
+        to.enter(&state, &mut position);
+        position
+    };
+    let positions: Vec<Vec<f64>> = (0..DRAWS_PER_COORDINATE * dim).map(&mut next).collect();
+    Normal::of(&positions)
+}
+
+/// How far weights leave the units of their scales, where they have variances v in these and 1 in the
+/// prior: 1 - v, at least 0 [Papaspiliopoulos, Roberts & Sköld 2007].
+fn wanted_centring(normal: &Normal, weights: usize) -> Vec<f64> {
+    let covariance = normal.covariance();
+    let first = normal.mean.len() - weights;
+    (first..normal.mean.len()).map(|at| (1.0 - covariance[(at, at)]).clamp(0.0, 1.0)).collect()
 }
 
 /// What a climb from a state has found before it has all of the likelihood.
@@ -296,11 +360,11 @@ fn warmed(
     options: &EnsembleOptions,
     stream: &mut Stream,
 ) -> Result<Result<Normal, Infeasible>, ModelError> {
-    let mut normal = entered(posterior, state)?;
+    let mut normal = entered(&mut *posterior.ensemble_coordinates(1.0, &[])?, state);
     let mut position = normal.mean.clone();
     let mut power = options.first_temperature;
     while power < 1.0 {
-        let mut target = posterior.ensemble_coordinates(power)?;
+        let mut target = posterior.ensemble_coordinates(power, &[])?;
         target.enter(state, &mut position);
         let mut climb = Climb::new(normal);
         for _ in 0..ROUNDS_EACH {

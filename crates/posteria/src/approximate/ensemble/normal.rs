@@ -1,6 +1,9 @@
 //! Climb the bound of a normal distribution in the place of a log density, by natural steps.
 
-use posteria_linalg::{Cholesky, Matrix, dot, multiply, symmetric_rank_k, transposed_multiply};
+use posteria_linalg::{
+    Cholesky, Matrix, add_scaled, dot, matrix_vector, multiply, symmetric_rank_k,
+    transposed_multiply,
+};
 
 use super::points::Points;
 use crate::density::special::LOG_SQRT_2PI;
@@ -12,6 +15,8 @@ use crate::target::{Infeasible, LogDensity};
 const COMPARED: usize = 10;
 const TOLERANCE: f64 = 0.2;
 const CHANCE: f64 = 3.0;
+/// Products that tell the largest eigenvalue of a matrix well enough to limit a step.
+const POWERS: usize = 12;
 /// Longest step, in units of the distribution.
 const LONGEST: f64 = 2.0;
 
@@ -28,6 +33,21 @@ impl Normal {
         let mut factor = Matrix::identity(mean.len());
         factor.values_mut().iter_mut().for_each(|entry| *entry /= width);
         Normal { mean, factor: Cholesky::from_factor(factor) }
+    }
+
+    /// With the mean and covariance of these positions. `None` if they do not vary in every direction.
+    pub(super) fn of(positions: &[Vec<f64>]) -> Option<Self> {
+        let (count, dim) = (positions.len(), positions.first()?.len());
+        let share = 1.0 / count as f64;
+        let mut mean = vec![0.0; dim];
+        positions.iter().for_each(|position| add_scaled(&mut mean, share, position));
+        let off = Matrix::from_fn(count, dim, |at, place| positions[at][place] - mean[place]);
+        let mut covariance = Matrix::zeros(dim, dim);
+        symmetric_rank_k(&off, &mut covariance);
+        covariance.values_mut().iter_mut().for_each(|entry| *entry *= share);
+        let mut precision = Matrix::zeros(dim, dim);
+        Cholesky::new(&covariance).ok()?.inverse(&mut precision);
+        Some(Normal { mean, factor: Cholesky::new(&precision).ok()? })
     }
 
     /// Writes μ + L⁻ᵀε over ε.
@@ -68,8 +88,7 @@ impl Normal {
             Matrix::from_fn(dim, dim, |i, j| means.curvature[(i, j)] - f64::from(u8::from(i == j)));
         let mut inner = Matrix::zeros(dim, dim);
         symmetric_rank_k(&off, &mut inner);
-        let norm = inner.values().iter().step_by(dim + 1).sum::<f64>().sqrt();
-        let size = size.min(LONGEST / norm);
+        let size = size.min(LONGEST / largest(&inner).sqrt());
         for j in 0..dim {
             for i in 0..dim {
                 let own = if i == j { 1.0 } else { 0.0 };
@@ -88,6 +107,21 @@ impl Normal {
         let mean = self.mean.iter().zip(&step).map(|(mean, step)| mean + part * step).collect();
         Some(Normal { mean, factor })
     }
+}
+
+/// About the largest eigenvalue of a matrix that has no negative ones, by powers of it.
+fn largest(matrix: &Matrix) -> f64 {
+    let dim = matrix.rows();
+    let mut vector = vec![1.0; dim];
+    let mut next = vec![0.0; dim];
+    let mut value = 0.0;
+    for _ in 0..POWERS {
+        matrix_vector(matrix, &vector, &mut next);
+        value = dot(&next, &next).sqrt();
+        next.iter_mut().for_each(|entry| *entry /= value.max(f64::MIN_POSITIVE));
+        std::mem::swap(&mut vector, &mut next);
+    }
+    value
 }
 
 /// Means over the points of a log density f(μ + L⁻ᵀε), and of its derivatives by ε.

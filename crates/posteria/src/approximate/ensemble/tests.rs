@@ -189,6 +189,18 @@ fn draws_of_many_hidden_units_fit_a_nearly_linear_table() {
 }
 
 #[test]
+fn draws_of_three_hidden_units_are_worth_many_of_the_posterior() {
+    let data = dataset(80, 1, 12);
+    let mut spec = Spec::from_toml("[model]\nkind = 'mlp'\nhidden = 3").unwrap();
+    spec.complete(data.task).unwrap();
+    let posterior = Mlp::new(&spec).unwrap().condition(&data, None).unwrap();
+    let options = EnsembleOptions { starts: 2, ..EnsembleOptions::default() };
+    let ensemble = Ensemble::learn(&posterior, &options, Seed(1)).unwrap();
+    let worth = ensemble.findings().worth.unwrap();
+    assert!(worth.effective_size > 40.0, "{worth:?}");
+}
+
+#[test]
 fn classes_have_an_ensemble_near_their_posterior() {
     let mut stream = stream(10);
     let x: Vec<f64> = (0..80).map(|_| stream.normal()).collect();

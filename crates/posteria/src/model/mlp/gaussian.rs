@@ -7,6 +7,7 @@ use super::evaluator::MlpEvaluator;
 use super::hierarchy::Scale;
 use super::network::{Network, Rows};
 use super::observed::Observed;
+use super::partly_centred::{CentredWeight, PartlyCentred};
 use super::posterior::MlpPosterior;
 use super::predictor::MlpPredictor;
 use super::whitened::Whitened;
@@ -24,8 +25,8 @@ const LEAST_SQUARE: f64 = 1e-4;
 
 impl MlpPosterior {
     /// The density, with this power of the likelihood, in coordinates in which an ensemble is normal:
-    /// of all scales, and of weights in units of theirs. Output weights of real targets are integrated
-    /// out.
+    /// of all scales, then of the first weights as far in units of their scales as `centring` says,
+    /// which is empty or has a number of each. Output weights of real targets are integrated out.
     ///
     /// # Errors
     /// [`ModelError::NotAvailable`] if targets are neither classes nor real with normal residuals, or
@@ -33,6 +34,7 @@ impl MlpPosterior {
     pub(crate) fn ensemble_coordinates(
         &self,
         inverse_temperature: f64,
+        centring: &[f64],
     ) -> Result<Box<dyn Coordinates + '_>, ModelError> {
         let not_available = |what: &str| Err(ModelError::NotAvailable { what: what.into() });
         if self.hierarchy.selection.is_some() {
@@ -77,7 +79,43 @@ impl MlpPosterior {
         if levels.iter().any(|levels| levels.spread.sampled_dof().is_some()) {
             return not_available("ensemble learning with sampled degrees of freedom");
         }
-        Ok(coordinates)
+        if centring.is_empty() {
+            return Ok(coordinates);
+        }
+        let first = coordinates.dim() - centring.len();
+        Ok(Box::new(PartlyCentred::new(coordinates, self.centred_weights(first, centring))))
+    }
+
+    /// The weights of the coordinates that have sampled scales, the first weight at `first`.
+    fn centred_weights(&self, first: usize, centring: &[f64]) -> Vec<CentredWeight> {
+        let mut weights = Vec::new();
+        // Scales in the order of the coordinates: one above others, then these.
+        let mut next = 0;
+        for group in &self.hierarchy.groups {
+            let Scale::Sampled(levels) = &group.scale else { continue };
+            let above = matches!(levels.above, Above::Sampled { .. }).then_some(next);
+            let own = next + usize::from(above.is_some());
+            next += levels.coordinates();
+            for part in 0..levels.slots.len() {
+                for weight in group.part_range(part).filter(|weight| *weight < centring.len()) {
+                    weights.push(CentredWeight {
+                        place: first + weight,
+                        log_scale: above.into_iter().chain([own + part]).collect(),
+                        centring: centring[weight],
+                    });
+                }
+            }
+        }
+        weights
+    }
+
+    /// How many of the first weights have coordinates of their own: those of hidden units, of classes
+    /// all.
+    pub(crate) fn ensemble_weights(&self) -> usize {
+        match &self.observed {
+            Observed::Real(_) => self.shape.tail().start,
+            _ => self.shape.len(),
+        }
     }
 
     /// What the log density of [`MlpPosterior::ensemble_coordinates`] lacks of that of the targets in
@@ -280,9 +318,33 @@ mod tests {
     #[test]
     fn coordinates_are_those_of_scales_and_hidden_weights() {
         let posterior = posterior("hidden = 3");
-        let coordinates = posterior.ensemble_coordinates(1.0).unwrap();
+        let coordinates = posterior.ensemble_coordinates(1.0, &[]).unwrap();
         let scales = posterior.state_len - posterior.shape.len();
         assert_eq!(coordinates.dim(), scales + posterior.shape.tail().start);
+        let mut stream = Seed(4).stream(Purpose::Data, [2, 0]);
+        let centring: Vec<f64> =
+            (0..posterior.ensemble_weights()).map(|_| stream.uniform()).collect();
+        let mut centred = posterior.ensemble_coordinates(1.0, &centring).unwrap();
+        let state = posterior.start(&mut stream);
+        let mut position = vec![0.0; centred.dim()];
+        centred.enter(&state, &mut position);
+        let mut back = state.clone();
+        centred.leave(&position, &mut back, &mut stream);
+        let hidden = posterior.shape.tail().start;
+        for (one, other) in state[..hidden].iter().zip(&back[..hidden]) {
+            assert!((one - other).abs() < 1e-12);
+        }
+        let (mut gradient, mut ignored) = (vec![0.0; position.len()], vec![0.0; position.len()]);
+        centred.log_density_gradient(&position, &mut gradient).unwrap();
+        for place in 0..position.len() {
+            let mut at = |step: f64| {
+                let mut moved = position.clone();
+                moved[place] += step;
+                centred.log_density_gradient(&moved, &mut ignored).unwrap()
+            };
+            let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((gradient[place] - slope).abs() < 1e-6 * (1.0 + slope.abs()), "{place}");
+        }
         for text in [
             "[residual]\nfamily = 'laplace'",
             "[residual]\nsharing = 'covariance'",
@@ -290,7 +352,7 @@ mod tests {
             "[prior.hidden_bias]\ndof = 'unknown'",
         ] {
             let posterior = self::posterior(text);
-            let error = posterior.ensemble_coordinates(1.0).err().unwrap().to_string();
+            let error = posterior.ensemble_coordinates(1.0, &[]).err().unwrap().to_string();
             assert!(error.contains("ensemble learning"), "{text}: {error}");
         }
     }

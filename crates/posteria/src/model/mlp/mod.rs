@@ -39,6 +39,7 @@ mod mask;
 pub mod network;
 mod observed;
 mod on_device;
+mod partly_centred;
 mod posterior;
 mod predictor;
 mod regularised;

@@ -188,7 +188,7 @@ mod tests {
     fn what_is_required_must_be_in() {
         let all = candidates("requires = { c = ['a', 'colour'] }").unwrap();
         let prior = all.prior();
-        assert_eq!(prior.log_probability(&[true, false, true, true]), f64::NEG_INFINITY);
+        assert!(prior.log_probability(&[true, false, true, true]) == f64::NEG_INFINITY);
         let whole = prior.log_probability(&[true, true, false, true]);
         assert!((whole - 0.5_f64.powi(4).ln()).abs() < 1e-14, "{whole}");
         assert_eq!(prior.inclusion_probabilities(), [0.5, 0.5, 0.5, 0.125]);

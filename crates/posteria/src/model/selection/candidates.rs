@@ -23,6 +23,11 @@ fn column_of(input: &str) -> Option<&str> {
     input.strip_suffix(']').and_then(|name| name.split_once('[')).map(|(column, _)| column)
 }
 
+/// Whether an input has this name, or is an indicator of the column that has it.
+fn is_named(input: &str, name: &str) -> bool {
+    input == name || column_of(input) == Some(name)
+}
+
 impl Candidates {
     /// The candidates among the inputs of these names.
     ///
@@ -32,9 +37,8 @@ impl Candidates {
     pub fn new(spec: &SelectionSpec, input_names: &[String]) -> Result<Self, ModelError> {
         let mut taken = vec![false; input_names.len()];
         let mut take = |key: &'static str, name: &str| -> Result<Vec<usize>, ModelError> {
-            let is_it = |input: &&String| *input == name || column_of(input) == Some(name);
-            let found: Vec<usize> =
-                (0..input_names.len()).filter(|index| is_it(&&input_names[*index])).collect();
+            let is_it = |index: &usize| is_named(&input_names[*index], name);
+            let found: Vec<usize> = (0..input_names.len()).filter(is_it).collect();
             if found.is_empty() {
                 let (name, inputs) = (name.into(), input_names.to_vec());
                 return Err(ModelError::NotAnInput { key, name, inputs });
@@ -104,8 +108,7 @@ impl Candidates {
         };
         // Inputs that are always in are no candidates.
         let candidate_of = |name: &String| -> Result<Option<usize>, ModelError> {
-            let is_it = |input: &String| input == name || column_of(input) == Some(name);
-            let Some(input) = input_names.iter().position(is_it) else {
+            let Some(input) = input_names.iter().position(|input| is_named(input, name)) else {
                 let (name, inputs) = (name.clone(), input_names.to_vec());
                 return Err(ModelError::NotAnInput { key: "requires", name, inputs });
             };

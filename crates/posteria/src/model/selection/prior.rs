@@ -86,8 +86,7 @@ impl InclusionPrior {
                 if each.len() != count {
                     return Err(WrongLength { found: each.len() });
                 }
-                let logs = each.iter().map(|p| [p.ln(), (-p).ln_1p()]).collect();
-                InclusionPrior(Kind::Each(logs, Heredity::none(count)))
+                InclusionPrior::each(each, Heredity::none(count))
             }
         })
     }
@@ -95,13 +94,20 @@ impl InclusionPrior {
     /// The same where candidates require others, if each is in with a probability of its own, or
     /// all with the same; else `None`.
     pub(super) fn requiring(spec: &InclusionPriorSpec, heredity: Heredity) -> Option<Self> {
-        let each = match spec {
-            InclusionPriorSpec::Binomial(p) => vec![*p; heredity.order().len()],
-            InclusionPriorSpec::Probabilities(each) => each.clone(),
-            _ => return None,
-        };
-        let logs = each.iter().map(|p| [p.ln(), (-p).ln_1p()]).collect();
-        Some(InclusionPrior(Kind::Each(logs, heredity)))
+        match spec {
+            InclusionPriorSpec::Binomial(p) => {
+                let each = vec![*p; heredity.order().len()];
+                Some(InclusionPrior::each(&each, heredity))
+            }
+            InclusionPriorSpec::Probabilities(each) => Some(InclusionPrior::each(each, heredity)),
+            _ => None,
+        }
+    }
+
+    /// Every candidate is in with a probability of its own, given that all it requires are.
+    fn each(probabilities: &[f64], heredity: Heredity) -> Self {
+        let logs = probabilities.iter().map(|p| [p.ln(), (-p).ln_1p()]).collect();
+        InclusionPrior(Kind::Each(logs, heredity))
     }
 
     /// Number of candidates.

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::density::{Gamma, InverseGamma, StudentT};
-use crate::draws::Draws;
 use crate::model::Posterior;
 use crate::predict::PredictiveTable;
 
@@ -128,9 +127,7 @@ fn every_row_has_the_density_of_its_group_and_new_groups_the_heaviest_tails() {
         for _ in 0..10 {
             sweep.pass(&mut state, &mut noise);
             let terms = evaluator.evaluate(&state, &mut draw, &mut rows).unwrap();
-            let mut draws = Draws::empty(posterior.layout().clone(), 1, 0);
-            draws.values.extend_from_slice(&draw);
-            draws.draws = 1;
+            let draws = alone(posterior.layout(), &draw);
             let mut parameters = vec![0.0; 3 * ROWS];
             predictor.at(&draw, &data.inputs, &mut parameters);
             let table = PredictiveTable::new(&mut *predictor, &draws, 0..1, &data.inputs);

@@ -24,6 +24,7 @@ use posteria_linalg::Matrix;
 
 use super::{Linear, LinearPosterior};
 use crate::data::{Dataset, Standardization, Targets, Task};
+use crate::draws::{Draws, Layout};
 use crate::model::KernelFactory;
 use crate::model::spec::Spec;
 use crate::random::{Purpose, Seed, Stream};
@@ -46,6 +47,11 @@ fn nuts() -> KernelFactory<'static> {
         let metric = MetricKind::Unit;
         Box::new(Nuts::new(dim, NutsOptions { step_size: 0.4, metric, ..NutsOptions::default() }))
     })
+}
+
+/// One draw as all draws.
+fn alone(layout: &Layout, draw: &[f64]) -> Draws {
+    Draws { draws: 1, values: draw.to_vec(), ..Draws::empty(layout.clone(), 1, 0) }
 }
 
 /// Inputs x0, x1, … as they are, nothing standardised.

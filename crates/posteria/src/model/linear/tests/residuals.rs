@@ -3,7 +3,6 @@
 use super::*;
 use crate::density::special::ln_gamma;
 use crate::density::{Gamma, InverseGamma};
-use crate::draws::Draws;
 use crate::model::Posterior;
 use crate::predict::PredictiveTable;
 
@@ -223,9 +222,7 @@ fn a_draw_alone_gives_the_log_likelihood_and_the_prediction() {
         for _ in 0..20 {
             sweep.pass(&mut state, &mut noise);
             evaluator.evaluate(&state, &mut draw, &mut rows).unwrap();
-            let mut draws = Draws::empty(posterior.layout().clone(), 1, 0);
-            draws.values.extend_from_slice(&draw);
-            draws.draws = 1;
+            let draws = alone(posterior.layout(), &draw);
             let table = PredictiveTable::new(&mut *predictor, &draws, 0..1, &data.inputs);
             for row in 0..ROWS {
                 let found = table.predictive(row).log_density(&[y[row]]);

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::density::InverseGamma;
-use crate::draws::Draws;
 use crate::model::Posterior;
 use crate::predict::PredictiveTable;
 
@@ -224,9 +223,7 @@ fn a_draw_of_two_targets_gives_the_log_likelihood_and_the_prediction() {
         for _ in 0..20 {
             sweep.pass(&mut state, &mut noise);
             let terms = evaluator.evaluate(&state, &mut draw, &mut rows).unwrap();
-            let mut draws = Draws::empty(posterior.layout().clone(), 1, 0);
-            draws.values.extend_from_slice(&draw);
-            draws.draws = 1;
+            let draws = alone(posterior.layout(), &draw);
             let table = PredictiveTable::new(&mut *predictor, &draws, 0..1, &data.inputs);
             for row in 0..ROWS {
                 let observed = [users[0][row], users[1][row]];

@@ -5,7 +5,6 @@ use super::several_targets::two;
 use super::*;
 use crate::density::special::{LOG_SQRT_2PI, normal_cdf};
 use crate::density::{Gamma, InverseGamma};
-use crate::draws::Draws;
 use crate::model::Posterior;
 use crate::predict::PredictiveTable;
 
@@ -342,9 +341,7 @@ fn a_draw_alone_gives_the_log_likelihood_and_the_scale_of_a_new_row() {
         for _ in 0..10 {
             sweep.pass(&mut state, &mut noise);
             evaluator.evaluate(&state, &mut draw, &mut rows).unwrap();
-            let mut draws = Draws::empty(posterior.layout().clone(), 1, 0);
-            draws.values.extend_from_slice(&draw);
-            draws.draws = 1;
+            let draws = alone(posterior.layout(), &draw);
             let table = PredictiveTable::new(&mut *predictor, &draws, 0..1, &data.inputs);
             for row in 0..ROWS {
                 let found = table.predictive(row).log_density(&[y[row]]);

@@ -9,7 +9,7 @@ use super::AtMode;
 use super::emulator::{Emulator, Room};
 use super::kernel::value_at;
 use super::moments::Moments;
-use super::surrogate::transit;
+use super::surrogate::{Reach, transit};
 use crate::density::draw_by_log_weights;
 use crate::random::{Purpose, Seed, Stream};
 use crate::target::LogDensity;
@@ -20,8 +20,12 @@ const FIRST: usize = 100;
 const NEXT: usize = 50;
 /// Most rounds.
 const ROUNDS: usize = 13;
-/// Draws of an emulated density by which its moments are known.
+/// Draws of an emulated density by which its moments are known, …
 const DRAWS: usize = 300;
+/// … with so many steps per coordinate between them, …
+const BETWEEN: Reach = Reach::Long(12);
+/// … and from a known place to one where the next value is found.
+const AFAR: Reach = Reach::Long(36);
 /// Acceptance beyond which another round would gain little.
 const ENOUGH: f64 = 0.86;
 
@@ -138,7 +142,7 @@ fn begin(
         let mut log_weights: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
         let chosen = draw_by_log_weights(&mut log_weights, stream).unwrap_or(0);
         position.copy_from_slice(&known[chosen].0);
-        transit(&emulator, false, (&mut position, &mut trial), &mut room, stream);
+        transit(&emulator, AFAR, (&mut position, &mut trial), &mut room, stream);
         position
     };
     let points = (0..count).map(|_| draw()).collect();
@@ -170,7 +174,7 @@ fn about_mean(
     let mut moments = Moments::new(position.len());
     let mut draws = Vec::new();
     for _ in 0..DRAWS {
-        transit(emulator, false, (&mut position, &mut trial), &mut room, stream);
+        transit(emulator, BETWEEN, (&mut position, &mut trial), &mut room, stream);
         moments.add(&position, true);
         draws.push((position.clone(), emulator.at(&position, &mut room).value));
     }

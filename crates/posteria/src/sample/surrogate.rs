@@ -10,9 +10,7 @@ use crate::random::Stream;
 /// [`MetropolisHastings`] with [`SurrogateTransition`].
 pub type Surrogate = MetropolisHastings<SurrogateTransition>;
 
-/// Steps of a long transition per coordinate: enough to forget where it began.
-const STEPS_PER_COORDINATE: usize = 36;
-/// Share of guesses among them; the others are steps of a random walk, …
+/// Share of guesses among the steps of a long transition; the others are steps of a random walk, …
 const GUESSED: f64 = 0.3;
 /// … so many standard deviations wide, in units of √dim.
 const WIDTH: f64 = 2.0;
@@ -28,8 +26,9 @@ const SHORT_WIDTH: f64 = 0.5;
 /// proposal densities is s(from)/s(to): what is accepted leaves the target invariant exactly.
 ///
 /// Every second transition is short. Without an emulator nothing is proposed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SurrogateTransition {
+    steps: usize,
     emulator: Option<Arc<Emulator>>,
     is_short: bool,
     trial: Vec<f64>,
@@ -37,6 +36,13 @@ pub struct SurrogateTransition {
 }
 
 impl SurrogateTransition {
+    /// Long transitions take so many steps per coordinate: a dozen forgets much of where it began,
+    /// three dozen nearly all.
+    pub fn new(steps: usize) -> Self {
+        let (trial, room) = (Vec::new(), Room::default());
+        SurrogateTransition { steps, emulator: None, is_short: false, trial, room }
+    }
+
     /// Takes an emulator of the target into use.
     pub fn emulate(&mut self, emulator: Arc<Emulator>) {
         self.emulator = Some(emulator);
@@ -48,19 +54,27 @@ impl SurrogateTransition {
     }
 }
 
+/// How far a transition goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach {
+    Short,
+    /// So many steps per coordinate.
+    Long(usize),
+}
+
 /// Moves `to` on the emulated density.
 pub(super) fn transit(
     emulator: &Emulator,
-    is_short: bool,
+    reach: Reach,
     (to, trial): (&mut [f64], &mut Vec<f64>),
     room: &mut Room,
     stream: &mut Stream,
 ) {
     let dim = to.len();
     let unit = (dim as f64).sqrt().recip();
-    let (steps, guessed, width) = match is_short {
-        true => (SHORT, 0.0, SHORT_WIDTH * unit),
-        false => (STEPS_PER_COORDINATE * dim, GUESSED, WIDTH * unit),
+    let (steps, guessed, width) = match reach {
+        Reach::Short => (SHORT, 0.0, SHORT_WIDTH * unit),
+        Reach::Long(per_coordinate) => (per_coordinate * dim, GUESSED, WIDTH * unit),
     };
     trial.resize(dim, 0.0);
     let mut here = emulator.at(to, room);
@@ -88,7 +102,8 @@ impl Proposal for SurrogateTransition {
     fn propose(&mut self, from: &[f64], to: &mut [f64], stream: &mut Stream) {
         to.copy_from_slice(from);
         let Some(emulator) = &self.emulator else { return };
-        transit(emulator, self.is_short, (to, &mut self.trial), &mut self.room, stream);
+        let reach = if self.is_short { Reach::Short } else { Reach::Long(self.steps) };
+        transit(emulator, reach, (to, &mut self.trial), &mut self.room, stream);
         self.is_short = !self.is_short;
     }
 

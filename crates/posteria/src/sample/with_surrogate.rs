@@ -34,14 +34,15 @@ pub struct WithSurrogate<K> {
 }
 
 impl<K: Kernel> WithSurrogate<K> {
-    /// `kernel` and then transitions on an emulator, once there is one; where it does well the
-    /// kernel moves in the first and then in every `period`-th step.
+    /// `kernel` and then transitions on an emulator, once there is one, long ones of so many steps
+    /// per coordinate; where it does well the kernel moves in the first and then in every
+    /// `period`-th step.
     ///
     /// # Panics
     /// If the period is 0.
-    pub fn new(kernel: K, period: usize) -> Self {
+    pub fn new(kernel: K, period: usize, steps: usize) -> Self {
         assert!(period > 0, "a period is at least 1");
-        let surrogate = Surrogate::new(SurrogateTransition::default()).repeats(TRANSITIONS);
+        let surrogate = Surrogate::new(SurrogateTransition::new(steps)).repeats(TRANSITIONS);
         WithSurrogate { kernel, surrogate, period, adapting: false, rested: period - 1 }
     }
 
@@ -143,7 +144,7 @@ mod tests {
 
     fn kernel() -> WithSurrogate<Hmc> {
         let hmc = Hmc::new(1, HmcOptions { step_size: 0.5, ..HmcOptions::default() });
-        WithSurrogate::new(hmc, 6)
+        WithSurrogate::new(hmc, 6, 36)
     }
 
     /// Whether the other kernel moved in each of twelve steps after a short warm-up.

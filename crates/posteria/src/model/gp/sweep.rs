@@ -28,8 +28,15 @@ const ACCEPTANCE: f64 = 0.9;
 const JITTER: f64 = 0.15;
 /// Most hyperparameters whose density is emulated or guessed at once.
 const GUESSED: usize = 16;
-/// Where their density is emulated, a trajectory is made in one of so many sweeps.
+/// Where their density is emulated, a trajectory is made in one of so many sweeps at most, and in
+/// every sweep below twice …
 const TRAJECTORY_PERIOD: usize = 9;
+/// … so many rows: of fewer rows a trajectory costs less than the transitions beside it.
+const ROWS_PER_PERIOD: usize = 75;
+/// Steps of a long transition per coordinate, fewest and most, …
+const STEPS_PER_COORDINATE: [usize; 2] = [12, 36];
+/// … and rows for each of them: the density that a better guess saves is dearer with more rows.
+const ROWS_PER_STEP: usize = 20;
 /// Most hyperparameters that independence proposals guess at once so well that trajectories are
 /// needed now and then only, …
 const FEW: usize = 6;
@@ -141,7 +148,11 @@ pub(super) fn hyperparameter_kernel(
         return hmc;
     }
     if emulated {
-        return Box::new(WithSurrogate::new(hmc, TRAJECTORY_PERIOD));
+        let rows = posterior.inputs.rows();
+        let period = (rows / ROWS_PER_PERIOD).clamp(1, TRAJECTORY_PERIOD);
+        let [fewest, most] = STEPS_PER_COORDINATE;
+        let steps = (rows / ROWS_PER_STEP).clamp(fewest, most);
+        return Box::new(WithSurrogate::new(hmc, period, steps));
     }
     let guess = FittedStudentT::new(&vec![WIDTH; dim]);
     if few {

@@ -79,7 +79,7 @@ fn kernels() -> [Box<dyn Kernel>; 4] {
         sequence(guess()),
         // So wide that it is hardly ever accepted: it comes to rest.
         sequence(guess().inflation(1000.0)),
-        Box::new(WithSurrogate::new(trajectories(), 9)),
+        Box::new(WithSurrogate::new(trajectories(), 9, 36)),
     ]
 }
 
@@ -176,7 +176,7 @@ fn shared_emulators_do_not_depend_on_who_trains_them() {
 #[test]
 fn surrogate_transitions_cross_to_modes_far_apart() {
     let modes = Modes::new(vec![vec![1.0, 0.0], vec![-2.0, 30.0]]);
-    let kernel = Box::new(FromMode::among(WithSurrogate::new(trajectories(), 9), &modes));
+    let kernel = Box::new(FromMode::among(WithSurrogate::new(trajectories(), 9, 36), &modes));
     let mut chain = Chain::new(sweep_of(TWO, kernel), &[9.0, 9.0], warmup(), 3);
     chain.warm_up();
     let draws = chain.draws(4000);

@@ -8,6 +8,8 @@ use crate::diagnose::quantile;
 
 /// Rows, or groups of rows, below which their weights say little about the future.
 const FEWEST_UNITS: usize = 10;
+/// Share of an estimate below which its error is one of rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// What makes an expected utility uncertain: standard deviations, in its unit
 /// [Vehtari 2001, figures 3.4 and 3.8].
@@ -131,6 +133,8 @@ pub(super) fn expected_utilities(
             }
             _ => by_units,
         };
+        // Weights that sum to 1 up to rounding move what all draws agree on by as much.
+        let beyond_rounding = |sd: f64| if sd > ROUNDING * found.estimate.abs() { sd } else { 0.0 };
         ExpectedUtility {
             name: pointwise.name.clone(),
             better: pointwise.better,
@@ -138,7 +142,7 @@ pub(super) fn expected_utilities(
             rows: pointwise.all_rows(),
             components: Components {
                 data: variance(&found.rows_only).sqrt(),
-                monte_carlo: monte_carlo(&found.monte_carlo).map(f64::sqrt),
+                monte_carlo: monte_carlo(&found.monte_carlo).map(f64::sqrt).map(beyond_rounding),
                 folds: folds(&found.by_repetition, &found.monte_carlo).map(f64::sqrt),
                 subsampling: spread(&found.samples_only),
                 bias: found.biases.as_ref().map(|biases| variance(biases).sqrt()),

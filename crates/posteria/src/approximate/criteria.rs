@@ -11,7 +11,7 @@ use crate::model::Regularised;
 /// for better models; prediction errors are smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
-    /// Number of weights and residual scales p.
+    /// Number of weights and residual scales p, without weights of a reference class.
     pub parameters: f64,
     /// Number of rows n.
     pub rows: f64,
@@ -45,7 +45,8 @@ impl Criteria {
         (weights, precision): (&[f64], &Cholesky),
         (log_likelihood, effective): (f64, f64),
     ) -> Self {
-        let parameters = (weights.len() + penalised.noises.len()) as f64;
+        let free = weights.len() - model.reference_weights();
+        let parameters = (free + penalised.noises.len()) as f64;
         let rows = penalised.rows() as f64;
         let nic_parameters = penalised.score_trace(weights, precision);
         let residuals = penalised.residuals(weights);

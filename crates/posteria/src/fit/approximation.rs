@@ -10,6 +10,7 @@ use crate::approximate::{
     ImportanceSample, Linearised, NormalAtMode, PointAtMode, check_normality, evidence_curve,
 };
 use crate::caution::ApproximationDoubt;
+use crate::data::{Targets, Task};
 use crate::diagnose::importance::pareto_shape_limit;
 use crate::model::mlp::MlpPosterior;
 use crate::model::spec::{InferenceChoice, Spec};
@@ -111,7 +112,7 @@ impl Prepared {
                 hyperparameters::of_process(process, inference, seed, threads)?
             }
             Conditioned::Linear(linear) if inference == InferenceChoice::Ml => {
-                linear.most_likely(self.encoder.reference_classes(), seed)?
+                linear.most_likely(self.reference_classes(), seed)?
             }
             // One mode, wherever the search begins.
             Conditioned::Linear(linear) if inference != InferenceChoice::Mcmc => {
@@ -119,6 +120,19 @@ impl Prepared {
             }
             _ => return Ok(None),
         }))
+    }
+}
+
+impl Prepared {
+    /// The classes without a weight of their own: of columns, then of targets of several classes.
+    fn reference_classes(&self) -> Vec<(String, String)> {
+        let mut classes = self.encoder.reference_classes();
+        if let Targets::Classes { name, labels, .. } = &self.data.targets
+            && self.data.task == Task::Multiclass
+        {
+            classes.extend(labels.first().map(|label| (name.clone(), label.clone())));
+        }
+        classes
     }
 }
 

@@ -34,7 +34,8 @@ pub struct LikelihoodFindings {
     /// Intercept and weights, on the user's scale.
     pub coefficients: Vec<ParameterEstimate>,
     /// Classes of columns of three or more that have no weight of their own: those of the other
-    /// classes are differences from them.
+    /// classes are differences from them. A target is among the columns: its coefficients are those of
+    /// the log odds of the other classes against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reference_classes: Vec<ReferenceClass>,
     /// Residual scales √(R/n), R the sum of squares: too small by the coefficients that they are
@@ -58,7 +59,7 @@ impl LinearPosterior {
         seed: Seed,
     ) -> Result<FittedApproximation<'static>, ApproximationError> {
         let model = self.regularised()?;
-        let is_of_classes = matches!(model.response(), Response::Binary { .. });
+        let is_of_classes = !matches!(model.response(), Response::Real { .. });
         let mode = match Evidence::best(&model, Estimation::Mode, 1, seed) {
             // Inputs are not collinear: the classes are so far apart that nothing curves.
             Err(EvidenceError::Curvature { .. }) if is_of_classes => {
@@ -242,6 +243,34 @@ mod tests {
         assert!(it.fpe.is_none() && found.residual_scales.is_empty());
     }
 
+    /// Whether the score was low, middling or high, by grade and method.
+    fn scores() -> [[f64; 3]; 32] {
+        GRADES.map(|[grade, score, method, _]| {
+            [f64::from(score > 20.5) + f64::from(score > 23.5), grade, method]
+        })
+    }
+
+    #[test]
+    fn several_classes_have_the_estimates_and_criteria_of_statsmodels() {
+        // statsmodels 0.15.0: MNLogit(class of TUCE, add_constant(GPA, PSI)), NIC by the trace of its
+        // scores.
+        let found = found(&posterior(&scores(), &[0], "multiclass"));
+        let [estimates, errors] = columns(&found.coefficients);
+        let expected =
+            [-9.2055794395, -9.0290083972, 2.9282369617, 2.9300121957, 1.0470063745, 1.0469393874];
+        assert_close(&estimates, &expected);
+        let expected =
+            [4.222608112, 4.1074357449, 1.3910706549, 1.3589573436, 1.0644938432, 1.0327577606];
+        assert_close(&errors, &expected);
+        assert_eq!(found.coefficients[2].name, "weights[b, 1]");
+        let it = &found.criteria;
+        let by = [found.log_likelihood, it.aic, it.bic, found.aicc.unwrap(), it.nic_parameters];
+        let expected =
+            [-30.5787161511, -36.5787161511, -40.9759238595, -38.2587161511, 6.7831979471];
+        assert_close(&by, &expected);
+        assert!(it.parameters.to_bits() == 6.0_f64.to_bits() && found.residual_scales.is_empty());
+    }
+
     #[test]
     fn several_targets_are_those_of_each() {
         let both = found(&posterior(&LOSS, &[0, 3], "regression"));
@@ -287,6 +316,9 @@ mod tests {
         border[1] = [21.5, 1.0, 2.9];
         let border = border.map(|[b, class, _]| [b, class]);
         assert!(refused(posterior(&border, &[1], "binary")).contains("tells the classes apart"));
+        // The highest score is apart from the others.
+        let third = scores().map(|[class, grade, _]| [class, grade + 9.0 * (class - 1.0).max(0.0)]);
+        assert!(refused(posterior(&third, &[0], "multiclass")).contains("tells the classes apart"));
         for (text, key) in [
             ("[prior.weights]\nfixed = 1.0", "prior.weights"),
             ("[residual]\nscale = 1.0", "scale"),

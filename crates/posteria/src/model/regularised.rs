@@ -22,6 +22,12 @@ pub trait Regularised: Send + Sync {
     /// The outputs as a function of the weights. Built once per thread; owns its buffers.
     fn outputs<'p>(&'p self) -> Box<dyn Outputs + 'p>;
 
+    /// Weights that are not parameters, since they stay 0: those of a class that others are compared
+    /// with.
+    fn reference_weights(&self) -> usize {
+        0
+    }
+
     /// Weights to begin a climb from; another stream gives others.
     fn start(&self, stream: &mut Stream) -> Vec<f64>;
 

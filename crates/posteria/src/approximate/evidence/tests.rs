@@ -18,7 +18,8 @@ fn stream(index: u64) -> Stream {
     Seed(8).stream(Purpose::Data, [index, 0])
 }
 
-/// y depends on a and b; c is noise. `class` says whether y is above its middle.
+/// y depends on a and b; c is noise. `class` says whether y is above its middle, `third` whether it
+/// is low, middling or high.
 fn data(text: &str) -> (Spec, Dataset) {
     let mut stream = stream(0);
     let mut draw = || -> Vec<f64> { (0..ROWS).map(|_| stream.normal()).collect() };
@@ -30,11 +31,18 @@ fn data(text: &str) -> (Spec, Dataset) {
         .zip(&noise)
         .map(|(y, e)| if y + 3.0 * e > 5.0 { "p" } else { "n" }.into())
         .collect();
+    let third = y.iter().zip(&noise).map(|(y, e)| match y + 3.0 * e {
+        high if high > 7.0 => "h",
+        middling if middling > 3.0 => "m",
+        _ => "l",
+    });
+    let third = Column::from_texts(third).unwrap();
     let columns = vec![
         ("a".into(), Column::numbers(a)),
         ("b".into(), Column::numbers(b)),
         ("c".into(), Column::numbers(c)),
         ("y".into(), Column::numbers(y)),
+        ("third".into(), third),
         ("class".into(), Column::from_texts(class.iter().map(String::as_str)).unwrap()),
     ];
     let table = Table::new("memory", columns).unwrap();
@@ -59,6 +67,7 @@ fn network(text: &str) -> MlpPosterior {
 }
 
 const REAL: &str = "[data]\ntarget = 'y'\n";
+const THREE: &str = "[data]\ntarget = 'third'\n";
 const CLASS: &str = "[data]\ntarget = 'class'\n";
 const NETWORK: &str = "[data]\ntarget = 'y'\n[model]\nkind = 'mlp'\nhidden = 3\n";
 
@@ -232,6 +241,35 @@ fn probabilities_of_classes_are_moderated() {
     let exact = average_probability(outputs[row], variances[row]);
     // 4.5 standard errors, 1e-5.
     assert!((mean - exact).abs() < 4.5 * (spread / f64::from(count)).sqrt(), "{mean} {exact}");
+}
+
+/// Against the network without hidden units, which has its own likelihood and derivatives.
+#[test]
+fn several_classes_of_a_linear_model_are_those_of_a_network_without_hidden_units() {
+    let posterior =
+        linear(&format!("{THREE}[prior.weights]\nfixed = 0.7\n[prior.intercept]\nfixed = 1.5\n"));
+    let model = posterior.regularised().unwrap();
+    let found = Evidence::best(&model, Estimation::Evidence, 1, Seed(1)).unwrap();
+    let network = network(&format!(
+        "{THREE}[model]\nkind = 'mlp'\nhidden = 0\n[prior.direct_weights]\nfixed = 0.7\n\
+         [prior.output_bias]\nfixed = 1.5\n"
+    ));
+    let other = Evidence::best(&network.regularised().unwrap(), Estimation::Evidence, 1, Seed(1));
+    let other = other.unwrap();
+    assert!(
+        (found.log_evidence - other.log_evidence).abs() < 1e-7,
+        "{} {}",
+        found.log_evidence,
+        other.log_evidence
+    );
+    assert!((found.criteria.nic_parameters - other.criteria.nic_parameters).abs() < 1e-6);
+    assert!((found.effective_parameters - other.effective_parameters).abs() < 1e-6);
+    let mut outputs = [vec![0.0; 3 * ROWS], vec![0.0; 3 * ROWS]];
+    model.outputs().outputs(&found.weights, &mut outputs[0]);
+    network.regularised().unwrap().outputs().outputs(&other.weights, &mut outputs[1]);
+    for (own, other) in outputs[0].iter().zip(&outputs[1]) {
+        assert!((own - other).abs() < 1e-5, "{own} {other}");
+    }
 }
 
 #[test]

@@ -143,7 +143,7 @@ impl Evaluator for LinearEvaluator<'_> {
                     for (class, value) in self.row.iter_mut().enumerate() {
                         *value = self.outputs[(row, class)];
                     }
-                    *slot = self.row[*code] - log_sum_exp(&self.row);
+                    *slot = self.row[*code as usize] - log_sum_exp(&self.row);
                 }
             }
         }

@@ -68,7 +68,8 @@ impl LinearPosterior {
     }
 
     /// The coefficients on the user's scale with their standard errors, given those on the
-    /// standardised scale and the factor of the Hessian there.
+    /// standardised scale and the factor of the Hessian there; of several classes, how far those of
+    /// the others are from those of the first.
     pub(crate) fn coefficient_estimates(
         &self,
         weights: &[f64],
@@ -95,14 +96,26 @@ impl LinearPosterior {
             unit[k] = 0.0;
         }
         let names = self.layout().component_names();
-        let all = names.into_iter().zip(estimates).zip(rows);
-        all.map(|((name, estimate), mut row)| {
+        let classes = match self.likelihood {
+            Likelihood::Softmax { classes, .. } => classes,
+            _ => 1,
+        };
+        let estimated = |k: usize| {
+            let reference = (classes > 1).then_some(k - k % classes);
+            if reference == Some(k) {
+                return None;
+            }
+            let (mut estimate, mut row) = (estimates[k], rows[k].clone());
+            if let Some(reference) = reference {
+                estimate -= estimates[reference];
+                row.iter_mut().zip(&rows[reference]).for_each(|(own, other)| *own -= other);
+            }
             // Variance t A⁻¹ tᵀ = |L⁻¹ tᵀ|².
             precision.solve_lower(&mut row);
             let standard_error = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-            ParameterEstimate { name, estimate, standard_error }
-        })
-        .collect()
+            Some(ParameterEstimate { name: names[k].clone(), estimate, standard_error })
+        };
+        (0..estimates.len()).filter_map(estimated).collect()
     }
 
     /// The residual scales σ in the units of the targets with their standard errors σ/√2n, given

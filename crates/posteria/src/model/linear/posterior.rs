@@ -67,7 +67,7 @@ pub(super) enum Likelihood {
     /// +1 for rows of the second class, -1 for the first.
     Logistic(Vec<f64>),
     Softmax {
-        codes: Vec<usize>,
+        codes: Vec<u32>,
         classes: usize,
     },
     Outcomes(Box<Outcomes>),
@@ -133,7 +133,8 @@ impl Linear {
                 (Likelihood::Logistic(signs), vec![Standardization::IDENTITY; outputs])
             }
             Targets::Classes { codes, .. } if data.task == Task::Multiclass => {
-                let likelihood = Likelihood::Softmax { codes: codes.clone(), classes: outputs };
+                let codes = codes.iter().map(|code| *code as u32).collect();
+                let likelihood = Likelihood::Softmax { codes, classes: outputs };
                 (likelihood, vec![Standardization::IDENTITY; outputs])
             }
             // Ordered classes too.

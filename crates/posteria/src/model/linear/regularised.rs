@@ -4,7 +4,7 @@ use posteria_linalg::{Matrix, transposed_matrix_vector};
 
 use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::{Likelihood, LinearPosterior};
-use crate::density::special::{log1p_exp, logistic};
+use crate::density::special::{log_sum_exp, log1p_exp, logistic};
 use crate::draws::Role;
 use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
 use crate::random::Stream;
@@ -14,7 +14,7 @@ impl LinearPosterior {
     ///
     /// # Errors
     /// [`ModelError::NotAvailable`] for the conjugate prior, whose posterior is known exactly, for
-    /// residuals that are not normal with one scale, and for more than two classes.
+    /// residuals that are not normal with one scale, and for counts, durations and ordered classes.
     pub fn regularised(&self) -> Result<LinearWeights<'_>, ModelError> {
         let refuse = |what: &str| Err(ModelError::NotAvailable { what: what.into() });
         let mut group_of = Vec::new();
@@ -49,17 +49,11 @@ impl LinearPosterior {
                      use inference = \"mcmc\")",
                 );
             }
-            Likelihood::Logistic(_) => Vec::new(),
+            Likelihood::Logistic(_) | Likelihood::Softmax { .. } => Vec::new(),
             Likelihood::Outcomes(_) => {
                 return refuse(
                     "inference = \"laplace\", \"map\" or \"ml\" for counts, durations or ordered \
                      classes",
-                );
-            }
-            Likelihood::Softmax { .. } => {
-                return refuse(
-                    "inference = \"laplace\", \"map\" or \"ml\" for several classes of a linear \
-                     model (kind = \"mlp\" with hidden = 0 is one that has the first two)",
                 );
             }
         };
@@ -67,7 +61,7 @@ impl LinearPosterior {
     }
 }
 
-/// A linear or logistic regression with normal weights.
+/// A linear, logistic or softmax regression with normal weights.
 pub struct LinearWeights<'p> {
     posterior: &'p LinearPosterior,
     noise: Vec<Noise>,
@@ -92,10 +86,7 @@ impl Regularised for LinearWeights<'_> {
             })
             .collect();
         if !self.posterior.has_prior() {
-            // No weight has a prior: that of no precision.
-            let members = 0..self.posterior.coefficients.count;
-            let (name, scale) = ("weights".into(), f64::INFINITY);
-            return vec![Decay { name, members, scale, fixed: true }];
+            return self.without_prior();
         }
         decays.sort_by_key(|decay| decay.members.start);
         decays
@@ -111,9 +102,8 @@ impl Regularised for LinearWeights<'_> {
                 Response::Real { targets: &regression.residual.targets, group_of: &self.group_of }
             }
             Likelihood::Logistic(signs) => Response::Binary { signs },
-            Likelihood::Softmax { .. } | Likelihood::Outcomes(_) => {
-                unreachable!("several classes, counts and durations were refused")
-            }
+            Likelihood::Softmax { codes, .. } => Response::Classes { codes },
+            Likelihood::Outcomes(_) => unreachable!("counts and durations were refused"),
         }
     }
 
@@ -125,7 +115,17 @@ impl Regularised for LinearWeights<'_> {
             response: self.response(),
             slopes: vec![0.0; self.posterior.x.rows() * coefficients.outputs],
             room: vec![0.0; coefficients.columns()],
+            of_row: vec![0.0; coefficients.outputs],
         })
+    }
+
+    fn reference_weights(&self) -> usize {
+        match self.posterior.likelihood {
+            Likelihood::Softmax { .. } if !self.posterior.has_prior() => {
+                self.posterior.coefficients.columns()
+            }
+            _ => 0,
+        }
     }
 
     /// Zero: there is one mode.
@@ -165,6 +165,24 @@ impl Regularised for LinearWeights<'_> {
 }
 
 impl LinearWeights<'_> {
+    /// No weight has a prior: that of no precision. What all classes have in common leaves their
+    /// probabilities as they are: a prior of any precision settles it for the first class, whose
+    /// weights are then 0 at the maximum, wherever that is.
+    fn without_prior(&self) -> Vec<Decay> {
+        let Coefficients { count, outputs, .. } = self.posterior.coefficients;
+        let free =
+            |members| Decay { name: "weights".into(), members, scale: f64::INFINITY, fixed: true };
+        if self.reference_weights() == 0 {
+            return vec![free(0..count)];
+        }
+        let of_column = |first: usize| {
+            let name = "weights of the reference class".into();
+            let reference = Decay { name, members: first..first + 1, scale: 1.0, fixed: true };
+            [reference, free(first + 1..first + outputs)]
+        };
+        (0..count).step_by(outputs).flat_map(of_column).collect()
+    }
+
     fn name(&self, start: usize, count: usize) -> String {
         let outputs = self.posterior.coefficients.outputs;
         let first = usize::from(self.posterior.model.intercept);
@@ -189,6 +207,8 @@ struct LinearOutputs<'p> {
     slopes: Vec<f64>,
     /// Coefficients of one output.
     room: Vec<f64>,
+    /// Outputs of one row.
+    of_row: Vec<f64>,
 }
 
 impl Outputs for LinearOutputs<'_> {
@@ -222,7 +242,20 @@ impl Outputs for LinearOutputs<'_> {
                     *slot = sign * logistic(-margin);
                 }
             }
-            Response::Classes { .. } => unreachable!("several classes were refused"),
+            Response::Classes { codes } => {
+                let rows = codes.len();
+                for (row, code) in codes.iter().enumerate() {
+                    let own = *code as usize * rows + row;
+                    let outputs = self.slopes.iter().skip(row).step_by(rows);
+                    self.of_row.iter_mut().zip(outputs).for_each(|(f, output)| *f = *output);
+                    let log_sum = log_sum_exp(&self.of_row);
+                    value += self.slopes[own] - log_sum;
+                    for slot in self.slopes.iter_mut().skip(row).step_by(rows) {
+                        *slot = -(*slot - log_sum).exp();
+                    }
+                    self.slopes[own] += 1.0;
+                }
+            }
         }
         for (output, slopes) in self.slopes.chunks_exact(self.x.rows()).enumerate() {
             transposed_matrix_vector(self.x, slopes, &mut self.room);

@@ -8,7 +8,7 @@ use super::classified::ClassLikelihood;
 /// its own: their prior treats all classes alike, and settles what the likelihood leaves open.
 pub(super) struct Softmax<'p> {
     x: &'p Matrix,
-    codes: &'p [usize],
+    codes: &'p [u32],
     /// Coefficients and gradient, classes × columns.
     weights: Matrix,
     /// Outputs, rows × classes; then derivatives by them.
@@ -19,7 +19,7 @@ pub(super) struct Softmax<'p> {
 }
 
 impl<'p> Softmax<'p> {
-    pub(super) fn new(x: &'p Matrix, codes: &'p [usize], classes: usize) -> Self {
+    pub(super) fn new(x: &'p Matrix, codes: &'p [u32], classes: usize) -> Self {
         Softmax {
             x,
             codes,
@@ -44,7 +44,7 @@ impl ClassLikelihood for Softmax<'_> {
         }
         let mut value = 0.0;
         for (row, (code, largest)) in self.codes.iter().zip(&self.largest).enumerate() {
-            value += self.outputs[(row, *code)] - largest;
+            value += self.outputs[(row, *code as usize)] - largest;
         }
         // Shifted by the largest: every sum is at least 1 and at most the number of classes.
         self.sums.fill(0.0);
@@ -62,7 +62,7 @@ impl ClassLikelihood for Softmax<'_> {
         }
         for (row, (code, sum)) in self.codes.iter().zip(&self.sums).enumerate() {
             value -= sum.ln();
-            self.outputs[(row, *code)] += 1.0;
+            self.outputs[(row, *code as usize)] += 1.0;
         }
         value
     }

@@ -63,7 +63,7 @@ fn the_gradient_agrees_with_differences_and_the_value_with_its_terms() {
             let mut sum = 0.0;
             for (row, code) in codes.iter().enumerate() {
                 let f = outputs(&data.inputs, row, &state);
-                assert!((rows[row] - f[*code] + log_sum_exp(&f)).abs() < 1e-10);
+                assert!((rows[row] - f[*code as usize] + log_sum_exp(&f)).abs() < 1e-10);
                 sum += rows[row];
             }
             let zero = conditional.log_density(&[0.0; 9]).unwrap();

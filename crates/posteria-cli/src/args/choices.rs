@@ -105,7 +105,7 @@ pub enum Start {
     EarlyStopping,
     /// A draw from the prior
     Prior,
-    /// A draw from the variational ensemble (mlp with normal residuals or classes)
+    /// A draw from the variational ensemble (mlp of numbers or classes)
     Variational,
 }
 
@@ -117,7 +117,7 @@ pub enum Inference {
     /// Normal approximation at a mode, scales by the evidence framework (linear, mlp); weighted draws
     /// of the hyperparameters about their modes (gp)
     Laplace,
-    /// Variational approximation (mlp with normal residuals or classes, mixture, pca)
+    /// Variational approximation (mlp of numbers or classes, mixture, pca)
     Variational,
     /// The mode alone: penalised maximum likelihood (linear, mlp); of the hyperparameters (gp)
     Map,

@@ -63,8 +63,7 @@ impl Ensemble<'_> {
             let mut log_weight = f64::NEG_INFINITY;
             if let Some(target) = &mut coordinates {
                 target.enter(&self.template, &mut position);
-                stream.fill_normal(&mut position);
-                self.normal.place(&mut position);
+                self.normal.draw(&mut position, stream);
                 state.copy_from_slice(&self.template);
                 let density = target.log_density(&position);
                 target.leave(&position, &mut state, stream);

@@ -66,7 +66,8 @@ impl Default for EnsembleOptions {
 /// - logarithms of all scales: of groups of weights, of residuals, and of those above them;
 /// - weights of hidden units, in units of their scales where the data say little about them and as they
 ///   are where they say much: w = s^(1-c) z, c = 1 less the variance of w/s in a first q;
-/// - of classes the output weights, too. Those of real targets are normal given the others, whatever
+/// - of classes the output weights, too, and of residuals that are not normal, beside the logarithm of
+///   sampled degrees of freedom. Those of other real targets are normal given the others, whatever
 ///   these are: they are integrated out, and a draw has them drawn given the rest, so that what one
 ///   weight multiplies and another divides is followed.
 ///
@@ -132,8 +133,8 @@ impl<'p> Ensemble<'p> {
     /// Whether there can be an ensemble in the place of `posterior`.
     ///
     /// # Errors
-    /// [`ModelError`] if targets are neither classes nor real with normal residuals, or something but
-    /// weights and scales is sampled.
+    /// [`ModelError`] if targets are neither classes nor real, or something but weights, scales and
+    /// degrees of freedom of residuals is sampled.
     pub fn check(posterior: &MlpPosterior) -> Result<(), ModelError> {
         posterior.ensemble_coordinates(1.0, &[]).map(|_| ())
     }
@@ -272,8 +273,7 @@ impl<'p> Ensemble<'p> {
         let Ok(mut coordinates) = self.coordinates() else { return };
         let mut position = vec![0.0; self.normal.mean.len()];
         coordinates.enter(&self.template, &mut position);
-        stream.fill_normal(&mut position);
-        self.normal.place(&mut position);
+        self.normal.draw(&mut position, stream);
         state.copy_from_slice(&self.template);
         coordinates.leave(&position, state, stream);
     }
@@ -335,8 +335,7 @@ fn moved(
     from.enter(template, &mut vec![0.0; dim]);
     let mut next = |_| {
         let mut position = vec![0.0; dim];
-        stream.fill_normal(&mut position);
-        normal.place(&mut position);
+        normal.draw(&mut position, stream);
         from.leave(&position, &mut state, stream);
         to.enter(&state, &mut position);
         position

@@ -50,8 +50,14 @@ impl Normal {
         Some(Normal { mean, factor: Cholesky::new(&precision).ok()? })
     }
 
+    /// Writes a draw.
+    pub(super) fn draw(&self, position: &mut [f64], stream: &mut Stream) {
+        stream.fill_normal(position);
+        self.place(position);
+    }
+
     /// Writes μ + L⁻ᵀε over ε.
-    pub(super) fn place(&self, position: &mut [f64]) {
+    fn place(&self, position: &mut [f64]) {
         if !position.is_empty() {
             self.factor.solve_lower_transposed(position);
         }

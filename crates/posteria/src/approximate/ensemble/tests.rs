@@ -6,9 +6,9 @@ use super::*;
 use crate::data::{Column, Dataset, Roles, Table};
 use crate::density::special::log_sum_exp;
 use crate::density::{InverseGamma, MultivariateNormal};
-use crate::model::Posterior;
 use crate::model::mlp::Mlp;
 use crate::model::spec::Spec;
+use crate::model::{Posterior, Tempering};
 use crate::predict::PredictiveTable;
 
 fn stream(index: u64) -> Stream {
@@ -110,7 +110,7 @@ fn the_bound_of_a_linear_network_is_below_the_evidence() {
 #[test]
 fn densities_of_draws_are_those_of_the_weights() {
     let data = dataset(15, 2, 2);
-    for text in [LINEAR, "hidden = 2\n[residual]\nscale_dof = 4.0"] {
+    for text in [LINEAR, "hidden = 2\n[residual]\nscale_dof = 4.0", STUDENT] {
         let posterior = posterior(&data, text);
         let options = EnsembleOptions { starts: 1, ..EnsembleOptions::default() };
         let ensemble = Ensemble::learn(&posterior, &options, Seed(1)).unwrap();
@@ -122,6 +122,71 @@ fn densities_of_draws_are_those_of_the_weights() {
         let log_weight = terms.at(1.0) - ensemble.log_density(&state);
         let first = ensemble.importance_sample(1, &mut stream(3)).log_weights[0];
         assert!((log_weight - first).abs() < 1e-8, "{text}: {first} {log_weight}");
+    }
+}
+
+const STUDENT: &str =
+    "hidden = 2\n[residual]\nfamily = 'student-t'\ndof = 'continuous'\nscale_dof = 4.0";
+
+/// By the change of variables w = sz, s of every weight, and u = log(ν - ν₀).
+#[test]
+fn densities_of_heavy_tailed_residuals_are_those_of_the_states() {
+    let data = dataset(15, 2, 2);
+    for (family, limit) in [
+        (STUDENT, Some(0.0)),
+        ("hidden = 2\n[residual]\nfamily = 'student-t'\ndof = 3.5", None),
+        ("hidden = 1\n[residual]\nfamily = 'laplace'", None),
+    ] {
+        let posterior = posterior(&data, family);
+        let mut coordinates = posterior.ensemble_coordinates(1.0, &[]).unwrap();
+        let mut evaluator = posterior.evaluator();
+        let (mut draw, mut rows) = (vec![0.0; posterior.layout().len()], vec![0.0; 15]);
+        for index in 0..20 {
+            let state = posterior.draw_prior_state(&mut stream(20 + index)).unwrap();
+            let mut position = vec![0.0; coordinates.dim()];
+            coordinates.enter(&state, &mut position);
+            let found = coordinates.log_density(&position).unwrap() + posterior.ensemble_constant();
+            let known = evaluator.evaluate(&state, &mut draw, &mut rows).unwrap().at(1.0);
+            let of_weights: f64 = posterior.prior_scales(&state).iter().map(|s| s.ln()).sum();
+            let of_dof = limit.map_or(0.0, |_| position[0]);
+            let difference = found - known - of_weights - of_dof;
+            assert!(difference.abs() < 1e-8 * (1.0 + known.abs()), "{family}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn residuals_with_outliers_have_an_ensemble_near_their_posterior() {
+    let mut stream = stream(14);
+    let x: Vec<f64> = (0..80).map(|_| stream.normal()).collect();
+    let y = x.iter().enumerate().map(|(row, x)| {
+        let outlier = if row % 10 == 0 { 8.0 } else { 0.0 };
+        3.0 + 2.0 * x.tanh() + 0.3 * stream.normal() + outlier
+    });
+    let y = Column::numbers(y.collect());
+    let table = vec![("x".into(), Column::numbers(x.clone())), ("y".into(), y)];
+    let table = Table::new("memory", table).unwrap();
+    let roles = Roles { targets: vec!["y".into()], ..Roles::default() };
+    let (data, _) = Dataset::new(&table, &roles).unwrap();
+    let text = "[model]\nkind = 'mlp'\nhidden = 1\n[residual]\nfamily = 'student-t'\n\
+                [sampling]\ninference = 'variational'";
+    let mut spec = Spec::from_toml(text).unwrap();
+    spec.complete(data.task).unwrap();
+    let posterior = Mlp::new(&spec).unwrap().condition(&data, None).unwrap();
+    let ensemble = Ensemble::learn(&posterior, &EnsembleOptions::default(), Seed(1)).unwrap();
+    let worth = ensemble.findings().worth.unwrap();
+    assert!(worth.effective_size > 100.0, "{worth:?}");
+    let sample = ensemble.importance_sample(2000, &mut self::stream(15));
+    let gap = sample.log_evidence - ensemble.bound();
+    assert!(gap > 0.0 && gap < 2.0, "{gap}");
+    // Not drawn up by every tenth row.
+    let inputs = Matrix::from_fn(5, 1, |row, _| -1.0 + 0.5 * row as f64);
+    let mut predictor = posterior.predictor().unwrap();
+    let table = PredictiveTable::new(&mut *predictor, &sample.draws, 0..2000, &inputs);
+    for row in 0..5 {
+        let median = table.weighted(row, &sample.log_weights).quantile(0, 0.5);
+        let x = data.input_scaling[0].invert(inputs[(row, 0)]);
+        assert!((median - (3.0 + 2.0 * x.tanh())).abs() < 0.4, "{median} at {x}");
     }
 }
 

@@ -10,6 +10,7 @@ use super::observed::Observed;
 use super::partly_centred::{CentredWeight, PartlyCentred};
 use super::posterior::MlpPosterior;
 use super::predictor::MlpPredictor;
+use super::residual_scales::ResidualScales;
 use super::whitened::Whitened;
 use crate::data::Standardization;
 use crate::density::special::LOG_SQRT_2PI;
@@ -26,11 +27,12 @@ const LEAST_SQUARE: f64 = 1e-4;
 impl MlpPosterior {
     /// The density, with this power of the likelihood, in coordinates in which an ensemble is normal:
     /// of all scales, then of the first weights as far in units of their scales as `centring` says,
-    /// which is empty or has a number of each. Output weights of real targets are integrated out.
+    /// which is empty or has a number of each. Output weights of real targets with normal residuals are
+    /// integrated out; of others the degrees of freedom of residuals come first, if they are sampled.
     ///
     /// # Errors
-    /// [`ModelError::NotAvailable`] if targets are neither classes nor real with normal residuals, or
-    /// something else is sampled.
+    /// [`ModelError::NotAvailable`] if targets are neither classes nor real, or something else is
+    /// sampled.
     pub(crate) fn ensemble_coordinates(
         &self,
         inverse_temperature: f64,
@@ -50,7 +52,20 @@ impl MlpPosterior {
             }
         }
         let network = (self.shape, &self.rows);
+        let whitened =
+            || Whitened::new(network, &self.hierarchy, &self.observed, inverse_temperature);
         let coordinates: Box<dyn Coordinates + '_> = match &self.observed {
+            Observed::Real(residual) if residual.cases.is_some() => {
+                let Some(scales) = ResidualScales::new(residual) else {
+                    return not_available(
+                        "ensemble learning with per-case variances, with slopes or dof_by, or with degrees \
+                         of freedom of residuals on a grid (dof of [residual] may be a number or \
+                         \"continuous\")",
+                    );
+                };
+                levels.push(scales.levels());
+                Box::new(whitened().beside(scales))
+            }
             Observed::Real(residual) => {
                 let Noise::Scales { levels: own, .. } = &residual.noise else {
                     return not_available("ensemble learning with a residual covariance");
@@ -58,20 +73,12 @@ impl MlpPosterior {
                 if residual.slopes.is_some() {
                     return not_available("ensemble learning with slopes in [residual]");
                 }
-                if !residual.is_normal_with_scales() {
-                    return not_available("ensemble learning with residuals that are not normal");
-                }
                 levels.push(own);
                 let density =
                     Collapsed::new(network, &self.hierarchy, residual, inverse_temperature);
                 Box::new(density)
             }
-            Observed::Binary { .. } | Observed::Multiclass { .. } => Box::new(Whitened::new(
-                network,
-                &self.hierarchy,
-                &self.observed,
-                inverse_temperature,
-            )),
+            Observed::Binary { .. } | Observed::Multiclass { .. } => Box::new(whitened()),
             Observed::Outcomes(_) => {
                 return not_available("ensemble learning of counts, durations or ordered classes");
             }
@@ -89,8 +96,9 @@ impl MlpPosterior {
     /// The weights of the coordinates that have sampled scales, the first weight at `first`.
     fn centred_weights(&self, first: usize, centring: &[f64]) -> Vec<CentredWeight> {
         let mut weights = Vec::new();
-        // Scales in the order of the coordinates: one above others, then these.
-        let mut next = 0;
+        // Scales in the order of the coordinates, one above others, then these; before them degrees
+        // of freedom.
+        let mut next = self.residual_scales().map_or(0, |scales| scales.len());
         for group in &self.hierarchy.groups {
             let Scale::Sampled(levels) = &group.scale else { continue };
             let above = matches!(levels.above, Above::Sampled { .. }).then_some(next);
@@ -109,11 +117,19 @@ impl MlpPosterior {
         weights
     }
 
-    /// How many of the first weights have coordinates of their own: those of hidden units, of classes
-    /// all.
+    /// Residuals that are not normal, if their scales can be coordinates.
+    fn residual_scales(&self) -> Option<ResidualScales<'_>> {
+        match &self.observed {
+            Observed::Real(residual) => ResidualScales::new(residual),
+            _ => None,
+        }
+    }
+
+    /// How many of the first weights have coordinates of their own: those of hidden units, all where
+    /// output weights are not integrated out.
     pub(crate) fn ensemble_weights(&self) -> usize {
         match &self.observed {
-            Observed::Real(_) => self.shape.tail().start,
+            Observed::Real(residual) if residual.cases.is_none() => self.shape.tail().start,
             _ => self.shape.len(),
         }
     }
@@ -124,7 +140,10 @@ impl MlpPosterior {
         let Observed::Real(residual) = &self.observed else { return 0.0 };
         let rows = self.rows.len() as f64;
         let unit: f64 = self.target_scaling.iter().map(|it| rows * it.scale.ln()).sum();
-        -(residual.targets.len() as f64) * LOG_SQRT_2PI - unit
+        match residual.cases {
+            None => -(residual.targets.len() as f64) * LOG_SQRT_2PI - unit,
+            Some(_) => -unit,
+        }
     }
 
     /// A state with these weights, whose scales are the sizes of the weights and of the residuals.

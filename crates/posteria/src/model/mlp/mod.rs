@@ -43,6 +43,7 @@ mod partly_centred;
 mod posterior;
 mod predictor;
 mod regularised;
+mod residual_scales;
 mod rungs;
 mod scale_block;
 mod scaled_weights;

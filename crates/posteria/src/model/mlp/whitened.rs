@@ -3,6 +3,7 @@
 use super::hierarchy::Hierarchy;
 use super::network::{Network, Rows, Shape};
 use super::observed::{Conditioned, Observed};
+use super::residual_scales::ResidualScales;
 use super::scale_block::ScaleBlock;
 use super::scaled_weights::ScaledWeights;
 use crate::random::Stream;
@@ -10,7 +11,8 @@ use crate::sample::Coordinates;
 use crate::target::{Infeasible, LogDensity};
 
 /// The density of (coordinates of scales, z) with w_i = s_i z_i and z_i ~ N(0, 1): moving a
-/// scale moves its weights with it. The residual model is held fixed.
+/// scale moves its weights with it. The residual model is held fixed, or its coordinates come
+/// first and among those of scales.
 pub(super) struct Whitened<'p> {
     hierarchy: &'p Hierarchy,
     observed: &'p Observed,
@@ -18,6 +20,7 @@ pub(super) struct Whitened<'p> {
     network: Network<'p>,
     conditioned: Conditioned,
     scaled: ScaledWeights<'p>,
+    residual: Option<ResidualScales<'p>>,
     /// Gradient with respect to the weights.
     slopes: Vec<f64>,
 }
@@ -37,6 +40,7 @@ impl<'p> Whitened<'p> {
             network: Network::new(shape, rows),
             conditioned: Conditioned::new(observed),
             scaled: ScaledWeights::new(hierarchy, None, (count, count)),
+            residual: None,
             slopes: vec![0.0; count],
         }
     }
@@ -50,6 +54,34 @@ impl<'p> Whitened<'p> {
         self
     }
 
+    /// With the scales of residuals and their degrees of freedom.
+    pub(super) fn beside(self, residual: ResidualScales<'p>) -> Self {
+        let count = self.slopes.len();
+        let scaled = ScaledWeights::new(self.hierarchy, Some(residual.levels()), (count, count));
+        Whitened { scaled, residual: Some(residual), ..self }
+    }
+
+    /// Number of coordinates before those of scales.
+    fn first(&self) -> usize {
+        self.residual.as_ref().map_or(0, ResidualScales::len)
+    }
+
+    /// Sets everything to `position`.
+    fn set(&mut self, position: &[f64]) {
+        let (dof, own) = position.split_at(self.first());
+        self.scaled.set(own);
+        if let Some(residual) = &self.residual {
+            residual.leave(dof, &mut self.scaled.state);
+            self.conditioned.condition(self.observed, &self.scaled.state);
+        }
+    }
+
+    /// Log prior of the coordinates before those of scales.
+    fn log_prior_of_dof(&self, position: &[f64]) -> f64 {
+        let residual = self.residual.as_ref();
+        residual.map_or(0.0, |it| it.log_prior(position, &self.scaled.state))
+    }
+
     /// The coordinates of the scales.
     pub(super) fn block(&self) -> &ScaleBlock<'p> {
         &self.scaled.block
@@ -59,23 +91,31 @@ impl<'p> Whitened<'p> {
     /// Returns the log prior of the scales.
     fn finish(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, Infeasible> {
         self.slopes.iter_mut().for_each(|slope| *slope *= self.inverse_temperature);
+        let beta = self.inverse_temperature;
+        let first = self.first();
+        let (of_dof, gradient) = gradient.split_at_mut(first);
+        if let Some(residual) = &mut self.residual {
+            residual.differentiate(&mut self.network, &self.scaled.weights, &self.scaled.state);
+            residual.finish(&self.scaled.state, beta, of_dof);
+        }
         let (groups, slopes) = (&self.hierarchy.groups, &self.slopes);
-        let scaled = &self.scaled;
-        scaled.gradient(position, slopes, gradient, |group, part| {
-            let group = &groups[group.expect("residual scales are not moved here")];
-            scaled.along_log_scale(group.part_range(part), slopes)
+        let (scaled, residual) = (&self.scaled, &self.residual);
+        scaled.gradient(&position[first..], slopes, gradient, |group, part| match group {
+            Some(group) => scaled.along_log_scale(groups[group].part_range(part), slopes),
+            None => residual.as_ref().map_or(0.0, |it| beta * it.along(part)),
         })
     }
 }
 
 impl LogDensity for Whitened<'_> {
     fn dim(&self) -> usize {
-        self.scaled.dim()
+        self.first() + self.scaled.dim()
     }
 
     fn log_density(&mut self, position: &[f64]) -> Result<f64, Infeasible> {
-        self.scaled.set(position);
-        let prior = self.scaled.log_prior(position)?;
+        self.set(position);
+        let prior =
+            self.scaled.log_prior(&position[self.first()..])? + self.log_prior_of_dof(position);
         let beta = self.inverse_temperature;
         if beta > 0.0 {
             let likelihood = self.conditioned.likelihood(self.observed);
@@ -91,9 +131,9 @@ impl LogDensity for Whitened<'_> {
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, Infeasible> {
-        self.scaled.set(position);
+        self.set(position);
         let beta = self.inverse_temperature;
-        let mut value = 0.0;
+        let mut value = self.log_prior_of_dof(position);
         if beta > 0.0 {
             let likelihood = self.conditioned.likelihood(self.observed);
             let terms = self.network.log_likelihood_gradient(
@@ -101,16 +141,16 @@ impl LogDensity for Whitened<'_> {
                 &likelihood,
                 &mut self.slopes,
             );
-            value = beta * (terms + self.conditioned.log_constant());
+            value += beta * (terms + self.conditioned.log_constant());
         } else {
             self.slopes.fill(0.0);
         }
         let scales = self.finish(position, gradient)?;
-        Ok(value + scales + self.scaled.log_prior_of_weights(position))
+        Ok(value + scales + self.scaled.log_prior_of_weights(&position[self.first()..]))
     }
 
     fn force(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<(), Infeasible> {
-        self.scaled.set(position);
+        self.set(position);
         if self.inverse_temperature > 0.0 {
             let likelihood = self.conditioned.likelihood(self.observed);
             self.network.force(&self.scaled.weights, &likelihood, &mut self.slopes);
@@ -125,11 +165,19 @@ impl Coordinates for Whitened<'_> {
     fn enter(&mut self, state: &[f64], position: &mut [f64]) {
         self.conditioned.condition(self.observed, state);
         self.network.include(self.hierarchy.selection.as_ref(), state);
-        self.scaled.enter(state, position);
+        let (dof, own) = position.split_at_mut(self.first());
+        self.scaled.enter(state, own);
+        if let Some(residual) = &self.residual {
+            residual.enter(state, dof);
+        }
     }
 
     fn leave(&mut self, position: &[f64], state: &mut [f64], _stream: &mut Stream) {
-        self.scaled.set(position);
-        self.scaled.leave(position, state);
+        self.set(position);
+        let (dof, own) = position.split_at(self.first());
+        self.scaled.leave(own, state);
+        if let Some(residual) = &self.residual {
+            residual.leave(dof, state);
+        }
     }
 }

@@ -38,6 +38,14 @@ impl DofDensity {
         }
     }
 
+    /// d log p(ν) / dν.
+    pub(crate) fn slope(&self, dof: f64) -> f64 {
+        match self {
+            DofDensity::Gamma(prior) => prior.derivative(dof),
+            DofDensity::Above(prior) => prior.whole().derivative(dof),
+        }
+    }
+
     /// A draw.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {

@@ -2,9 +2,11 @@
 
 use crate::data::Task;
 use crate::density::InverseGamma;
-use crate::model::prior::{DofChoice, ScaleDensity, dof_choice, written};
+use crate::model::prior::{DofChoice, DofDensity, ScaleDensity, dof_choice, written};
 use crate::model::spec::checks::{conflict, positive};
-use crate::model::spec::{Priors, ResidualFamily, ResidualSharing, ResidualSpec, Spec, SpecError};
+use crate::model::spec::{
+    InferenceChoice, Priors, ResidualFamily, ResidualSharing, ResidualSpec, Spec, SpecError,
+};
 
 /// Median of a residual scale, and the standard deviation of its logarithm: nine in ten between
 /// 0.03, below which it is hardly noise, and 3, the deviation of the targets three times.
@@ -72,6 +74,12 @@ impl ResidualPrior {
         let vague = spec.model.priors.unwrap_or_default() != Priors::WeaklyInformative;
         let family = family_of(spec, residual)?;
         let dof_of_residuals = match (family, &residual.dof) {
+            // An ensemble is normal in their logarithm.
+            (ResidualFamily::StudentT, None)
+                if spec.sampling.inference() == InferenceChoice::Variational =>
+            {
+                DofChoice::Continuous(DofDensity::usual())
+            }
             (ResidualFamily::StudentT, None) => DofChoice::Grid(RESIDUAL_DOFS.to_vec()),
             (ResidualFamily::PerCase, None) => DofChoice::Known(CASE_DOF),
             (ResidualFamily::StudentT | ResidualFamily::PerCase, Some(dof)) => {

@@ -2,6 +2,7 @@
 
 use super::super::collapsed::Collapsed;
 use super::super::hierarchy::Scale;
+use super::super::residual_scales::ResidualScales;
 use super::super::weights::WeightsConditional;
 use super::super::whitened::Whitened;
 use super::cases::{PRIORS, TARGETS};
@@ -99,6 +100,14 @@ fn check(world: &World, stream: &mut Stream, what: &str) {
             let mut position = vec![0.0; whitened.dim()];
             whitened.enter(&state, &mut position);
             assert_gradient(&mut whitened, &position, &format!("whitened up to {first}, {what}"));
+        }
+        if let Observed::Real(residual) = observed
+            && let Some(scales) = ResidualScales::new(residual)
+        {
+            let mut whitened = Whitened::new(network, hierarchy, observed, beta).beside(scales);
+            let mut position = vec![0.0; whitened.dim()];
+            whitened.enter(&state, &mut position);
+            assert_gradient(&mut whitened, &position, &format!("beside residuals, {what}"));
         }
         let squares = &posterior.input_squares;
         let mut weights = WeightsConditional::new(network, hierarchy, observed, squares, beta);

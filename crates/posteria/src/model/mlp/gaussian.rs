@@ -336,41 +336,54 @@ mod tests {
 
     #[test]
     fn coordinates_are_those_of_scales_and_hidden_weights() {
-        let posterior = posterior("hidden = 3");
-        let coordinates = posterior.ensemble_coordinates(1.0, &[]).unwrap();
-        let scales = posterior.state_len - posterior.shape.len();
-        assert_eq!(coordinates.dim(), scales + posterior.shape.tail().start);
-        let mut stream = Seed(4).stream(Purpose::Data, [2, 0]);
-        let centring: Vec<f64> =
-            (0..posterior.ensemble_weights()).map(|_| stream.uniform()).collect();
-        let mut centred = posterior.ensemble_coordinates(1.0, &centring).unwrap();
-        let state = posterior.start(&mut stream);
-        let mut position = vec![0.0; centred.dim()];
-        centred.enter(&state, &mut position);
-        let mut back = state.clone();
-        centred.leave(&position, &mut back, &mut stream);
-        let hidden = posterior.shape.tail().start;
-        for (one, other) in state[..hidden].iter().zip(&back[..hidden]) {
-            assert!((one - other).abs() < 1e-12);
+        for (text, integrated) in [
+            ("hidden = 3", true),
+            ("hidden = 2\n[residual]\nfamily = 'laplace'", false),
+            ("hidden = 2\n[residual]\nfamily = 'student-t'\ndof = 'continuous'", false),
+        ] {
+            let posterior = posterior(text);
+            let plain = posterior.ensemble_coordinates(1.0, &[]).unwrap();
+            let weights = posterior.ensemble_weights();
+            let tail = posterior.shape.tail().start;
+            assert_eq!(weights, if integrated { tail } else { posterior.shape.len() });
+            let mut stream = Seed(4).stream(Purpose::Data, [2, 0]);
+            let centring: Vec<f64> = (0..weights).map(|_| stream.uniform()).collect();
+            let mut centred = posterior.ensemble_coordinates(1.0, &centring).unwrap();
+            assert_eq!(centred.dim(), plain.dim());
+            let state = posterior.start(&mut stream);
+            let mut position = vec![0.0; centred.dim()];
+            centred.enter(&state, &mut position);
+            let mut back = state.clone();
+            centred.leave(&position, &mut back, &mut stream);
+            for (one, other) in state[..weights].iter().zip(&back[..weights]) {
+                assert!((one - other).abs() < 1e-12, "{text}");
+            }
+            let mut gradient = vec![0.0; position.len()];
+            let mut ignored = gradient.clone();
+            centred.log_density_gradient(&position, &mut gradient).unwrap();
+            for place in 0..position.len() {
+                let mut at = |step: f64| {
+                    let mut moved = position.clone();
+                    moved[place] += step;
+                    centred.log_density_gradient(&moved, &mut ignored).unwrap()
+                };
+                let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
+                let error = (gradient[place] - slope).abs();
+                assert!(error < 1e-6 * (1.0 + slope.abs()), "{text}: {place}");
+            }
         }
-        let (mut gradient, mut ignored) = (vec![0.0; position.len()], vec![0.0; position.len()]);
-        centred.log_density_gradient(&position, &mut gradient).unwrap();
-        for place in 0..position.len() {
-            let mut at = |step: f64| {
-                let mut moved = position.clone();
-                moved[place] += step;
-                centred.log_density_gradient(&moved, &mut ignored).unwrap()
-            };
-            let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
-            assert!((gradient[place] - slope).abs() < 1e-6 * (1.0 + slope.abs()), "{place}");
-        }
+    }
+
+    #[test]
+    fn coordinates_of_what_else_is_sampled_are_refused() {
         for text in [
-            "[residual]\nfamily = 'laplace'",
+            "[residual]\nfamily = 'per-case'",
+            "[residual]\nfamily = 'student-t'\ndof = 'unknown'",
             "[residual]\nsharing = 'covariance'",
             "[prior.hidden_bias]\nfamily = 'laplace'",
             "[prior.hidden_bias]\ndof = 'unknown'",
         ] {
-            let posterior = self::posterior(text);
+            let posterior = posterior(text);
             let error = posterior.ensemble_coordinates(1.0, &[]).err().unwrap().to_string();
             assert!(error.contains("ensemble learning"), "{text}: {error}");
         }

@@ -2,14 +2,16 @@
 //!
 //! What a block of rows needs stays in registers: its sums, their tanh and what these add to the
 //! outputs; backwards the derivatives and what they add to the gradient. Sums run in the order of
-//! the plain products of [`crate::panel`].
+//! the plain products of [`crate::panel`], which are called where a sweep of their own loses nothing:
+//! inlined, they would be most of what this crate takes to compile.
 #![allow(
     clippy::needless_range_loop,
     reason = "lanes and blocks are addressed by the same index on both sides"
 )]
 
 use crate::elementwise::{tanh_four, tanh_ratio, tanh_two};
-use crate::panel::{affine, cross_products, fma, load, map, store, zip};
+use crate::panel::{fma, load, map, store, zip};
+use crate::real::Real;
 use crate::scalar::Scalar;
 
 /// Weights of a layer of H tanh units on K inputs and of O outputs that are linear in them.
@@ -129,7 +131,7 @@ impl<T: Scalar> Layer<'_, T> {
 
 /// hidden_h = tanh(a_h + Σ_k u_kh inputs_k), outputs_o = b_o + Σ_h v_ho hidden_h.
 #[inline(always)]
-pub(crate) fn forward<T: Scalar, const N: usize>(
+pub(crate) fn forward<T: Real, const N: usize>(
     layer: Layer<'_, T>,
     inputs: &[T],
     (hidden, outputs): (&mut [T], &mut [T]),
@@ -140,7 +142,7 @@ pub(crate) fn forward<T: Scalar, const N: usize>(
     }
     let many = inputs.len() >= MANY * rows;
     if many {
-        affine::<T, N>(inputs, layer.input, layer.bias, hidden, rows);
+        T::affine(inputs, layer.input, layer.bias, hidden, rows);
     }
     let inputs = (inputs.as_chunks::<N>().0, rows / N);
     let one = layer.output_bias.len() == 1;
@@ -152,7 +154,7 @@ pub(crate) fn forward<T: Scalar, const N: usize>(
         (true, false) => layer.forward_all::<N, true, false>(inputs, results),
     }
     if !one || layer.bias.is_empty() {
-        affine::<T, N>(hidden, layer.output, layer.output_bias, outputs, rows);
+        T::affine(hidden, layer.output, layer.output_bias, outputs, rows);
     }
 }
 
@@ -274,7 +276,7 @@ impl<'a, T: Scalar> Backward<'a, T> {
 
 /// Sums over rows of the derivatives by all weights of a layer; with `add` they are added to.
 #[inline(always)]
-pub(crate) fn backward<T: Scalar, const N: usize>(
+pub(crate) fn backward<T: Real, const N: usize>(
     pass: Backward<'_, T>,
     (delta, mut sums): (&mut [T], Sums<'_, T>),
     (rows, add): (usize, bool),
@@ -296,13 +298,13 @@ pub(crate) fn backward<T: Scalar, const N: usize>(
             }
             let (inputs, head) = (&pass.inputs[..(columns - 1) * rows], &mut *sums.head);
             let head = &mut head[..(columns - 1) * units * N];
-            cross_products::<T, N, false>(inputs, &delta[..units * rows], head, rows, add);
+            T::cross_products(inputs, &delta[..units * rows], head, rows, add);
         }
     }
     let (weights, biases) = sums.tail.split_at_mut(units * wanted * N);
     if wanted > 1 {
-        cross_products::<T, N, false>(pass.hidden, pass.slopes, weights, rows, add);
+        T::cross_products(pass.hidden, pass.slopes, weights, rows, add);
     }
     let ones = &pass.inputs[(columns - 1) * rows..];
-    cross_products::<T, N, false>(ones, pass.slopes, &mut biases[..wanted * N], rows, add);
+    T::cross_products(ones, pass.slopes, &mut biases[..wanted * N], rows, add);
 }

@@ -251,14 +251,14 @@ fn cross_rows<T: Scalar, const N: usize, const A: usize>(
 }
 
 /// sums[i·B + j] = Σ over rows of left_i right_j, one vector of partial sums each; with `add`
-/// they are added to. `LOWER`: only where j ≤ i (and a few neighbours).
+/// they are added to. `lower`: only where j ≤ i (and a few neighbours).
 #[inline(always)]
-pub(crate) fn cross_products<T: Scalar, const N: usize, const LOWER: bool>(
+pub(crate) fn cross_products<T: Scalar, const N: usize>(
     left: &[T],
     right: &[T],
     sums: &mut [T],
     rows: usize,
-    add: bool,
+    (add, lower): (bool, bool),
 ) {
     if rows == 0 || right.is_empty() {
         if !add {
@@ -267,7 +267,7 @@ pub(crate) fn cross_products<T: Scalar, const N: usize, const LOWER: bool>(
         return;
     }
     let (columns, stride) = (left.len() / rows, right.len() / rows);
-    let end = |a: usize| if LOWER { stride.min(a) } else { stride };
+    let end = |a: usize| if lower { stride.min(a) } else { stride };
     let mut a = 0;
     while stride == 1 && a + 8 <= columns {
         cross_block::<T, N, 8, 1>((left, a), (right, 0), (sums, stride, add), rows);

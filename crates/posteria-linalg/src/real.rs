@@ -33,17 +33,31 @@ pub trait Real: Scalar + Send + Sync + std::fmt::Debug + 'static {
     fn add_product(inputs: &[Self], weights: &[Self], outputs: &mut [Self], rows: usize);
 
     /// sums[i·B + j] = Σ over rows of left_i right_j, each in [`Real::LANES`] partial sums; with
-    /// `add` they are added to.
-    fn cross_products(left: &[Self], right: &[Self], sums: &mut [Self], rows: usize, add: bool);
+    /// `add` they are added to. With `lower`, only where j ≤ i is sure to be computed.
+    fn products_over_rows(
+        left: &[Self],
+        right: &[Self],
+        sums: &mut [Self],
+        rows: usize,
+        add: bool,
+        lower: bool,
+    );
 
-    /// As [`Real::cross_products`], but only where j ≤ i is sure to be computed.
+    /// All of [`Real::products_over_rows`].
+    fn cross_products(left: &[Self], right: &[Self], sums: &mut [Self], rows: usize, add: bool) {
+        Self::products_over_rows(left, right, sums, rows, add, false);
+    }
+
+    /// The lower triangle of [`Real::products_over_rows`].
     fn cross_products_lower(
         left: &[Self],
         right: &[Self],
         sums: &mut [Self],
         rows: usize,
         add: bool,
-    );
+    ) {
+        Self::products_over_rows(left, right, sums, rows, add, true);
+    }
 
     /// totals_i = the sum of the i-th [`Real::LANES`] partial sums.
     fn totals(sums: &[Self], totals: &mut [f64]);
@@ -147,23 +161,15 @@ macro_rules! real {
             ) {
                 panel::add_product::<$float, $lanes>(inputs, weights, outputs, rows);
             }
-            fn cross_products(
+            fn products_over_rows(
                 left: &[$float],
                 right: &[$float],
                 sums: &mut [$float],
                 rows: usize,
-                add: bool
+                add: bool,
+                lower: bool
             ) {
-                panel::cross_products::<$float, $lanes, false>(left, right, sums, rows, add);
-            }
-            fn cross_products_lower(
-                left: &[$float],
-                right: &[$float],
-                sums: &mut [$float],
-                rows: usize,
-                add: bool
-            ) {
-                panel::cross_products::<$float, $lanes, true>(left, right, sums, rows, add);
+                panel::cross_products::<$float, $lanes>(left, right, sums, rows, (add, lower));
             }
             fn forward(
                 layer: Layer<'_, $float>,

@@ -295,13 +295,8 @@ macro_rules! same_bits {
                 &|s| $float::cross_products(x, &panel[..rows], &mut s[..7 * $lanes], rows, true),
                 &|s| {
                     let s = &mut s[..7 * $lanes];
-                    panel::cross_products::<$float, $lanes, false>(
-                        x,
-                        &panel[..rows],
-                        s,
-                        rows,
-                        true,
-                    );
+                    let each = (true, false);
+                    panel::cross_products::<$float, $lanes>(x, &panel[..rows], s, rows, each);
                 },
             );
             let mut totals = [vec![0.0; 99], vec![0.0; 99]];

@@ -226,7 +226,8 @@ fn missing_cells_are_refused_or_their_rows_dropped() {
     assert!((encoding.dataset.input_scaling[0].centre - 3.0).abs() < ROUNDING);
     assert_eq!(
         refused("x,y\n1,\n,2\n", &Roles { missing: Missing::Drop, ..roles("y") }),
-        "d: each of the 2 rows has a missing cell, so none is left; use fewer columns"
+        "d: each of the 2 rows has a missing cell, so none is left; leave columns out with --exclude: \
+         most cells are missing in \"x\" (1), \"y\" (1)"
     );
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::error_words::{cells_at, explaining, leave_out, listed, meant, shown, without_targets};
+use super::error_words::{
+    cells_at, explaining, leave_out, listed, meant, missing_in, shown, without_targets,
+};
 use super::{CellFault, LevelKind, TextFault};
 
 /// Where in a file: `FILE:LINE:COLUMN`, counted from 1. The column is the number of the field
@@ -89,7 +91,7 @@ pub enum DataError {
     },
     /// A name is not that of a column.
     #[error("{file}: there is no column {}{}; the columns are {}", shown(.name),
-            meant(.suggestion.as_deref()), listed(.columns))]
+            meant(.name, .suggestion.as_deref(), .columns), listed(.columns))]
     UnknownColumn {
         /// Name of the file.
         file: String,
@@ -302,15 +304,15 @@ pub enum DataError {
         targets: Vec<String>,
     },
     /// Every row has a missing cell.
-    #[error(
-        "{file}: each of the {dropped} rows has a missing cell, so none is left; use fewer \
-             columns"
-    )]
+    #[error("{file}: each of the {dropped} rows has a missing cell, so none is left; leave columns \
+             out with --exclude: most cells are missing in {}", missing_in(.emptiest))]
     NoRows {
         /// Name of the file.
         file: String,
         /// How many rows were dropped.
         dropped: usize,
+        /// The columns with most missing cells, and how many those are.
+        emptiest: Vec<(String, usize)>,
     },
     /// The scale of a column, or that of a target beside it, cannot be computed with.
     #[error("{file}: the values of column {} are too large or too small to be computed with; \

@@ -51,8 +51,18 @@ pub(super) fn leave_out(columns: &[String], is_target: bool, kind: LevelKind) ->
     }
 }
 
-pub(super) fn meant(suggestion: Option<&str>) -> String {
+pub(super) fn meant(name: &str, suggestion: Option<&str>, columns: &[String]) -> String {
+    let mut parts = name.split(',').map(str::trim);
+    if name.contains(',') && parts.all(|part| columns.iter().any(|column| column == part)) {
+        return " (separate names of columns by spaces)".into();
+    }
     suggestion.map_or_else(String::new, |name| format!(" (did you mean {}?)", shown(name)))
+}
+
+/// Columns and how many of their cells are missing.
+pub(super) fn missing_in(columns: &[(String, usize)]) -> String {
+    let each = columns.iter().map(|(name, missing)| format!("{} ({missing})", shown(name)));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn cells_at(file: &str, cells: &Cells, what: &str) -> String {

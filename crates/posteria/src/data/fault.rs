@@ -62,7 +62,7 @@ pub enum TextFault {
     },
     /// The first line may be names or may be data.
     #[error("this line could be names of columns or a row of data: it mixes numbers with the \
-             text {}; say which with header = true or header = false", shown(.text))]
+             text {}; say which with --header or --no-header", shown(.text))]
     HeaderUnclear {
         /// The text that may be a name.
         text: String,

@@ -158,7 +158,7 @@ fn everything_else_is_refused_with_its_place_and_a_cure() {
             b"\n5,red\n6,blue\n",
             &AUTO,
             "f:2:2: this line could be names of columns or a row of data: it mixes numbers with the \
-          text \"red\"; say which with header = true or header = false",
+          text \"red\"; say which with --header or --no-header",
         ),
         (
             b"a\n1\0\n",
@@ -223,6 +223,8 @@ fn unknown_columns_are_refused_with_a_suggestion() {
         "d.csv: there is no column \"strenght\" (did you mean \"strength\"?); the columns are \
          \"age\", \"strength\""
     );
+    let joined = table.column("age, strength").unwrap_err().to_string();
+    assert!(joined.contains("(separate names of columns by spaces)"), "{joined}");
 }
 
 #[test]

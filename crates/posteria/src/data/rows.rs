@@ -70,7 +70,15 @@ impl<'a> CompleteRows<'a> {
         let dropped = table.rows() - rows.len();
         match (rows.is_empty(), dropped) {
             (true, 0) => Err(DataError::Empty { file: file() }),
-            (true, _) => Err(DataError::NoRows { file: file(), dropped }),
+            (true, _) => {
+                let mut columns: Vec<_> =
+                    used.iter().map(|(column, _)| *column).zip(empty).collect();
+                columns.sort_by_key(|(_, missing)| std::cmp::Reverse(*missing));
+                let name =
+                    |(column, missing): (usize, usize)| (table.names()[column].clone(), missing);
+                let emptiest = columns.into_iter().take(3).map(name).collect();
+                Err(DataError::NoRows { file: file(), dropped, emptiest })
+            }
             _ => {
                 let most = empty.into_iter().enumerate().max_by_key(|(_, missing)| *missing);
                 let emptiest = most.map(|(place, missing)| (used[place].0, missing));

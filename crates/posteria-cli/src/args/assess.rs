@@ -39,8 +39,8 @@ Examples:
   posteria assess --log-lik output_1.csv output_2.csv   CmdStan files with log_lik
 
 Utilities: elpd (log predictive density), likelihood, expr:FORMULA; of numbers rmse, nrmse, mae, \
-abs-quantile:ALPHA, crps; of classes accuracy, error-rate, brier, of ordered ones rps. A formula may use y, mean, sd, \
-median, q(p), prob(class), log_density.
+abs-quantile:ALPHA, crps; of one number or a duration, also a censored one, concordance; of classes accuracy, error-rate, \
+brier, of ordered ones rps. A formula may use y, mean, sd, median, q(p), prob(class), log_density.
 
 Nested cross-validation, in which every fold chooses its inputs anew: posteria select RUN --nested K.")]
 pub struct Assess {

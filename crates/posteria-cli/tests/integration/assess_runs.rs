@@ -224,3 +224,34 @@ fn a_class_that_a_fold_would_hide_is_named() {
     let refused = place.call("assess run -q --utility rmse");
     refused.assert_refused("error of a class", &["rmse", "accuracy"]);
 }
+
+#[test]
+fn concordance_of_durations_is_of_folds_and_new_rows() {
+    let place = Place::new();
+    // Twice as long with every step of x; one in five is cut short.
+    let table = |rows: std::ops::Range<i32>| {
+        let each = rows.map(|row| {
+            let (x, noise) = (row % 7, 0.3 * f64::from(row * 13 % 11) - 1.5);
+            let time = (0.7 * f64::from(x) + noise).exp();
+            let ended = row % 5 != 0;
+            format!("{x},{},{}\n", if ended { time } else { 0.6 * time }, u8::from(ended))
+        });
+        format!("x,time,ended\n{}", each.collect::<String>())
+    };
+    place.write("lasts.csv", table(0..40));
+    place.write("others.csv", table(40..90));
+    let line = "fit lasts.csv --target time --event ended --chains 2 --draws 200 --warmup 200 --out run -q";
+    assert_eq!(place.call(line).code, 0);
+    let line = "assess run --method kfold --folds 3 --utility elpd concordance --json -q";
+    let json = place.call(line).json();
+    let found = &json["utilities"][1];
+    assert_eq!((&found["name"], &found["better"]), (&"concordance".into(), &"higher".into()));
+    let [mean, sd, low, high] = ["mean", "sd", "q05", "q95"].map(|key| number(&found[key]));
+    assert!((0.65..0.95).contains(&mean) && (0.01..0.1).contains(&sd), "{found}");
+    assert!(low < mean && mean < high && high < 1.0 && found["bias_correction"].is_number());
+    let line = "assess run --test others.csv --utility concordance --json -q";
+    let new = place.call(line).json();
+    assert!((number(&new["utilities"][0]["mean"]) - mean).abs() < 0.1, "{new}");
+    let said = place.call("assess run --utility concordance").refusal().to_string();
+    assert!(said.contains("leave-one-out") && said.contains("--method kfold"), "{said}");
+}

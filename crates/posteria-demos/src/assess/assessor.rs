@@ -26,7 +26,7 @@ impl Assessor<'_> {
     /// The utilities of every row given all rows, the row itself among them.
     pub fn training(&self, fitted: &Fitted) -> Result<Vec<PointwiseUtilities>> {
         let evaluated = self.evaluated(fitted, &fitted.at_training_rows(), 0, None)?;
-        Ok(pointwise_utilities(self.utilities, &evaluated, |_, _| None))
+        Ok(pointwise_utilities(self.utilities, (&evaluated, &self.observed(), &[]), |_, _| None))
     }
 
     /// The utilities of every row by importance sampling, and what that says about itself.
@@ -41,7 +41,10 @@ impl Assessor<'_> {
         let weights = (0..self.table.rows()).map(weights).collect::<Result<Vec<_>, _>>()?;
         let logs: Vec<&[f64]> = weights.iter().map(|weights| &weights.log_weights[..]).collect();
         let evaluated = self.evaluated(fitted, &fitted.leaving_one_out(), 0, Some(&logs))?;
-        Ok((pointwise_utilities(self.utilities, &evaluated, |_, _| None), loo))
+        Ok((
+            pointwise_utilities(self.utilities, (&evaluated, &self.observed(), &[]), |_, _| None),
+            loo,
+        ))
     }
 
     /// The utilities of every row by fits without its fold, corrected for their size; and the
@@ -64,8 +67,17 @@ impl Assessor<'_> {
         });
         let (by_fold, r_hats): (Vec<_>, Vec<f64>) =
             each.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let divided = KFoldUtilities::new(self.utilities, &training, (folds, &by_fold));
+        let divided =
+            KFoldUtilities::new(self.utilities, (&training, &self.observed()), (folds, &by_fold));
         Ok((divided.utilities, r_hats.into_iter().fold(f64::NAN, f64::max)))
+    }
+
+    /// The targets of every row.
+    fn observed(&self) -> Vec<Vec<f64>> {
+        let columns: Vec<&[f64]> =
+            self.study.targets.iter().map(|name| numbers(self.table, name)).collect();
+        let of = |row: usize| columns.iter().map(|column| column[row]).collect();
+        (0..self.table.rows()).map(of).collect()
     }
 
     fn evaluated(
@@ -75,10 +87,7 @@ impl Assessor<'_> {
         number: u64,
         log_weights: Option<&[&[f64]]>,
     ) -> Result<Vec<RowUtilities>> {
-        let columns: Vec<&[f64]> =
-            self.study.targets.iter().map(|name| numbers(self.table, name)).collect();
-        let of = |row: usize| columns.iter().map(|column| column[row]).collect();
-        let observed: Vec<Vec<f64>> = (0..self.table.rows()).map(of).collect();
+        let observed = self.observed();
         let stream = (self.settings.seed, number);
         let evaluator = UtilityEvaluator::new(self.utilities, &observed, fitted.draws(), stream);
         let ask = |row: usize| {

@@ -242,11 +242,13 @@ struct Sampler<'a> {
 impl<'a> Sampler<'a> {
     fn new(model: &'a PointwiseUtilities, units: &Units, replicates: usize) -> Self {
         let base = &units.base[..];
-        let prepare = |terms| PreparedTerms::new(model.summary, terms);
         let repetitions: Vec<_> = model
             .repetitions()
             .iter()
-            .map(|one| (prepare(&one.terms), one.draw_replicates.iter().map(prepare).collect()))
+            .map(|one| {
+                let prepare = |terms| PreparedTerms::new(model, (terms, &one.folds));
+                (prepare(&one.terms), one.draw_replicates.iter().map(prepare).collect())
+            })
             .collect();
         let of_one = |(_, others): &(_, Vec<PreparedTerms<'_>>)| {
             let values: Vec<f64> = others.iter().map(|terms| terms.at(base)).collect();

@@ -134,7 +134,8 @@ pub(super) fn expected_utilities(
             _ => by_units,
         };
         // Weights that sum to 1 up to rounding move what all draws agree on by as much.
-        let beyond_rounding = |sd: f64| if sd > ROUNDING * found.estimate.abs() { sd } else { 0.0 };
+        let least = ROUNDING * found.estimate.abs();
+        let beyond_rounding = |it: f64| if it.abs() > least { it } else { 0.0 };
         ExpectedUtility {
             name: pointwise.name.clone(),
             better: pointwise.better,
@@ -145,11 +146,11 @@ pub(super) fn expected_utilities(
                 monte_carlo: monte_carlo(&found.monte_carlo).map(f64::sqrt).map(beyond_rounding),
                 folds: folds(&found.by_repetition, &found.monte_carlo).map(f64::sqrt),
                 subsampling: spread(&found.samples_only),
-                bias: found.biases.as_ref().map(|biases| variance(biases).sqrt()),
+                bias: found.biases.as_ref().map(|it| variance(it).sqrt()).map(beyond_rounding),
             },
             normal: NormalApproximation { mean: found.estimate, sd: sd_by_rows },
             estimate: found.estimate,
-            bias_correction: found.bias,
+            bias_correction: found.bias.map(beyond_rounding),
             replicates: found.replicates.clone(),
             cautions,
         }
@@ -179,18 +180,20 @@ pub(super) fn folds(by_repetition: &[f64], variances: &[Option<f64>]) -> Option<
 
 /// Standard error of the expected utility by its linearisation: of the mean of u_i, of the
 /// root by √' = 1 / (2√), of a quantile by the standard error of the distribution function there
-/// [Woodruff 1952]. Sums over groups are what is independent. Corrections of other summaries than a
+/// [Woodruff 1952], of a concordance by the influence of every row. Sums over groups are what is independent. Corrections of other summaries than a
 /// mean are left out.
 fn standard_error(pointwise: &PointwiseUtilities, units: &Units) -> f64 {
     let values = match pointwise.summary {
         Summary::Mean => corrected(pointwise),
         _ => pointwise.values(),
     };
-    let of = |residuals: &dyn Fn(f64) -> f64| {
-        let sums = units.sums(values.iter().map(|value| residuals(*value)));
+    let of_sums = |sums: Vec<f64>| {
         let count = units.count as f64;
         let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
         (squares * count / (count - 1.0)).sqrt()
+    };
+    let of = |residuals: &dyn Fn(f64) -> f64| {
+        of_sums(units.sums(values.iter().map(|value| residuals(*value))))
     };
     let mean = Summary::Mean.of(&values, &units.base);
     match pointwise.summary {
@@ -201,6 +204,16 @@ fn standard_error(pointwise: &PointwiseUtilities, units: &Units) -> f64 {
             let cut = at(alpha);
             let error = of(&|value| f64::from(u8::from(value <= cut)) - alpha);
             0.5 * (at(alpha + error) - at(alpha - error))
+        }
+        Summary::Concordance { .. } => {
+            let count = pointwise.repetitions().len() as f64;
+            let mut influences = vec![0.0; values.len()];
+            for one in pointwise.repetitions() {
+                let prepared = pointwise.prepared(&one.terms.values, &one.folds);
+                let Some(own) = prepared.influences(&units.base) else { return f64::NAN };
+                influences.iter_mut().zip(own).for_each(|(mean, own)| *mean += own / count);
+            }
+            of_sums(units.sums(influences))
         }
     }
 }

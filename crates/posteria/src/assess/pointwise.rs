@@ -17,6 +17,8 @@ pub struct PointwiseUtilities {
     repetitions: Vec<Evaluation>,
     /// What is known of all rows, if the others are a sample of them.
     sampled: Option<Sampled>,
+    /// The targets of the rows, if the summary takes them.
+    targets: Vec<f64>,
     /// What gives reason to doubt them.
     pub cautions: Vec<Caution>,
 }
@@ -26,6 +28,9 @@ pub struct PointwiseUtilities {
 pub struct Evaluation {
     /// The utilities as estimated from all draws.
     pub terms: Terms,
+    /// The fold of every row, where summaries are of pairs of rows ([`Summary::takes_targets`]): both must have
+    /// been predicted by the same fit. Empty where all were.
+    pub folds: Vec<usize>,
     /// The same from reweighted draws ([`DrawBlocks`](super::DrawBlocks)): how the
     /// utilities would have come out from other Markov chains. May be empty.
     pub draw_replicates: Vec<Terms>,
@@ -108,7 +113,7 @@ impl From<Vec<f64>> for Terms {
 
 impl From<Terms> for Evaluation {
     fn from(terms: Terms) -> Self {
-        Evaluation { terms, draw_replicates: Vec::new() }
+        Evaluation { terms, folds: Vec::new(), draw_replicates: Vec::new() }
     }
 }
 
@@ -124,10 +129,40 @@ impl PointwiseUtilities {
             summary: utility.summary(),
             repetitions: Vec::new(),
             sampled: None,
+            targets: Vec::new(),
             cautions: Vec::new(),
         };
         pointwise.repeat(evaluation);
         pointwise
+    }
+
+    /// Beside the targets of the rows, which some summaries take ([`Summary::takes_targets`]); a duration
+    /// that is censored is negative.
+    ///
+    /// # Panics
+    /// If there are other numbers of rows.
+    #[must_use]
+    pub fn beside(mut self, targets: Vec<f64>) -> Self {
+        assert_eq!(targets.len(), self.rows(), "one target per row");
+        self.targets = targets;
+        self
+    }
+
+    /// The summary of values of the rows, for many weightings, which fits of these folds predicted.
+    pub(super) fn prepared<'a>(&self, values: &'a [f64], folds: &[usize]) -> Prepared<'a> {
+        Prepared::new(self.summary, values, (&self.targets, folds))
+    }
+
+    /// Whether the summary is of pairs of rows, and there is none of which both were predicted by the same fit
+    /// and the order of their targets is known.
+    pub(super) fn lacks_pairs(&self) -> bool {
+        let even = vec![1.0; self.rows()];
+        let is_empty = |one: &Evaluation| {
+            let values = &one.terms.values;
+            let finite = values.iter().all(|value| !value.is_nan());
+            finite && self.prepared(values, &one.folds).at(&even).is_nan()
+        };
+        self.summary.takes_targets() && self.repetitions.iter().any(is_empty)
     }
 
     /// Says that the rows are a random sample of more. Their utilities must need no correction.
@@ -217,10 +252,15 @@ impl PointwiseUtilities {
     pub fn select(&self, rows: &[usize]) -> Self {
         let chosen = self.repetitions.iter().map(|evaluation| Evaluation {
             terms: evaluation.terms.select(rows),
+            folds: rows.iter().filter_map(|row| evaluation.folds.get(*row).copied()).collect(),
             draw_replicates: evaluation.draw_replicates.iter().map(|it| it.select(rows)).collect(),
         });
         let (repetitions, cautions) = (Vec::new(), Vec::new());
-        let mut part = PointwiseUtilities { repetitions, sampled: None, cautions, ..self.clone() };
+        // There are none unless the summary takes them.
+        let targets = rows.iter().filter_map(|row| self.targets.get(*row).copied()).collect();
+        let sampled = None;
+        let mut part =
+            PointwiseUtilities { repetitions, sampled, targets, cautions, ..self.clone() };
         chosen.for_each(|evaluation| part.repeat(evaluation));
         part
     }
@@ -244,16 +284,19 @@ pub(super) struct PreparedTerms<'a> {
 }
 
 impl<'a> PreparedTerms<'a> {
-    pub(super) fn new(summary: Summary, terms: &'a Terms) -> Self {
+    /// Of terms that fits of these folds predicted.
+    pub(super) fn new(of: &PointwiseUtilities, (terms, folds): (&'a Terms, &[usize])) -> Self {
         let bias = match &terms.bias {
             None => Vec::new(),
-            Some(BiasTerms::Pointwise(terms)) => vec![(1.0, Prepared::new(Summary::Mean, terms))],
+            Some(BiasTerms::Pointwise(terms)) => {
+                vec![(1.0, Prepared::new(Summary::Mean, terms, (&[], &[])))]
+            }
             Some(BiasTerms::Parts { training, folds }) => {
-                let folds = folds.iter().map(|(share, it)| (-share, Prepared::new(summary, it)));
-                std::iter::once((1.0, Prepared::new(summary, training))).chain(folds).collect()
+                let folds = folds.iter().map(|(share, it)| (-share, of.prepared(it, &[])));
+                std::iter::once((1.0, of.prepared(training, &[]))).chain(folds).collect()
             }
         };
-        PreparedTerms { values: Prepared::new(summary, &terms.values), bias }
+        PreparedTerms { values: of.prepared(&terms.values, folds), bias }
     }
 
     /// The correction; 0 if there is none.
@@ -274,7 +317,7 @@ impl<'a> PreparedTerms<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::utility::{AbsoluteError, Elpd};
+    use crate::assess::utility::{AbsoluteError, Elpd, SquaredError};
     use crate::density::checks::assert_relative;
 
     #[test]
@@ -287,12 +330,13 @@ mod tests {
         let pointwise = PointwiseUtilities::new(&Elpd, mean.clone());
         assert_eq!(pointwise.corrected(), [3.5, 1.5]);
         assert_eq!(pointwise.select(&[1]).corrected(), [1.5]);
-        let prepared = PreparedTerms::new(Summary::Mean, &mean);
+        let prepared = PreparedTerms::new(&pointwise, (&mean, &[]));
         assert_relative(prepared.at(&[1.0, 3.0]), 1.75 + (2.5 - 1.5) / 4.0, 1e-14);
         // A root is taken of each part.
         let bias = BiasTerms::new(Summary::RootMean, training, folds);
         let root = Terms { values: vec![1.0, 2.0], bias: Some(bias) };
-        let prepared = PreparedTerms::new(Summary::RootMean, &root);
+        let of_root = PointwiseUtilities::new(&SquaredError::rmse(), root.clone());
+        let prepared = PreparedTerms::new(&of_root, (&root, &[]));
         let expected = 3f64.sqrt() - (0.25 * 2f64.sqrt() + 0.75 * 2f64.sqrt());
         assert_relative(prepared.bias(&[1.0, 1.0]), expected, 1e-14);
         assert_relative(prepared.at(&[1.0, 1.0]), 1.5f64.sqrt() + expected, 1e-14);

@@ -25,7 +25,10 @@ pub(super) fn normal_sd(pointwise: &PointwiseUtilities, sampled: &Sampled, by_sa
             let found = total();
             found.se / all / (2.0 * (found.total / all).max(0.0).sqrt())
         }
-        Summary::Quantile(_) => by_sample * sampled.sample.share().sqrt(),
+        // Concordance is not by importance weights, of which samples are.
+        Summary::Quantile(_) | Summary::Concordance { .. } => {
+            by_sample * sampled.sample.share().sqrt()
+        }
     }
 }
 

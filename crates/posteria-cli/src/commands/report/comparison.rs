@@ -187,6 +187,10 @@ pub fn of_assessments(
     }
     for (utility, better) in first.names() {
         let Ok(parsed) = parse_utility(utility, targets, better) else { continue };
+        // Kept are the values of rows, not their targets.
+        if parsed.summary().takes_targets() {
+            continue;
+        }
         let values = runs.iter().map(|(name, run)| Some((name, run.values(utility)?)));
         let Some(values) = values.collect::<Option<Vec<_>>>() else { continue };
         let pointwise: Vec<(&str, PointwiseUtilities)> = values

@@ -63,7 +63,8 @@ impl Whole<'_> {
         let folders = FoldFolders::new(&all, context.seed(), context.watched(interrupt));
         let training = all.assessor(&plan.utilities, &folders).assess(&Method::Posterior);
         let training = training.map_err(|it| go_on_later(it, self.path))?.evaluated;
-        let mut divided = KFoldUtilities::new(&plan.utilities, &training, (&folds, &by_fold));
+        let mut divided =
+            KFoldUtilities::new(&plan.utilities, (&training, &all.observed), (&folds, &by_fold));
         let Some(pointwise) = divided.utilities.pop() else {
             unreachable!("the log predictive density is always there")
         };

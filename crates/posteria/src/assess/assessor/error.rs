@@ -32,6 +32,19 @@ pub enum AssessError {
     /// Importance weights cannot be found.
     #[error(transparent)]
     Importance(#[from] ImportanceError),
+    /// A utility of pairs of rows, each of which was left out by itself.
+    #[error(
+        "concordance compares two rows, which must be predicted by the same fit, and leave-one-out predicts \
+         each row by another one; use folds, whose rows are compared among themselves (--method kfold \
+         --folds 3), or rows that the fit has not seen (--test)"
+    )]
+    PairsLeftOut,
+    /// A utility of pairs of rows, of which no fold has any.
+    #[error(
+        "concordance compares rows of the same fold, and no fold has two rows of which it is known which target \
+         is the smaller one; use fewer folds (--folds 3)"
+    )]
+    NoPairs,
     /// A utility is not for the targets.
     #[error(transparent)]
     Utility(#[from] UtilityError),

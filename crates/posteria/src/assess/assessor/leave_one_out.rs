@@ -38,7 +38,7 @@ impl<R: Refit> Assessor<'_, R> {
         let (pointwise, mut evaluated): (Vec<_>, Vec<RowUtilities>) = found.into_iter().unzip();
         let mut loo = LeaveOneOut::of_rows(pointwise, predictive.total(), efficiency);
         if !sample.is_complete() {
-            return self.of_sample(sample, (loo, evaluated));
+            return self.of_sample(sample, (loo, evaluated, &observed));
         }
         let bad = |loo: &LeaveOneOut| -> Vec<usize> {
             let rows = loo.pointwise.iter().enumerate();
@@ -77,7 +77,7 @@ impl<R: Refit> Assessor<'_, R> {
             cautions.push(Caution::ModeOfAllRows);
         }
         let failing = bad(&loo).iter().filter(|row| !refitted.contains(row)).count();
-        let assessed = self.assessed(evaluated, cautions);
+        let assessed = self.assessed((evaluated, &observed), cautions);
         Ok(Assessed { loo: Some(loo), matched, refitted, failing, ..assessed })
     }
 
@@ -86,12 +86,12 @@ impl<R: Refit> Assessor<'_, R> {
     fn of_sample(
         &self,
         sample: RowSample,
-        (loo, evaluated): (LeaveOneOut, Vec<RowUtilities>),
+        (loo, evaluated, observed): (LeaveOneOut, Vec<RowUtilities>, &[Vec<f64>]),
     ) -> Found<Assessed, R> {
         let cautions = loo.cautions.iter().map(|it| sample.place(it.clone())).collect();
         let limit = loo.shapes.limit;
         let failing = loo.pointwise.iter().filter(|row| row.pareto_shape > limit).count();
-        let assessed = self.assessed(evaluated, cautions);
+        let assessed = self.assessed((evaluated, observed), cautions);
         let approximations = self.approximations()?;
         let utilities = assessed.utilities.into_iter().zip(approximations);
         let utilities = utilities

@@ -70,10 +70,15 @@ impl<R: Refit> Assessor<'_, R> {
     /// [`AssessError`] if that cannot be done, and what fits without some rows fail with.
     pub fn assess(&self, method: &Method) -> Found<Assessed, R> {
         if let Method::Prior = method {
-            return Ok(self.assessed(self.prior()?, Vec::new()));
+            return Ok(self.assessed((self.prior()?, &self.fit.observed), Vec::new()));
         }
         let predictive = self.predictive(&self.fit.prepared.posterior, &self.fit.draws)?;
         let assessed = match method {
+            Method::LeaveOneOut { .. }
+                if self.utilities.iter().any(|it| it.summary().takes_targets()) =>
+            {
+                return Err(AssessError::PairsLeftOut.into());
+            }
             Method::LeaveOneOut { .. } if predictive.is_linearised() => {
                 self.leave_one_out_linearised(&predictive)?
             }
@@ -89,10 +94,10 @@ impl<R: Refit> Assessor<'_, R> {
                 let Prepared { encoder, data, .. } = &self.fit.prepared;
                 let beyond = encoder.extrapolation(data, rows.inputs).map(Caution::Extrapolation);
                 let evaluated = self.new_rows(&predictive, rows, 0)?;
-                self.assessed(evaluated, beyond.into_iter().collect())
+                self.assessed((evaluated, rows.observed), beyond.into_iter().collect())
             }
             Method::Posterior | Method::Prior => {
-                self.assessed(self.training(&predictive)?, Vec::new())
+                self.assessed((self.training(&predictive)?, &self.fit.observed), Vec::new())
             }
         };
         Ok(Assessed { linearised: predictive.is_linearised(), ..assessed })
@@ -208,7 +213,10 @@ impl<R: Refit> Assessor<'_, R> {
         let all: Vec<usize> = (0..self.fit.rows()).collect();
         let left_out = PredictedRows::LeaveOneOut(self.fit.rows(), &all);
         let values = self.values(predictive, (left_out, &self.fit.observed, None), 0)?;
-        Ok(Assessed { training: Some(training), ..self.assessed(values, Vec::new()) })
+        Ok(Assessed {
+            training: Some(training),
+            ..self.assessed((values, &self.fit.observed), Vec::new())
+        })
     }
 
     fn k_fold(
@@ -250,7 +258,14 @@ impl<R: Refit> Assessor<'_, R> {
             })?;
         }
         let by_fold: Vec<Vec<RowUtilities>> = by_fold.into_iter().flatten().collect();
-        let divided = KFoldUtilities::new(self.utilities, training, (&division.folds, &by_fold));
+        let divided = KFoldUtilities::new(
+            self.utilities,
+            (training, &self.fit.observed),
+            (&division.folds, &by_fold),
+        );
+        if divided.utilities.iter().any(|it| it.lacks_pairs()) {
+            return Err(AssessError::NoPairs.into());
+        }
         Ok(Assessed {
             utilities: divided.utilities,
             evaluated: divided.rows,
@@ -260,9 +275,14 @@ impl<R: Refit> Assessor<'_, R> {
         })
     }
 
-    /// The utilities of evaluated rows that need no correction.
-    fn assessed(&self, evaluated: Vec<RowUtilities>, cautions: Vec<Caution>) -> Assessed {
-        let utilities = pointwise_utilities(self.utilities, &evaluated, |_, _| None);
+    /// The utilities of evaluated rows, beside their targets, that need no correction.
+    fn assessed(
+        &self,
+        (evaluated, observed): (Vec<RowUtilities>, &[Vec<f64>]),
+        cautions: Vec<Caution>,
+    ) -> Assessed {
+        let utilities =
+            pointwise_utilities(self.utilities, (&evaluated, observed, &[]), |_, _| None);
         Assessed { utilities, evaluated, cautions, ..Assessed::default() }
     }
 }

@@ -92,6 +92,7 @@ fn monte_carlo_errors_are_independent_and_divisions_paired() {
     let values = normals(60, 3);
     let shifted = |by: f64| Terms::from(values.iter().map(|u| u + by).collect::<Vec<_>>());
     let evaluation = |stream: u64, by: f64| Evaluation {
+        folds: Vec::new(),
         terms: shifted(by),
         draw_replicates: normals(400, stream).iter().map(|z| shifted(by + 0.2 * z)).collect(),
     };

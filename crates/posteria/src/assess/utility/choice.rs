@@ -26,6 +26,8 @@ pub enum Utility {
     AbsQuantile(f64),
     /// Continuous ranked probability score.
     Crps,
+    /// Share of pairs of rows that predictive medians put in the order of their targets.
+    Concordance,
     /// Share of rows whose most probable class is theirs.
     Accuracy,
     /// Share of rows whose most probable class is another.
@@ -85,6 +87,7 @@ impl Utility {
             "mae" => Utility::Mae,
             "abs-quantile" => Utility::AbsQuantile(parameter.trim().parse().unwrap_or(f64::NAN)),
             "crps" => Utility::Crps,
+            "concordance" => Utility::Concordance,
             "accuracy" => Utility::Accuracy,
             "error-rate" => Utility::ErrorRate,
             "brier" => Utility::Brier,
@@ -105,6 +108,7 @@ impl fmt::Display for Utility {
             Utility::Mae => f.write_str("mae"),
             Utility::AbsQuantile(alpha) => write!(f, "abs-quantile:{alpha}"),
             Utility::Crps => f.write_str("crps"),
+            Utility::Concordance => f.write_str("concordance"),
             Utility::Accuracy => f.write_str("accuracy"),
             Utility::ErrorRate => f.write_str("error-rate"),
             Utility::Brier => f.write_str("brier"),
@@ -124,9 +128,10 @@ mod tests {
         let classes = TargetFacts::Classes { labels: vec!["no".into(), "yes".into()] };
         let formula = Utility::Formula("-abs(y - mean)".into(), Better::Higher);
         use Utility::{
-            AbsQuantile, Accuracy, Brier, Crps, Elpd, ErrorRate, Likelihood, Mae, Nrmse, Rmse,
+            AbsQuantile, Accuracy, Brier, Concordance, Crps, Elpd, ErrorRate, Likelihood, Mae,
+            Nrmse, Rmse,
         };
-        for of_numbers in [Rmse, Nrmse, Mae, AbsQuantile(0.9), Crps, formula] {
+        for of_numbers in [Rmse, Nrmse, Mae, AbsQuantile(0.9), Crps, Concordance, formula] {
             assert!(of_numbers.function(&real).is_ok(), "{of_numbers}");
             let read = Utility::parse(&of_numbers.to_string(), &real, Better::Higher);
             assert_eq!(read.as_ref().ok(), Some(&of_numbers));

@@ -2,6 +2,7 @@
 
 mod choice;
 mod classes;
+mod concordance;
 mod crps;
 mod density;
 mod error;
@@ -14,6 +15,7 @@ mod tests;
 
 pub use choice::Utility;
 pub use classes::{Accuracy, Brier, ErrorRate, RankedProbability};
+pub use concordance::Concordance;
 pub use crps::Crps;
 pub use density::{Elpd, Likelihood};
 pub use error::UtilityError;

@@ -2,15 +2,15 @@
 
 use super::super::TargetFacts;
 use super::{
-    AbsoluteError, Accuracy, Better, Brier, Crps, Elpd, ErrorRate, Expression, Likelihood,
-    RankedProbability, SquaredError, UtilityError, UtilityFunction,
+    AbsoluteError, Accuracy, Better, Brier, Concordance, Crps, Elpd, ErrorRate, Expression,
+    Likelihood, RankedProbability, SquaredError, UtilityError, UtilityFunction,
 };
 use crate::data::nearest;
 
 /// Name of the log predictive density.
 pub const ELPD: &str = "elpd";
 
-const ALL: [&str; 12] = [
+const ALL: [&str; 13] = [
     ELPD,
     "likelihood",
     "rmse",
@@ -18,6 +18,7 @@ const ALL: [&str; 12] = [
     "mae",
     "abs-quantile:ALPHA",
     "crps",
+    "concordance",
     "accuracy",
     "error-rate",
     "brier",
@@ -26,8 +27,8 @@ const ALL: [&str; 12] = [
 ];
 
 /// The utility named `elpd`, `likelihood`, `rmse`, `nrmse`, `mae`, `abs-quantile:ALPHA`, `crps`
-/// (numbers), `accuracy`, `error-rate`, `brier` (classes), `rps` (ordered classes) or `expr:FORMULA`, of which `formulas` says
-/// what is better.
+/// (numbers), `concordance` (one number, or a duration), `accuracy`, `error-rate`, `brier` (classes), `rps`
+/// (ordered classes) or `expr:FORMULA`, of which `formulas` says what is better.
 ///
 /// # Errors
 /// If there is none of that name, or it does not fit the targets; with the list of those that do.
@@ -75,6 +76,9 @@ pub fn parse_utility(
             Box::new(AbsoluteError::quantile(alpha.ok_or_else(none)?))
         }
         ("crps", _) => Box::new(Crps),
+        ("concordance", _) => {
+            Box::new(Concordance::new(matches!(targets, TargetFacts::Censored { .. })))
+        }
         ("accuracy", _) => Box::new(Accuracy),
         ("error-rate", _) => Box::new(ErrorRate),
         ("rps", TargetFacts::Ordered { order, .. }) => Box::new(RankedProbability::new(order)),
@@ -89,6 +93,11 @@ fn fits(name: &str, targets: &TargetFacts) -> bool {
         // What is censored is no number that a formula could hold against a prediction.
         "expr" => !matches!(targets, TargetFacts::Censored { .. }),
         "accuracy" | "error-rate" | "brier" => !targets.labels().is_empty(),
+        "concordance" => match targets {
+            TargetFacts::Censored { .. } => true,
+            TargetFacts::Real { names, .. } => names.len() == 1,
+            _ => false,
+        },
         "rps" => matches!(targets, TargetFacts::Ordered { .. }),
         _ => matches!(targets, TargetFacts::Real { .. }),
     }

@@ -1,4 +1,6 @@
-//! Summarise the utilities of weighted rows: mean, root mean square, quantile.
+//! Summarise the utilities of weighted rows: mean, root mean square, quantile, concordance.
+
+use super::concordance::Pairs;
 
 /// What the expected utility is of the distribution of utilities over future rows
 /// [Vehtari 2001, eq. 3.3 and 3.4].
@@ -12,15 +14,27 @@ pub enum Summary {
     /// the middles the distribution function is a straight line: with equal weights
     /// the quantile of Hazen (type 5 of R).
     Quantile(f64),
+    /// Of values that are predictions, beside the targets of the rows: the share of pairs that they put
+    /// in order, of those whose order is known ([`Concordance`](super::Concordance)).
+    Concordance {
+        /// Whether targets are durations that are negative where they are censored.
+        signed: bool,
+    },
 }
 
 impl Summary {
-    /// The summary under `weights`, which need not sum to 1.
+    /// The summary under `weights`, which need not sum to 1; NaN if it takes targets
+    /// ([`Summary::takes_targets`]).
     ///
     /// # Panics
     /// If there are not as many weights as values, or none.
     pub fn of(self, values: &[f64], weights: &[f64]) -> f64 {
-        Prepared::new(self, values).at(weights)
+        Prepared::new(self, values, (&[], &[])).at(weights)
+    }
+
+    /// Whether it looks at the targets of the rows, too.
+    pub fn takes_targets(self) -> bool {
+        matches!(self, Summary::Concordance { .. })
     }
 }
 
@@ -31,16 +45,28 @@ pub(in super::super) struct Prepared<'a> {
     values: &'a [f64],
     /// Rows by increasing value, for a quantile.
     order: Vec<usize>,
+    /// Of predictions and targets.
+    pairs: Option<Pairs>,
 }
 
 impl<'a> Prepared<'a> {
-    pub(in super::super) fn new(summary: Summary, values: &'a [f64]) -> Self {
+    /// `targets` are those of the rows, where the summary takes them, and `folds` says which rows were
+    /// predicted by the same fit, unless all were.
+    pub(in super::super) fn new(
+        summary: Summary,
+        values: &'a [f64],
+        (targets, folds): (&[f64], &[usize]),
+    ) -> Self {
+        let pairs = match summary {
+            Summary::Concordance { signed } => Pairs::new(values, (targets, folds), signed),
+            _ => None,
+        };
         let mut order = Vec::new();
         if let Summary::Quantile(_) = summary {
             order.extend(0..values.len());
             order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
         }
-        Prepared { summary, values, order }
+        Prepared { summary, values, order, pairs }
     }
 
     pub(in super::super) fn at(&self, weights: &[f64]) -> f64 {
@@ -49,7 +75,15 @@ impl<'a> Prepared<'a> {
             Summary::Mean => mean(self.values, weights),
             Summary::RootMean => mean(self.values, weights).sqrt(),
             Summary::Quantile(probability) => self.quantile(probability, weights),
+            Summary::Concordance { .. } => {
+                self.pairs.as_ref().map_or(f64::NAN, |pairs| pairs.concordance(weights))
+            }
         }
+    }
+
+    /// What a little more weight of each row adds to a concordance; `None` of other summaries.
+    pub(in super::super) fn influences(&self, weights: &[f64]) -> Option<Vec<f64>> {
+        self.pairs.as_ref().map(|pairs| pairs.influences(weights))
     }
 
     fn quantile(&self, probability: f64, weights: &[f64]) -> f64 {

@@ -14,7 +14,7 @@ mod units;
 pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use check::Check;
 pub use choices::{
-    Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
+    Inference, Kernel, Link, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
 };
 pub use evidence::{Evidence, EvidenceMethod, Sensitivity};
 pub use fit::Fit;

@@ -10,7 +10,7 @@ mod unsupervised;
 
 use posteria::data::{Dataset, Targets, Task};
 use posteria::fit::Prepared;
-use posteria::model::spec::{InferenceChoice, ModelKind, SamplingSpec, TimeBudget};
+use posteria::model::spec::{InferenceChoice, Link, ModelKind, SamplingSpec, TimeBudget};
 use serde::Serialize;
 
 pub use self::prior::PriorFunctions;
@@ -50,6 +50,8 @@ pub struct Words {
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     inverse_temperature: Option<f64>,
+    #[serde(skip)]
+    is_probit: bool,
     /// What a way without Markov chains does.
     #[serde(skip)]
     without_chains: Option<String>,
@@ -113,6 +115,7 @@ impl Words {
             thin: sampling.thin,
             seed: sampling.seed,
             inverse_temperature: sampling.inverse_temperature,
+            is_probit: spec.model.link == Some(Link::Probit),
             without_chains: without_chains(spec.model.kind, &sampling, data.task),
         }
     }
@@ -133,6 +136,7 @@ impl Words {
         let rows = text::count(self.rows, "row");
         let name = match (self.model, self.task) {
             ("linear", "regression") => "linear regression",
+            ("linear", "binary") if self.is_probit => "probit regression",
             ("linear", "binary") => "logistic regression",
             ("linear", "count") => "count regression",
             ("mlp", "count") => "neural network count regression",

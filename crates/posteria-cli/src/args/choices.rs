@@ -14,6 +14,15 @@ pub enum Priors {
     Fbm,
 }
 
+/// How the probability of the second of two classes depends on f.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Link {
+    /// 1/(1 + exp(-f)): f is its log odds
+    Logit,
+    /// Φ(f), the normal distribution function
+    Probit,
+}
+
 /// Kinds of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModelKind {

@@ -7,7 +7,7 @@ use clap::Args;
 use posteria::model::spec::{BasisSpec, DeviceChoice, TimeBudget};
 
 use super::choices::{
-    Inference, Kernel, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
+    Inference, Kernel, Link, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
 };
 
 const EXAMPLES: &str = "\
@@ -169,6 +169,12 @@ pub struct Fit {
     /// centres and periods are in the unit of the input. Indicators of text columns stay as they are.
     #[arg(long, value_name = "NAME:…", help_heading = MODEL)]
     pub basis: Option<BasisSpec>,
+
+    /// How the probability of the second of two classes depends on f [default: logit]
+    ///
+    /// 1/(1 + exp(-f)), or with probit Φ(f), the normal distribution function, which implies --task binary.
+    #[arg(long, value_enum, value_name = "LINK", help_heading = MODEL)]
+    pub link: Option<Link>,
 
     /// Covariance function of a Gaussian process [default: squared-exponential]
     ///

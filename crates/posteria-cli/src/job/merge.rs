@@ -2,8 +2,8 @@
 
 use posteria::data::{FoldScheme, FoldSpec, Task};
 use posteria::model::spec::{
-    InferenceChoice, KernelChoice, MissingPolicy, ModelKind, PriorSpec, Priors, ResidualFamily,
-    SamplingSpec, Sharing, Spec, StartChoice,
+    InferenceChoice, KernelChoice, Link, MissingPolicy, ModelKind, PriorSpec, Priors,
+    ResidualFamily, SamplingSpec, Sharing, Spec, StartChoice,
 };
 
 use crate::args;
@@ -67,6 +67,12 @@ pub(super) fn merge(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
     }
     if let Some(basis) = &flags.basis {
         spec.model.basis = Some(basis.clone());
+    }
+    if let Some(link) = flags.link {
+        spec.model.link = Some(match link {
+            args::Link::Logit => Link::Logit,
+            args::Link::Probit => Link::Probit,
+        });
     }
     if flags.covariance.is_some() || flags.neighbours.is_some() {
         if flags.model.is_none() && flags.spec.is_none() {

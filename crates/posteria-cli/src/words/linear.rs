@@ -6,7 +6,9 @@ use posteria::model::spec::{
     BasisSpec, Dof, InferenceChoice, PriorFamily, PriorSpec, Sharing, Spec,
 };
 
-use super::residual::{location_of_durations, mean_of_counts, order_of_classes, residuals};
+use super::residual::{
+    location_of_durations, mean_of_counts, order_of_classes, residuals, second_class,
+};
 use super::{Part, log_normal_words, number, variance_words};
 use crate::text;
 
@@ -59,7 +61,7 @@ fn output(spec: &Spec, data: &Dataset) -> String {
             words.push_str(&format!("; {}", location_of_durations(name)));
         }
         (Targets::Classes { labels, .. }, Task::Binary) => {
-            words.push_str(&format!(", the log odds of {}", labels[1]));
+            words.push_str(&second_class(spec, &labels[1]));
         }
         (Targets::Classes { labels, .. }, Task::Ordinal) => {
             words.push_str(&format!("; {}", order_of_classes(labels)));

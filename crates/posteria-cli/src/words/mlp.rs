@@ -12,7 +12,7 @@ use posteria::model::spec::{
 };
 
 use super::residual::{
-    location_of_durations, mean_of_counts, order_of_classes, residuals, sampled_dof,
+    location_of_durations, mean_of_counts, order_of_classes, residuals, sampled_dof, second_class,
 };
 use super::{Part, dof_words, log_normal_words, number};
 use crate::text;
@@ -68,7 +68,7 @@ fn network(spec: &Spec, data: &Dataset) -> String {
         }
         (Targets::Classes { labels, .. }, Task::Binary) => {
             let second = labels.get(1).map_or("the second class", String::as_str);
-            words.push_str(&format!(", the log odds of {second}"));
+            words.push_str(&second_class(spec, second));
         }
         (Targets::Classes { labels, .. }, Task::Ordinal) => {
             words.push_str(&format!("; {}", order_of_classes(labels)));

@@ -3,7 +3,9 @@
 use posteria::data::Dataset;
 use posteria::draws::{Layout, Role};
 use posteria::model::mlp::RESIDUAL_DOFS;
-use posteria::model::spec::{Dof, ResidualFamily, ResidualSharing, ResidualSpec, Spec, Unknown};
+use posteria::model::spec::{
+    Dof, Link, ResidualFamily, ResidualSharing, ResidualSpec, Spec, Unknown,
+};
 
 use super::{dof_words, in_unit, number, scale_words, variance_words};
 use crate::text;
@@ -138,6 +140,16 @@ pub(super) fn family(residual: &ResidualSpec) -> String {
             "negative binomial, with a variance of mean + σ² mean²".into()
         }
         _ => "normal".to_string(),
+    }
+}
+
+/// What a function says about the second of two classes.
+pub(super) fn second_class(spec: &Spec, label: &str) -> String {
+    match spec.model.link {
+        Some(Link::Probit) => {
+            format!("; the probability of {label} is Φ(f), the normal distribution function")
+        }
+        _ => format!(", the log odds of {label}"),
     }
 }
 

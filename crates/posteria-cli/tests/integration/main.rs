@@ -10,6 +10,8 @@ mod fit;
 mod bad_input;
 // Columns that are not what they seem: odd cells, ids, dates, classes in figures, extrapolation.
 mod columns;
+// Links of two classes.
+mod families;
 // Neural networks: poor data, refusals, dry runs, summaries.
 mod networks;
 // Gaussian processes: poor data, refusals, dry runs, summaries.

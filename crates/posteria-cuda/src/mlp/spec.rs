@@ -3,7 +3,7 @@
 use posteria::data::{Dataset, Targets, Task};
 use posteria::model::mlp::{Mlp, RESIDUAL_DOFS};
 use posteria::model::spec::{
-    Dof, ModelKind, PriorFamily, PriorSpec, ResidualFamily, Sharing, Spec, Unknown,
+    Dof, Link, ModelKind, PriorFamily, PriorSpec, ResidualFamily, Sharing, Spec, Unknown,
 };
 use posteria_linalg::Matrix;
 
@@ -111,6 +111,9 @@ fn likelihood(spec: &Spec, data: &Dataset) -> Result<MlpLikelihood, CudaError> {
             }
         }
         (Targets::Classes { .. }, Task::Ordinal) => refuse("ordered classes"),
+        (Targets::Classes { .. }, Task::Binary) if spec.model.link == Some(Link::Probit) => {
+            refuse("link = \"probit\" in [model]")
+        }
         (Targets::Classes { .. }, Task::Binary) => Ok(MlpLikelihood::Logistic),
         (Targets::Classes { .. }, _) => Ok(MlpLikelihood::Softmax),
         (Targets::Counts { .. }, _) => refuse("counts"),

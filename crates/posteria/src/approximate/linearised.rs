@@ -4,9 +4,10 @@ use posteria_linalg::{Cholesky, Matrix, dot};
 
 use super::moderated::average_probabilities;
 use super::{Evidence, average_probability};
-use crate::density::special::{log_sum_exp, logistic};
+use crate::density::special::log_sum_exp;
 use crate::model::mlp::{MlpPosterior, Rows};
-use crate::model::{Evaluator, Posterior};
+use crate::model::spec::Link;
+use crate::model::{Evaluator, Posterior, two_classes};
 use crate::predict::{Family, Predictor};
 
 /// Predictive distributions of a network whose weights are N(w̄, A⁻¹) and whose outputs are taken
@@ -81,7 +82,8 @@ impl<'p> Linearised<'p> {
     /// their scales kept: the row's own factor is divided out of the distribution of its outputs
     /// [Vehtari et al. 2016, §3.2]. With outputs N(m, V), residual variances N and targets y that
     /// is N(m - V₋N⁻¹(y - m), V₋) with V₋ = (V⁻¹ - N⁻¹)⁻¹, exact for outputs that are linear in
-    /// the weights; for two classes N⁻¹ is p(1 - p) and N⁻¹(y - m) is y - p, for more diag p - ppᵀ and the
+    /// the weights; for two classes N⁻¹ is p(1 - p) and N⁻¹(y - m) is y - p (of
+    /// the probit minus the curvature and the slope of log Φ(±m)), for more diag p - ppᵀ and the
     /// observed class less p.
     ///
     /// # Errors
@@ -110,8 +112,9 @@ impl<'p> Linearised<'p> {
         // R with N⁻¹ = RRᵀ, and N⁻¹(y - m).
         let (root, pulls) = match self.family {
             Family::Bernoulli => {
-                let p = logistic(means[0]);
-                (diagonal(&[(p * (1.0 - p)).sqrt()]), vec![observed[0] - p])
+                let sign = if observed[0] > 0.5 { 1.0 } else { -1.0 };
+                let terms = two_classes::terms(self.posterior.link(), sign, means[0]);
+                (diagonal(&[terms.curvature.sqrt()]), vec![terms.slope])
             }
             Family::Categorical { .. } => softmax_parts(means, observed[0] as usize),
             _ => {
@@ -144,6 +147,9 @@ impl<'p> Linearised<'p> {
     /// Appends the parameters of a row whose outputs have these means and this covariance.
     fn push(&self, means: &[f64], covariance: &Matrix, parameters: &mut Vec<f64>) {
         match self.family {
+            Family::Bernoulli if self.posterior.link() == Link::Probit => {
+                parameters.push(two_classes::average_probit(means[0], covariance[(0, 0)]));
+            }
             Family::Bernoulli => {
                 let probability = average_probability(means[0], covariance[(0, 0)]);
                 parameters.push((probability / (1.0 - probability)).ln());

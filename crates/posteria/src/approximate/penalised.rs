@@ -2,7 +2,8 @@
 
 use posteria_linalg::{Cholesky, Matrix, symmetric_rank_k};
 
-use crate::density::special::{LOG_SQRT_2PI, logistic};
+use crate::density::special::LOG_SQRT_2PI;
+use crate::model::two_classes;
 use crate::model::{Decay, Noise, Outputs, Regularised, Response, Scales};
 use crate::target::{Infeasible, LogDensity};
 
@@ -119,9 +120,10 @@ impl<'m> Penalised<'m> {
                 let roots: Vec<f64> = self.betas.iter().map(|beta| beta.sqrt()).collect();
                 scale_rows(&mut self.scaled, &roots);
             }
-            Response::Binary { .. } => {
+            Response::Binary { signs, link } => {
+                let pairs = signs.iter().zip(&self.values);
                 let roots: Vec<f64> =
-                    self.values.iter().map(|f| (logistic(*f) * logistic(-f)).sqrt()).collect();
+                    pairs.map(|(s, f)| two_classes::terms(link, *s, *f).curvature.sqrt()).collect();
                 scale_rows(&mut self.scaled, &roots);
             }
             Response::Classes { codes } => {
@@ -175,9 +177,10 @@ impl<'m> Penalised<'m> {
                 let n = self.outputs.rows();
                 (slopes, n)
             }
-            Response::Binary { signs } => {
+            Response::Binary { signs, link } => {
                 let pairs = signs.iter().zip(&self.values);
-                (pairs.map(|(s, f)| s * logistic(-s * f)).collect(), signs.len())
+                let slope = |(s, f): (&f64, &f64)| two_classes::terms(link, *s, *f).slope;
+                (pairs.map(slope).collect(), signs.len())
             }
             Response::Classes { codes } => {
                 let mut slopes = softmax(&self.values, codes.len());

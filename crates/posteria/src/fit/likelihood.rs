@@ -175,6 +175,14 @@ mod tests {
         targets: &[usize],
         task: &str,
     ) -> LinearPosterior {
+        posterior_of(rows, targets, &format!("task = '{task}'"))
+    }
+
+    fn posterior_of<const C: usize>(
+        rows: &[[f64; C]],
+        targets: &[usize],
+        keys: &str,
+    ) -> LinearPosterior {
         let names = ["a", "b", "c", "d"];
         let column = |k: usize| {
             let values = rows.iter().map(|row| row[k]).collect();
@@ -182,10 +190,9 @@ mod tests {
         };
         let table = Table::new("memory", (0..C).map(column).collect()).unwrap();
         let targets = targets.iter().map(|k| names[*k].to_string()).collect();
-        let text =
-            format!("[model]\nkind = 'linear'\ntask = '{task}'\n[sampling]\ninference = 'ml'");
+        let text = format!("[model]\nkind = 'linear'\n{keys}\n[sampling]\ninference = 'ml'");
         let spec = Spec::from_toml(&text).unwrap();
-        let roles = Roles { targets, task: spec.model.task, ..Roles::default() };
+        let roles = Roles { targets, task: spec.task(), ..Roles::default() };
         let (data, _) = Dataset::new(&table, &roles).unwrap();
         Linear::new(&spec).unwrap().condition(&data, usual_kernel()).unwrap()
     }
@@ -241,6 +248,17 @@ mod tests {
             [-12.8896342221, -16.8896342221, -19.8211060277, -17.6303749629, 3.7470574995];
         assert_close(&by, &expected);
         assert!(it.fpe.is_none() && found.residual_scales.is_empty());
+    }
+
+    /// [Greene 2003, table 21.1] has the same to its three digits: -7.452, 1.626, 0.052, 1.426.
+    #[test]
+    fn two_classes_by_the_probit_have_the_published_estimates() {
+        // statsmodels: Probit(GRADE, add_constant(GPA, TUCE, PSI)).
+        let found = found(&posterior_of(&GRADES, &[3], "link = 'probit'"));
+        let [estimates, errors] = columns(&found.coefficients);
+        assert_close(&estimates, &[-7.45231965, 1.62581004, 0.05172895, 1.42633234]);
+        assert_close(&errors, &[2.54247249, 0.69388249, 0.08389026, 0.59503773]);
+        assert_close(&[found.log_likelihood], &[-12.8188033249]);
     }
 
     /// Whether the score was low, middling or high, by grade and method.

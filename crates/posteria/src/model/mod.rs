@@ -27,6 +27,7 @@ pub use capabilities::{StateDensity, Tempering};
 pub use custom::Custom;
 pub use error::ModelError;
 pub use findings::VariationalFindings;
+pub(crate) use outcome::two_classes;
 pub use regularised::{Decay, Noise, Outputs, Regularised, Response, Scales};
 pub use symmetry::Symmetry;
 

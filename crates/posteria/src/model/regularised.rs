@@ -5,6 +5,7 @@ use std::ops::Range;
 use posteria_linalg::Matrix;
 
 use super::Symmetry;
+use super::spec::Link;
 use crate::random::Stream;
 
 /// A model whose weights are normal about zero given their scales: what approximations at a mode
@@ -103,6 +104,8 @@ pub enum Response<'a> {
     Binary {
         /// The signs.
         signs: &'a [f64],
+        /// The link.
+        link: Link,
     },
     /// The class of every row; one output per class.
     Classes {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::approximate::{Approximation, Estimation, NormalAtMode};
 use crate::data::{Column, Encoder, Roles, Table};
+use crate::density::special::logistic;
 use crate::draws::Role;
 use crate::model::Regularised;
 use crate::model::mlp::Mlp;

@@ -5,10 +5,11 @@ use posteria_linalg::Cholesky;
 use super::conditioned::Conditioned;
 use super::layout;
 use super::marginal::Marginal;
-use super::observed::{Observed, log_probability, log_softmax, probability};
+use super::observed::{Observed, log_softmax};
 use super::posterior::GpPosterior;
 use crate::density::special::{LOG_SQRT_2PI, log_sum_exp};
 use crate::model::Evaluator;
+use crate::model::outcome::two_classes;
 use crate::model::residual::ResidualLikelihood;
 use crate::target::{Infeasible, Terms};
 
@@ -82,7 +83,9 @@ impl<'p> LatentEvaluator<'p> {
                 Observed::Outcomes(outcomes) => {
                     outcomes.expected((row, latents[row]), &outcomes.given(state), &mut push);
                 }
-                Observed::Binary { link, .. } => push(probability(*link, latents[row])),
+                Observed::Binary { link, .. } => {
+                    push(two_classes::probability(*link, latents[row]))
+                }
                 Observed::Multiclass { contrasts, .. } => {
                     for (j, value) in self.contrasts.iter_mut().enumerate() {
                         *value = latents[j * rows + row];
@@ -149,7 +152,7 @@ impl Evaluator for LatentEvaluator<'_> {
             }
             Observed::Binary { signs, link } => {
                 for ((slot, sign), latent) in log_likelihood.iter_mut().zip(signs).zip(latents) {
-                    *slot = log_probability(*link, *sign, *latent);
+                    *slot = two_classes::log_probability(*link, *sign, *latent);
                 }
             }
             Observed::Multiclass { codes, contrasts } => {

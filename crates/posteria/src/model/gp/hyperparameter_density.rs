@@ -83,7 +83,7 @@ impl GpPosterior {
             Observed::Real(residual) if residual.density_slots().is_none() => {
                 refuse("with such a residual model")
             }
-            Observed::Outcomes(outcomes) if outcomes.are_classes() => refuse("of ordered classes"),
+            Observed::Outcomes(outcomes) if outcomes.are_ordered() => refuse("of ordered classes"),
             _ => Ok(()),
         }
     }

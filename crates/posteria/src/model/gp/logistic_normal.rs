@@ -1,6 +1,7 @@
 //! Average the probability of a class over a normal function.
 
 use crate::density::special::{log_normal_cdf, log1m_exp, log1p_exp};
+use crate::model::outcome::two_classes::average_probit;
 use crate::model::spec::Link;
 use crate::predict::LogSum;
 
@@ -21,10 +22,7 @@ const DEVIATIONS: f64 = 8.9;
 /// Φ(mean/√(1 + variance)).
 pub(super) fn log_odds(link: Link, mean: f64, variance: f64) -> f64 {
     match link {
-        Link::Probit => {
-            let z = mean / (1.0 + variance).sqrt();
-            log_normal_cdf(z) - log_normal_cdf(-z)
-        }
+        Link::Probit => average_probit(mean, variance),
         Link::Logit if variance <= 0.0 => mean,
         Link::Logit => {
             let smaller = log_average_logistic(-mean.abs(), variance.sqrt());

@@ -1,6 +1,6 @@
 //! Hold the targets of a process, and their likelihood given latent values.
 
-use crate::density::special::{log_normal_cdf, log_sum_exp, log1p_exp, logistic, normal_cdf};
+use crate::density::special::log_sum_exp;
 use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::spec::{Link, ResidualFamily};
@@ -65,22 +65,6 @@ impl Contrasts {
             let terms = contrasts.iter().enumerate();
             *slot = terms.map(|(j, value)| self.weight(class, j) * value).sum();
         }
-    }
-}
-
-/// Probability of the second class.
-pub(super) fn probability(link: Link, latent: f64) -> f64 {
-    match link {
-        Link::Logit => logistic(latent),
-        Link::Probit => normal_cdf(latent),
-    }
-}
-
-/// Log probability of the class of this `sign`.
-pub(super) fn log_probability(link: Link, sign: f64, latent: f64) -> f64 {
-    match link {
-        Link::Logit => -log1p_exp(-sign * latent),
-        Link::Probit => log_normal_cdf(sign * latent),
     }
 }
 

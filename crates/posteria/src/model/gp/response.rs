@@ -9,8 +9,8 @@ use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::softmax_normal::SoftmaxNormal;
 use crate::data::Standardization;
-use crate::density::special::{LOG_SQRT_2PI, log_normal_cdf};
 use crate::draws::{Layout, Role};
+use crate::model::outcome::two_classes;
 use crate::model::residual::Residual;
 use crate::model::spec::{Link, ResidualFamily};
 use crate::predict::Family;
@@ -88,7 +88,7 @@ impl<'p> Response<'p> {
                 let (given, scaling) = (&draw[self.given.clone()], outcomes.scaling());
                 let places = parameters.chunks_exact_mut(self.family().width());
                 for ((place, mean), variance) in places.zip(means).zip(variances) {
-                    if outcomes.are_classes() {
+                    if outcomes.are_ordered() {
                         // The average of P(y ≤ k) over f is that of a logistic, whose log odds are where
                         // the cut is from a known f.
                         let odds = |cut: &f64| log_odds(Link::Logit, cut - mean, *variance);
@@ -188,10 +188,8 @@ impl<'p> Response<'p> {
                         *slot = scaling.invert(functions[target * rows + row]);
                     }
                 }
-                Observed::Binary { link: Link::Logit, .. } => outputs[0] = functions[row],
-                Observed::Binary { link: Link::Probit, .. } => {
-                    let f = functions[row];
-                    outputs[0] = log_normal_cdf(f) - log_normal_cdf(-f);
+                Observed::Binary { link, .. } => {
+                    outputs[0] = two_classes::log_odds(*link, functions[row]);
                 }
                 Observed::Multiclass { contrasts, .. } => {
                     for (j, value) in self.contrasts.iter_mut().enumerate() {
@@ -211,7 +209,7 @@ impl<'p> Response<'p> {
         weight: f64,
     ) -> Option<Vec<(f64, f64)>> {
         match &self.posterior.observed {
-            Observed::Outcomes(outcomes) if outcomes.are_classes() => None,
+            Observed::Outcomes(outcomes) if outcomes.are_ordered() => None,
             Observed::Real(_) | Observed::Outcomes(_) => {
                 let pairs = sums.iter().zip(&self.posterior.target_scaling);
                 let show = |((mean, variance), scaling): (&(f64, f64), &Standardization)| {
@@ -268,12 +266,9 @@ impl<'p> Response<'p> {
                     }
                 }
             }
-            Observed::Binary { link: Link::Probit, .. } => {
+            Observed::Binary { link, .. } => {
                 for ((slot, f), slope) in outputs.iter_mut().zip(functions).zip(slopes) {
-                    // d/df (log Φ(f) - log Φ(-f)).
-                    let log_density = -0.5 * f * f - LOG_SQRT_2PI;
-                    let rate = |f: f64| (log_density - log_normal_cdf(f)).exp();
-                    *slot = (rate(*f) + rate(-f)) * slope;
+                    *slot = two_classes::log_odds_slope(*link, *f) * slope;
                 }
             }
             // Linear in the functions.

@@ -150,7 +150,7 @@ impl GaussianProcess {
             mean,
             mean_scale: prior::mean_scale(spec, mean)?,
             jitter: spec.model.jitter,
-            link: spec.model.link.unwrap_or_default(),
+            link: spec.link()?,
             processes: spec.model.processes.unwrap_or_default(),
             neighbours: spec.model.neighbours,
             priors,

@@ -79,7 +79,7 @@ impl StateDensity for LinearPosterior {
         if let Likelihood::Real(regression) = likelihood {
             regression.residual.restore(take, &user.targets, &mut state);
         } else if let Likelihood::Outcomes(outcomes) = likelihood {
-            let height = if outcomes.are_classes() { user.height(draw) } else { 0.0 };
+            let height = if outcomes.are_ordered() { user.height(draw) } else { 0.0 };
             outcomes.restore(take, height, &mut state);
         }
         Some(state)

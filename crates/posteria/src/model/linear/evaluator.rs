@@ -75,7 +75,7 @@ impl<'p> LinearEvaluator<'p> {
         let mut next = user.write(&self.seen, draw);
         // Cut points are against f of inputs as they are, and not less their centres.
         let height = match likelihood {
-            Likelihood::Outcomes(it) if it.are_classes() => user.height(draw),
+            Likelihood::Outcomes(it) if it.are_ordered() => user.height(draw),
             _ => 0.0,
         };
         let mut push = |value| {

@@ -24,6 +24,7 @@ use crate::draws::Layout;
 use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
 use crate::model::selection::{Jump, Selection};
+use crate::model::spec::Link;
 use crate::model::spec::selection::TRIES;
 use crate::model::{Evaluator, KernelFactory, ModelError, Posterior, StateDensity, Tempering};
 use crate::predict::Predictor;
@@ -127,7 +128,9 @@ impl Linear {
                 let regression = Regression::new(self, &x, (names, residual))?;
                 (Likelihood::Real(Box::new(regression)), data.target_scaling.clone())
             }
-            Targets::Classes { codes, .. } if data.task == Task::Binary => {
+            Targets::Classes { codes, .. }
+                if data.task == Task::Binary && self.link == Link::Logit =>
+            {
                 let sign = |&code: &usize| if code == 1 { 1.0 } else { -1.0 };
                 let signs = codes.iter().map(sign).collect();
                 (Likelihood::Logistic(signs), vec![Standardization::IDENTITY; outputs])
@@ -137,7 +140,7 @@ impl Linear {
                 let likelihood = Likelihood::Softmax { codes, classes: outputs };
                 (likelihood, vec![Standardization::IDENTITY; outputs])
             }
-            // Ordered classes too.
+            // Ordered classes too, and two classes by the probit.
             _ => {
                 let outcomes = Outcomes::new(&self.residual, data, coefficients.state_len);
                 let scaling = vec![outcomes.scaling()];
@@ -156,7 +159,7 @@ impl Linear {
             .transpose()?;
         let user = UserScale::new(scaling, &columns, self.intercept);
         let user = match &likelihood {
-            Likelihood::Outcomes(it) if it.are_classes() => user.without_intercept(),
+            Likelihood::Outcomes(it) if it.are_ordered() => user.without_intercept(),
             _ => user,
         };
         let layout = layout(self, (&coefficients, &columns), &user, &likelihood, data);

@@ -4,8 +4,10 @@ use posteria_linalg::{Matrix, transposed_matrix_vector};
 
 use super::coefficients::{Coefficients, GroupScale};
 use super::posterior::{Likelihood, LinearPosterior};
-use crate::density::special::{log_sum_exp, log1p_exp, logistic};
+use crate::density::special::log_sum_exp;
 use crate::draws::Role;
+use crate::model::outcome::two_classes;
+use crate::model::spec::Link;
 use crate::model::{Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales};
 use crate::random::Stream;
 
@@ -50,6 +52,7 @@ impl LinearPosterior {
                 );
             }
             Likelihood::Logistic(_) | Likelihood::Softmax { .. } => Vec::new(),
+            Likelihood::Outcomes(outcomes) if outcomes.signs().is_some() => Vec::new(),
             Likelihood::Outcomes(_) => {
                 return refuse(
                     "inference = \"laplace\", \"map\" or \"ml\" for counts, durations or ordered \
@@ -101,9 +104,12 @@ impl Regularised for LinearWeights<'_> {
             Likelihood::Real(regression) => {
                 Response::Real { targets: &regression.residual.targets, group_of: &self.group_of }
             }
-            Likelihood::Logistic(signs) => Response::Binary { signs },
+            Likelihood::Logistic(signs) => Response::Binary { signs, link: Link::Logit },
             Likelihood::Softmax { codes, .. } => Response::Classes { codes },
-            Likelihood::Outcomes(_) => unreachable!("counts and durations were refused"),
+            Likelihood::Outcomes(outcomes) => match outcomes.signs() {
+                Some(signs) => Response::Binary { signs, link: Link::Probit },
+                None => unreachable!("counts and durations were refused"),
+            },
         }
     }
 
@@ -235,11 +241,11 @@ impl Outputs for LinearOutputs<'_> {
                     *slot = beta * residual;
                 }
             }
-            Response::Binary { signs } => {
+            Response::Binary { signs, link } => {
                 for (slot, sign) in self.slopes.iter_mut().zip(signs) {
-                    let margin = sign * *slot;
-                    value -= log1p_exp(-margin);
-                    *slot = sign * logistic(-margin);
+                    let terms = two_classes::terms(link, *sign, *slot);
+                    value += terms.value;
+                    *slot = terms.slope;
                 }
             }
             Response::Classes { codes } => {

@@ -7,7 +7,7 @@ use crate::model::prior::ScaleDensity;
 use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive, rounded};
 use crate::model::spec::{
-    BasisSpec, Dof, InferenceChoice, ModelKind, PriorFamily, PriorSpec, ResidualFamily,
+    BasisSpec, Dof, InferenceChoice, Link, ModelKind, PriorFamily, PriorSpec, ResidualFamily,
     SelectionSpec, Sharing, Spec, SpecError,
 };
 
@@ -18,6 +18,7 @@ const INTERCEPT: &str = "prior.intercept";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
     pub(super) task: Option<Task>,
+    pub(super) link: Link,
     pub(super) intercept: bool,
     pub(super) weights: WeightPrior,
     pub(super) intercept_prior: ScalePrior,
@@ -122,6 +123,7 @@ impl Linear {
         }
         Ok(Linear {
             task: spec.task(),
+            link: spec.link()?,
             intercept,
             weights,
             intercept_prior: intercept_prior(given, &usual("intercept"))?,

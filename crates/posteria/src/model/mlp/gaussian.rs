@@ -79,6 +79,7 @@ impl MlpPosterior {
                 Box::new(density)
             }
             Observed::Binary { .. } | Observed::Multiclass { .. } => Box::new(whitened()),
+            Observed::Outcomes(outcomes) if outcomes.signs().is_some() => Box::new(whitened()),
             Observed::Outcomes(_) => {
                 return not_available("ensemble learning of counts, durations or ordered classes");
             }

@@ -23,13 +23,16 @@ impl Observed {
     /// The class of each of `rows` rows; one for all where targets are numbers.
     pub(super) fn classes(&self, rows: usize) -> Vec<usize> {
         match self {
-            Observed::Real(_) | Observed::Outcomes(_) => vec![0; rows],
-            Observed::Binary { signs } => {
-                signs.iter().map(|sign| usize::from(*sign > 0.0)).collect()
-            }
+            Observed::Real(_) => vec![0; rows],
+            Observed::Outcomes(outcomes) => outcomes.signs().map_or(vec![0; rows], of_signs),
+            Observed::Binary { signs } => of_signs(signs),
             Observed::Multiclass { codes } => codes.iter().map(|code| *code as usize).collect(),
         }
     }
+}
+
+fn of_signs(signs: &[f64]) -> Vec<usize> {
+    signs.iter().map(|sign| usize::from(*sign > 0.0)).collect()
 }
 
 /// The likelihood of the outputs given everything else in a state: its kind and parameters.

@@ -18,8 +18,8 @@ use crate::model::outcome::Outcomes;
 use crate::model::prior::Above;
 use crate::model::residual::{Noise, Residual};
 use crate::model::selection::Selection;
-use crate::model::spec::KernelChoice;
 use crate::model::spec::selection::TRIES;
+use crate::model::spec::{KernelChoice, Link};
 use crate::model::usable::usable;
 use crate::model::{Evaluator, ModelError, Posterior, StateDensity, Tempering};
 use crate::predict::Predictor;
@@ -117,14 +117,16 @@ impl Mlp {
                 state_len = residual.end;
                 Observed::Real(Box::new(residual))
             }
-            Targets::Classes { codes, .. } if data.task == Task::Binary => {
+            Targets::Classes { codes, .. }
+                if data.task == Task::Binary && self.link == Link::Logit =>
+            {
                 let signs = codes.iter().map(|code| if *code == 1 { 1.0 } else { -1.0 }).collect();
                 Observed::Binary { signs }
             }
             Targets::Classes { codes, .. } if data.task == Task::Multiclass => {
                 Observed::Multiclass { codes: codes.iter().map(|code| *code as u32).collect() }
             }
-            // Ordered classes too.
+            // Ordered classes too, and two classes by the probit.
             _ => {
                 let outcomes = Outcomes::new(&self.residual, data, state_len);
                 state_len = outcomes.end;

@@ -10,7 +10,7 @@ use super::start::dispersed;
 use crate::density::special::ln_gamma;
 use crate::model::prior::{Above, Levels};
 use crate::model::residual::{self, Residual};
-use crate::model::spec::ResidualFamily;
+use crate::model::spec::{Link, ResidualFamily};
 use crate::model::{
     Decay, ModelError, Noise, Outputs, Posterior, Regularised, Response, Scales, Symmetry,
 };
@@ -20,6 +20,14 @@ use crate::random::{Purpose, Seed, Stream};
 const FIRST_WEIGHT: f64 = 0.3;
 
 impl MlpPosterior {
+    /// How the probability of the second of two classes depends on the output.
+    pub(crate) fn link(&self) -> Link {
+        match &self.observed {
+            Observed::Outcomes(outcomes) if outcomes.signs().is_some() => Link::Probit,
+            _ => Link::Logit,
+        }
+    }
+
     /// The network as approximations at a mode see it.
     ///
     /// # Errors
@@ -33,7 +41,9 @@ impl MlpPosterior {
         if self.hierarchy.groups.iter().any(|group| group.multipliers.is_some()) {
             return refuse("a prior family of weights other than normal");
         }
-        if let Observed::Outcomes(_) = &self.observed {
+        if let Observed::Outcomes(outcomes) = &self.observed
+            && outcomes.signs().is_none()
+        {
             return refuse("counts, durations or ordered classes");
         }
         if let Observed::Real(residual) = &self.observed {
@@ -114,9 +124,12 @@ impl Regularised for MlpWeights<'_> {
                 let group_of = self.residual().map_or(&[][..], |(_, _, slot_of, _)| slot_of);
                 Response::Real { targets: &residual.targets, group_of }
             }
-            Observed::Binary { signs } => Response::Binary { signs },
+            Observed::Binary { signs } => Response::Binary { signs, link: Link::Logit },
             Observed::Multiclass { codes } => Response::Classes { codes },
-            Observed::Outcomes(_) => unreachable!("counts and durations were refused"),
+            Observed::Outcomes(outcomes) => match outcomes.signs() {
+                Some(signs) => Response::Binary { signs, link: Link::Probit },
+                None => unreachable!("counts and durations were refused"),
+            },
         }
     }
 
@@ -241,7 +254,8 @@ impl Outputs for MlpOutputs<'_> {
             }
             Observed::Binary { signs } => Likelihood::Logistic { signs },
             Observed::Multiclass { codes } => Likelihood::Softmax { codes },
-            Observed::Outcomes(_) => unreachable!("counts and durations were refused"),
+            // Two classes by the probit, which have nothing beside f.
+            Observed::Outcomes(outcomes) => Likelihood::Outcomes { outcomes, given: &[] },
         };
         self.network.log_likelihood_gradient(weights, &likelihood, gradient)
     }

@@ -10,7 +10,7 @@ use crate::model::prior::{DofChoice, SpreadChoice, TopChoice, dof_choice, writte
 use crate::model::residual::{RESIDUAL_DOFS, ResidualPrior};
 use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
-    Dof, InferenceChoice, KernelChoice, ModelKind, PriorFamily, PriorSpec, ResidualSharing,
+    Dof, InferenceChoice, KernelChoice, Link, ModelKind, PriorFamily, PriorSpec, ResidualSharing,
     SelectionSpec, Sharing, Spec, SpecError, WidthRule, WidthScaled,
 };
 
@@ -18,6 +18,7 @@ use crate::model::spec::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mlp {
     pub(super) task: Option<Task>,
+    pub(super) link: Link,
     pub(super) hidden: usize,
     pub(super) direct: bool,
     /// Input weights, hidden bias, output weights, output bias, direct weights.
@@ -64,6 +65,7 @@ impl Mlp {
     /// | key | default | meaning |
     /// |---|---|---|
     /// | `model.hidden` | 10 | hidden tanh units; 0 is a generalised linear model |
+    /// | `model.link` | `"logit"` | of two classes: `"logit"`, `"probit"` |
     /// | `model.direct` | `false` | weights from inputs to outputs (always with `hidden = 0`) |
     /// | `prior.GROUP.family` | `"normal"` | `"normal"`, `"laplace"`, `"student-t"` |
     /// | `prior.GROUP.weight_dof` | 4 | degrees of freedom of Student-t weights |
@@ -145,6 +147,7 @@ impl Mlp {
         }
         Ok(Mlp {
             task: spec.task(),
+            link: spec.link()?,
             hidden,
             direct,
             groups,

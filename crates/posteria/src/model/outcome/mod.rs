@@ -1,5 +1,5 @@
 //! Targets that are not about f itself: counts, whose mean is exp f times an exposure, durations,
-//! whose logarithm is about f and which may be censored, and ordered classes.
+//! whose logarithm is about f and which may be censored, ordered classes, and two classes by the probit.
 //!
 //! A family has a log probability or density and its first two derivatives in f, and perhaps numbers
 //! beside f: one that is positive, whose logarithm is in the state, or the cut points between classes. Linear
@@ -10,6 +10,7 @@ mod response;
 mod state;
 #[cfg(test)]
 mod tests;
+pub(crate) mod two_classes;
 mod updates;
 
 pub(in crate::model) use self::updates::{Level, LevelUpdate};
@@ -24,7 +25,7 @@ use crate::density::LocationTerms;
 use crate::draws::Layout;
 use crate::model::prior::ScaleDensity;
 use crate::model::residual::ResidualPrior;
-use crate::model::spec::ResidualFamily;
+use crate::model::spec::{Link, ResidualFamily};
 use crate::predict::Family;
 use crate::sample::Update;
 
@@ -41,7 +42,7 @@ const HALF_AN_EVENT: f64 = 0.5;
 /// targets are ([`Dataset::target_scaling`]): f, σ and their priors are in that unit. The shape is 1/σ.
 ///
 /// An ordered class is about η = f, below or above cut points that are in the state in place of a shape
-/// ([`ordered::Ordered`]).
+/// ([`ordered::Ordered`]). Of two classes P(second) = Φ(f), and there is nothing beside f.
 #[derive(Clone, Debug)]
 pub struct Outcomes {
     response: Response,
@@ -55,7 +56,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// The counts, durations or ordered classes of `data`, in the state from entry `first` on.
+    /// The counts, durations or ordered classes of `data`, or its two classes by the probit, in the state from entry `first` on.
     pub(in crate::model) fn new(prior: &ResidualPrior, data: &Dataset, first: usize) -> Self {
         let rows = data.rows();
         let exposures = data.offsets.clone().unwrap_or_else(|| vec![0.0; rows]);
@@ -68,9 +69,10 @@ impl Outcomes {
             }),
             _ => known.unwrap_or(Standardization::IDENTITY),
         };
-        let response = Response::new(prior.family, &data.targets, scaling, first);
+        let response = Response::new(prior.family, data, scaling, first);
         let (sampled, end) = match &response {
             Response::Ordered(it) => (None, it.slots.end),
+            Response::TwoClasses { .. } => (None, first),
             _ if prior.family == ResidualFamily::Poisson => (None, first),
             _ => (Some((first, prior.scale)), first + 1),
         };
@@ -146,9 +148,17 @@ impl Outcomes {
         }
     }
 
-    /// Whether they are ordered classes.
-    pub(in crate::model) fn are_classes(&self) -> bool {
+    /// Whether they are ordered classes, which have cut points.
+    pub(in crate::model) fn are_ordered(&self) -> bool {
         matches!(self.response, Response::Ordered(_))
+    }
+
+    /// Of two classes +1 for rows of the second one and -1 for the first; `None` of other outcomes.
+    pub(in crate::model) fn signs(&self) -> Option<&[f64]> {
+        match &self.response {
+            Response::TwoClasses { signs } => Some(signs),
+            _ => None,
+        }
     }
 
     /// What a row follows given a draw.
@@ -157,6 +167,7 @@ impl Outcomes {
             Response::Counts { .. } => Family::Count,
             Response::Durations(durations) => Family::Duration(durations.family),
             Response::Ordered(it) => Family::Categorical { classes: it.classes() },
+            Response::TwoClasses { .. } => Family::Bernoulli,
         }
     }
 
@@ -166,6 +177,7 @@ impl Outcomes {
             Response::Ordered(_) => {
                 layout.variable(CUT_POINTS).map_or(0..0, |variable| variable.range())
             }
+            Response::TwoClasses { .. } => 0..0,
             _ => layout.range_of(self.role()),
         }
     }
@@ -186,15 +198,20 @@ impl Outcomes {
             Response::Ordered(_) => {
                 return ordered::write_log_probabilities(location, of_draw, parameters);
             }
+            Response::TwoClasses { .. } => {
+                parameters[0] = two_classes::average_probit(location, spread * spread);
+                return;
+            }
         };
         parameters.copy_from_slice(&[location, spread, last]);
     }
 
-    /// Writes what is shown of η beside what a draw has at [`Outcomes::places`]: η itself, or the log
-    /// probabilities of ordered classes.
+    /// Writes what is shown of η beside what a draw has at [`Outcomes::places`]: η itself, the log
+    /// probabilities of ordered classes, or the log odds of the second of two.
     pub(in crate::model) fn show(&self, location: f64, of_draw: &[f64], shown: &mut [f64]) {
         match &self.response {
             Response::Ordered(_) => ordered::write_log_probabilities(location, of_draw, shown),
+            Response::TwoClasses { .. } => shown[0] = two_classes::log_odds(Link::Probit, location),
             _ => shown[0] = location,
         }
     }
@@ -212,6 +229,9 @@ impl Outcomes {
                     *slot = ordered::terms(class, location, of_draw).slope * slope;
                 }
             }
+            Response::TwoClasses { .. } => {
+                shown[0] = two_classes::log_odds_slope(Link::Probit, location) * slope;
+            }
             _ => shown[0] = slope,
         }
     }
@@ -221,7 +241,7 @@ impl Outcomes {
         self.response.terms(row, self.offsets[row], f, given)
     }
 
-    /// What is expected of a row at f: mean of a count, median of a duration, probability of every ordered class.
+    /// What is expected of a row at f: mean of a count, median of a duration, probability of every ordered class or of the second of two.
     pub(in crate::model) fn expected(
         &self,
         (row, f): (usize, f64),
@@ -238,7 +258,7 @@ impl Outcomes {
 
     /// Root mean square error of what is expected at these f, of the rows of the fit or of others
     /// with these log exposures, if they are told. The error of a censored duration is how far the
-    /// median falls short of it. Of ordered classes the share of rows whose most probable class is wrong.
+    /// median falls short of it. Of classes the share of rows whose most probable class is wrong.
     pub(in crate::model) fn error(
         &self,
         functions: &[f64],
@@ -248,6 +268,11 @@ impl Outcomes {
         if let Response::Ordered(_) = &self.response {
             let rows = functions.iter().zip(observed);
             let wrong = rows.filter(|(f, y)| ordered::most_probable(**f, given) != **y as usize);
+            return wrong.count() as f64 / observed.len() as f64;
+        }
+        if let Response::TwoClasses { .. } = &self.response {
+            let rows = functions.iter().zip(observed);
+            let wrong = rows.filter(|(f, y)| (**f > 0.0) != (**y > 0.5));
             return wrong.count() as f64 / observed.len() as f64;
         }
         let expected = |row: usize, f: f64| {
@@ -280,7 +305,7 @@ impl Outcomes {
     }
 
     /// The update of σ or cut points given f, which `functions` writes for all rows of a state; `None` of
-    /// Poisson counts.
+    /// Poisson counts and of two classes.
     pub(in crate::model) fn update<'p>(
         &'p self,
         inverse_temperature: f64,

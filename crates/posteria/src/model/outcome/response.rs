@@ -1,10 +1,11 @@
 //! What is observed of rows whose outcome is not about f itself.
 
 use super::ordered::{self, Ordered};
-use crate::data::{Standardization, Targets};
+use super::two_classes;
+use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::density::special::ln_gamma;
 use crate::density::{Duration, DurationFamily, LocationTerms, NegativeBinomial};
-use crate::model::spec::ResidualFamily;
+use crate::model::spec::{Link, ResidualFamily};
 
 /// The outcomes of all rows.
 #[derive(Clone, Debug)]
@@ -16,6 +17,11 @@ pub(super) enum Response {
     },
     Durations(Durations),
     Ordered(Ordered),
+    /// By the probit.
+    TwoClasses {
+        /// +1 for rows of the second class, -1 for the first.
+        signs: Vec<f64>,
+    },
 }
 
 /// Durations on the scale of f.
@@ -35,11 +41,14 @@ impl Response {
     /// Of classes, whose cut points are in the state from entry `first` on.
     pub(super) fn new(
         family: ResidualFamily,
-        targets: &Targets,
+        data: &Dataset,
         scaling: Standardization,
         first: usize,
     ) -> Self {
-        match targets {
+        match &data.targets {
+            Targets::Classes { codes, .. } if data.task == Task::Binary => Response::TwoClasses {
+                signs: codes.iter().map(|code| if *code == 1 { 1.0 } else { -1.0 }).collect(),
+            },
             Targets::Classes { codes, labels, .. } => {
                 Response::Ordered(Ordered::new(codes, labels, first))
             }
@@ -80,6 +89,7 @@ impl Response {
                 constants: of(&it.constants),
             }),
             Response::Ordered(it) => Response::Ordered(it.subset(rows)),
+            Response::TwoClasses { signs } => Response::TwoClasses { signs: of(signs) },
         }
     }
 
@@ -101,12 +111,15 @@ impl Response {
                 (duration.terms(it.log_times[row], it.censored[row]), it.constants[row])
             }
             Response::Ordered(it) => return it.terms(row, f, given),
+            Response::TwoClasses { signs } => {
+                return two_classes::terms(Link::Probit, signs[row], f);
+            }
         };
         LocationTerms { value: terms.value + constant, ..terms }
     }
 
     /// What is expected at η: the mean of a count, the median of a duration, the probability of every
-    /// ordered class.
+    /// ordered class, or of the second of two.
     pub(super) fn expected(
         &self,
         location: f64,
@@ -123,6 +136,7 @@ impl Response {
                 (0..=given.len())
                     .for_each(|k| push(ordered::terms(k, location, given).value.exp()));
             }
+            Response::TwoClasses { .. } => push(two_classes::probability(Link::Probit, location)),
         }
     }
 
@@ -135,6 +149,8 @@ impl Response {
             }
             Response::Durations(_) => given[0] * given[0],
             Response::Ordered(_) => ordered::expected_curvature(given),
+            // φ(0)² / (½ · ½).
+            Response::TwoClasses { .. } => std::f64::consts::FRAC_2_PI,
         }
     }
 }

@@ -69,7 +69,7 @@ impl Outcomes {
         match &self.response {
             Response::Counts { .. } => Role::Overdispersion,
             Response::Durations(_) => Role::ResidualScale,
-            Response::Ordered(_) => Role::Parameter,
+            Response::Ordered(_) | Response::TwoClasses { .. } => Role::Parameter,
         }
     }
 

@@ -15,17 +15,6 @@ pub enum MeanChoice {
     Linear,
 }
 
-/// `link`: how the probability of the second of two classes depends on the latent value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Link {
-    /// p = 1 / (1 + exp(-f)).
-    #[default]
-    Logit,
-    /// p = Φ(f), the normal distribution function.
-    Probit,
-}
-
 /// `processes`: whether the processes of several targets have the same hyperparameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -29,7 +29,7 @@ const MODEL: Keys = &[
     ("covariance", &[Gp]),
     ("mean", &[Gp]),
     ("jitter", &[Gp]),
-    ("link", &[Gp]),
+    ("link", OF_TARGETS),
     ("processes", &[Gp]),
     ("neighbours", &[Gp]),
     ("components", OF_COMPONENTS),
@@ -197,7 +197,7 @@ mod tests {
             ("[model]\nkind = 'mlp'\n[hyperparameters]\nmagnitude = 1.0", "any key in [hyperp"),
             ("[model]\nkind = 'mlp'\n[prior.input_weights]\nlower = 1.0", "(it belongs to \"gp\")"),
             ("[model]\nkind = 'pca'\n[selection]", "kind = \"pca\", which has no targets"),
-            ("[model]\nkind = 'pca'\nlink = 'logit'", "(it belongs to \"gp\")"),
+            ("[model]\nkind = 'pca'\njitter = 0.1", "(it belongs to \"gp\")"),
         ] {
             let error = Spec::from_toml(text).unwrap().check().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");

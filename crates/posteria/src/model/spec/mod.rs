@@ -16,6 +16,7 @@ mod gp;
 mod inference;
 mod keys;
 mod kinds;
+mod link;
 mod moves;
 mod priors;
 mod residual;
@@ -32,8 +33,9 @@ pub use device::{DeviceChoice, DeviceError};
 pub use dof::{Dof, DofAbove, DofValues, Unknown};
 pub use enough::{TimeBudget, TimeError};
 pub use error::SpecError;
-pub use gp::{HyperparametersSpec, LatentsChoice, Link, MeanChoice, Processes, Values};
+pub use gp::{HyperparametersSpec, LatentsChoice, MeanChoice, Processes, Values};
 pub use inference::InferenceChoice;
+pub use link::Link;
 pub use moves::{KernelChoice, StartChoice};
 pub use priors::Priors;
 pub use residual::{ResidualFamily, ResidualSharing};
@@ -77,7 +79,8 @@ impl Spec {
     }
 
     /// What the targets set, as far as it is said: a distribution of counts or durations says that they
-    /// are such, and so does a column of exposures or of what is censored, or an order of classes.
+    /// are such, and so does a column of exposures or of what is censored, an order of classes, or
+    /// a link that only two classes have.
     pub fn task(&self) -> Option<Task> {
         let family = self.residual.as_ref().and_then(|residual| residual.family);
         let DataSpec { exposure, censored, event, .. } = &self.data;
@@ -89,6 +92,7 @@ impl Spec {
             (true, _) => Some(Task::Count),
             (_, true) => Some(Task::Duration),
             _ if self.data.levels.is_some() => Some(Task::Ordinal),
+            _ if self.model.link == Some(Link::Probit) => Some(Task::Binary),
             _ => None,
         };
         self.model.task.or(said)
@@ -146,7 +150,7 @@ pub struct ModelSpec {
     /// Gaussian process: standard deviation that is added on the diagonal of the covariance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<f64>,
-    /// Gaussian process of two classes: the link function.
+    /// Of two classes: the link function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
     /// Gaussian process of several targets: whether they share hyperparameters.

@@ -1,8 +1,7 @@
 //! The likelihood of classes, ordered or not, counts or durations given latent values, with slopes and curvatures.
 
-use super::super::observed::{Observed, log_probability};
-use crate::density::special::{inverse_mills, logistic};
-use crate::model::spec::Link;
+use super::super::observed::Observed;
+use crate::model::outcome::two_classes;
 
 /// The log likelihood Σ log p(y_i | f_i) of classes, counts or durations, f at j·n + i.
 pub(in crate::model::gp) struct Likelihood<'p> {
@@ -50,7 +49,7 @@ impl<'p> Likelihood<'p> {
         match self.observed {
             Observed::Binary { signs, link } => {
                 let rows = signs.iter().zip(latents);
-                rows.map(|(sign, latent)| log_probability(*link, *sign, *latent)).sum()
+                rows.map(|(sign, latent)| two_classes::log_probability(*link, *sign, *latent)).sum()
             }
             Observed::Multiclass { codes, .. } => {
                 let rows = codes.iter().enumerate();
@@ -90,7 +89,7 @@ impl<'p> Likelihood<'p> {
         match self.observed {
             Observed::Binary { signs, link } => {
                 for (row, (sign, latent)) in signs.iter().zip(latents).enumerate() {
-                    let terms = binary(*link, *sign, *latent);
+                    let terms = two_classes::terms(*link, *sign, *latent);
                     value += terms.value;
                     gradient[row] = terms.slope;
                     if let Some(curvature) = curvature.as_deref_mut() {
@@ -173,29 +172,6 @@ impl<'p> Likelihood<'p> {
                 curvature[(j * functions + k) * self.rows + row] = entry;
                 curvature[(k * functions + j) * self.rows + row] = entry;
             }
-        }
-    }
-}
-
-/// The terms of one row of two classes.
-struct Binary {
-    value: f64,
-    slope: f64,
-    /// Minus the second derivative.
-    curvature: f64,
-}
-
-fn binary(link: Link, sign: f64, latent: f64) -> Binary {
-    let t = sign * latent;
-    let value = log_probability(link, sign, latent);
-    match link {
-        Link::Logit => {
-            let other = logistic(-t);
-            Binary { value, slope: sign * other, curvature: other * logistic(t) }
-        }
-        Link::Probit => {
-            let (ratio, excess) = inverse_mills(t);
-            Binary { value, slope: sign * ratio, curvature: ratio * excess }
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use posteria_linalg::{Cholesky, Matrix};
 
-use super::super::observed::{Observed, probability};
+use super::super::observed::Observed;
 use super::posterior;
 use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::density::special::normal_cdf;
 use crate::model::gp::GpPosterior;
+use crate::model::outcome::two_classes;
 use crate::model::{ModelError, Posterior};
 use crate::random::{Purpose, Seed, Stream};
 use crate::sample::{Adapt, Stage, Sweep};
@@ -69,7 +70,7 @@ pub(super) fn class_functions(posterior: &GpPosterior, state: &[f64], row: usize
 pub(super) fn probabilities(posterior: &GpPosterior, state: &[f64], row: usize) -> Vec<f64> {
     let functions = class_functions(posterior, state, row);
     if let Observed::Binary { link, .. } = &posterior.observed {
-        let p = probability(*link, functions[1]);
+        let p = two_classes::probability(*link, functions[1]);
         return vec![1.0 - p, p];
     }
     let total: f64 = functions.iter().map(|f| f.exp()).sum();

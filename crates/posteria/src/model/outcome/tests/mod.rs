@@ -3,6 +3,7 @@
 
 mod durations;
 mod ordered;
+mod two_classes;
 
 use std::sync::Arc;
 

@@ -141,6 +141,7 @@ class Model:
         staged: bool | None = None,
         latents: Literal["auto", "elliptical", "metropolis"] | None = None,
         inverse_temperature: float | None = None,
+        tempering: Literal["likelihood", "posterior", "opposed"] | None = None,
     ) -> None: ...
     def spec(self) -> dict[str, Any]: ...
 

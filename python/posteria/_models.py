@@ -23,6 +23,7 @@ METHOD = (
     "staged",
     "latents",
     "inverse_temperature",
+    "tempering",
 )
 
 

@@ -15,6 +15,7 @@ pub use assess::{Assess, AssessMethod, Compare, How, Smoothed};
 pub use check::Check;
 pub use choices::{
     Inference, Kernel, Link, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
+    Tempering,
 };
 pub use evidence::{Evidence, EvidenceMethod, Sensitivity};
 pub use fit::Fit;

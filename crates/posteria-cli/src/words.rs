@@ -51,6 +51,8 @@ pub struct Words {
     #[serde(skip_serializing_if = "Option::is_none")]
     inverse_temperature: Option<f64>,
     #[serde(skip)]
+    prior_power: f64,
+    #[serde(skip)]
     is_probit: bool,
     /// What a way without Markov chains does.
     #[serde(skip)]
@@ -115,6 +117,7 @@ impl Words {
             thin: sampling.thin,
             seed: sampling.seed,
             inverse_temperature: sampling.inverse_temperature,
+            prior_power: sampling.prior_power(),
             is_probit: spec.model.link == Some(Link::Probit),
             without_chains: without_chains(spec.model.kind, &sampling, data.task),
         }
@@ -207,8 +210,12 @@ impl Words {
         }
         parts.push(("sampling", self.chain_words()));
         if let Some(beta) = self.inverse_temperature.filter(|beta| (beta - 1.0).abs() > 0.0) {
+            let prior = match (self.prior_power - 1.0).abs() > 0.0 {
+                true => format!("prior^{}", number(self.prior_power)),
+                false => "prior".into(),
+            };
             let words = format!(
-                "prior × likelihood^{}, which is not the posterior (inverse temperature 1)",
+                "{prior} × likelihood^{}, which is not the posterior (inverse temperature 1)",
                 number(beta)
             );
             parts.push(("tempered", words));

@@ -102,10 +102,12 @@ pub enum Caution {
         /// Estimated Bayesian fraction of missing information (E-BFMI).
         fraction: f64,
     },
-    /// Draws of prior × likelihood^β with β other than 1.
+    /// Draws of prior^γ × likelihood^β with β other than 1.
     Tempered {
         /// β.
         inverse_temperature: f64,
+        /// γ.
+        prior_power: f64,
     },
     /// A reason to doubt an approximation.
     Approximation(ApproximationDoubt),

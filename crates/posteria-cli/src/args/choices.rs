@@ -23,6 +23,17 @@ pub enum Link {
     Probit,
 }
 
+/// What the inverse temperature β is a power of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Tempering {
+    /// prior × likelihood^β: towards the maximum of the likelihood
+    Likelihood,
+    /// (prior × likelihood)^β: towards the mode of the posterior
+    Posterior,
+    /// prior^(1/β) × likelihood^β: towards the maximum of the likelihood, without the prior
+    Opposed,
+}
+
 /// Kinds of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModelKind {

@@ -8,6 +8,7 @@ use posteria::model::spec::{BasisSpec, DeviceChoice, TimeBudget};
 
 use super::choices::{
     Inference, Kernel, Link, Missing, ModelKind, Priors, Relevance, Residual, Start, Task,
+    Tempering,
 };
 
 const EXAMPLES: &str = "\
@@ -290,6 +291,12 @@ pub struct Fit {
     /// draws of the posterior.
     #[arg(long, value_name = "BETA", help_heading = SAMPLING)]
     pub inverse_temperature: Option<f64>,
+
+    /// What the inverse temperature is a power of [default: likelihood]
+    ///
+    /// A power of the prior is known where scales of weights are: fixed = a number in [prior.GROUP].
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = SAMPLING)]
+    pub tempering: Option<Tempering>,
 
     /// Keep the log likelihood of every row under every draw if all of them take at most so many
     /// megabytes (not gp) [default: 256]

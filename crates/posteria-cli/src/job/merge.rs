@@ -3,7 +3,7 @@
 use posteria::data::{FoldScheme, FoldSpec, Task};
 use posteria::model::spec::{
     InferenceChoice, KernelChoice, Link, MissingPolicy, ModelKind, PriorSpec, Priors,
-    ResidualFamily, SamplingSpec, Sharing, Spec, StartChoice,
+    ResidualFamily, SamplingSpec, Sharing, Spec, StartChoice, TemperingChoice,
 };
 
 use crate::args;
@@ -196,6 +196,13 @@ fn merge_sampling(spec: &mut Spec, flags: &args::Fit, seed: Option<u64>) {
         }
     }
     sampling.inverse_temperature = flags.inverse_temperature.or(sampling.inverse_temperature);
+    if let Some(tempering) = flags.tempering {
+        sampling.tempering = Some(match tempering {
+            args::Tempering::Likelihood => TemperingChoice::Likelihood,
+            args::Tempering::Posterior => TemperingChoice::Posterior,
+            args::Tempering::Opposed => TemperingChoice::Opposed,
+        });
+    }
     sampling.log_lik_limit = flags.log_lik_limit.or(sampling.log_lik_limit);
     if let Some(kernel) = flags.kernel {
         sampling.kernel = Some(match kernel {

@@ -1,8 +1,42 @@
-//! Check links of two classes.
+//! Check families that a specification names: links of two classes, and powers of prior and likelihood.
 
 use std::fs;
 
 use crate::posteria::Place;
+
+const LINEAR: &str = "fit data.csv --target y --inputs a b";
+
+#[test]
+fn the_other_families_of_tempered_learning_are_between_their_ends() {
+    let place = Place::with_data(40);
+    place.write(
+        "known.toml",
+        "[model]\nkind = 'linear'\n[prior.weights]\nfixed = 0.1\n[prior.intercept]\nfixed = 0.1\n\
+         [sampling]\nchains = 2\n",
+    );
+    let weight = |flags: &str, out: &str| {
+        let line = format!("{LINEAR} --spec known.toml --draws 300 {flags} --out {out} --json");
+        let warnings = place.call(&line).json()["warnings"].to_string();
+        let summary = place.call(&format!("summary {out} --json")).json();
+        let variables = summary["variables"].as_array().expect("variables").clone();
+        let weight = variables.iter().find(|v| v["name"] == "weights[a]").expect("the weight");
+        (weight["mean"].as_f64().expect("a number"), warnings)
+    };
+    let (plain, _) = weight("", "plain");
+    let (mode, warned) = weight("--inverse-temperature 50 --tempering posterior", "mode");
+    let (most_likely, _) = weight("--inverse-temperature 50 --tempering opposed", "ml");
+    assert!(warned.contains("the prior with 50"), "{warned}");
+    // The narrow prior shrinks the posterior and its mode alike; without it nothing does.
+    assert!((mode / plain - 1.0).abs() < 0.1, "{plain} {mode}");
+    assert!(most_likely.abs() > 1.2 * plain.abs(), "{plain} {most_likely}");
+    let dry =
+        format!("{LINEAR} --spec known.toml --inverse-temperature 2 --tempering opposed --dry-run");
+    let dry = place.call(&dry).stdout;
+    assert!(dry.contains("prior^0.5 × likelihood^2"), "{dry}");
+    let line = format!("{LINEAR} --inverse-temperature 2 --tempering posterior --out no");
+    let said = place.call(&line).refusal().to_string();
+    assert!(said.contains("sampled") && said.contains("fixed = a number"), "{said}");
+}
 
 #[test]
 fn two_classes_by_the_probit_are_fitted_by_every_inference() {

@@ -10,7 +10,7 @@ mod fit;
 mod bad_input;
 // Columns that are not what they seem: odd cells, ids, dates, classes in figures, extrapolation.
 mod columns;
-// Links of two classes.
+// Links of two classes; powers of prior and likelihood.
 mod families;
 // Neural networks: poor data, refusals, dry runs, summaries.
 mod networks;

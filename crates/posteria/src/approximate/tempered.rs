@@ -1,4 +1,4 @@
-//! Let prior × likelihood^β take the place of a posterior.
+//! Let powers of prior and likelihood take the place of a posterior.
 
 use std::ops::Range;
 
@@ -9,11 +9,12 @@ use crate::predict::Predictor;
 use crate::random::Stream;
 use crate::sample::{Sweep, Update};
 
-/// A posterior whose chains sample prior × likelihood^β [Fabricius 1999, §2.3.2].
+/// A posterior whose chains sample prior^γ × likelihood^β [Fabricius 1999, §2.3.2]: with γ = 1, β or 1/β
+/// ([`TemperingChoice`](crate::model::spec::TemperingChoice)).
 ///
 /// β = 1 is the posterior. Towards 0 the data count less and the prior remains; beyond 1 they
-/// count more than they are worth, until at large β only the maximum of the likelihood is left,
-/// with the prior between equals. Neither is a posterior distribution: what is learned is too
+/// count more than they are worth, until at large β only the maximum of the likelihood is left
+/// (with γ = 1 the prior is between equals), or with γ = β the mode of the posterior. Neither is a posterior distribution: what is learned is too
 /// little or too certain.
 ///
 /// Draws and statistics are of the untempered model: `log_density` is log prior plus log
@@ -21,13 +22,29 @@ use crate::sample::{Sweep, Update};
 /// [`StateDensity::density_slots`], no [`StateDensity::movable_slots`] and no evidence.
 pub struct TemperedPosterior {
     posterior: Box<dyn Posterior>,
+    /// The same model with the normalised prior^γ, unless γ is 1.
+    raised: Option<Box<dyn Posterior>>,
     inverse_temperature: f64,
 }
 
 impl TemperedPosterior {
     /// `posterior` with its likelihood raised to the power `inverse_temperature`.
     pub fn new(posterior: Box<dyn Posterior>, inverse_temperature: f64) -> Self {
-        TemperedPosterior { posterior, inverse_temperature }
+        TemperedPosterior { posterior, raised: None, inverse_temperature }
+    }
+
+    /// With prior^γ, normalised, in place of the prior: that of `raised`, the model of the same data
+    /// and the same states.
+    #[must_use]
+    pub fn with_prior_of(mut self, raised: Box<dyn Posterior>) -> Self {
+        assert_eq!(self.posterior.state_len(), raised.state_len(), "the same states");
+        self.raised = Some(raised);
+        self
+    }
+
+    /// What chains sample.
+    fn sampled(&self) -> &dyn Posterior {
+        self.raised.as_deref().unwrap_or(&*self.posterior)
     }
 }
 
@@ -49,12 +66,12 @@ impl Posterior for TemperedPosterior {
     }
 
     fn start(&self, stream: &mut Stream) -> Vec<f64> {
-        self.posterior.start(stream)
+        self.sampled().start(stream)
     }
 
     /// At β times the temperature that is asked for.
     fn sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
-        self.posterior.sweep(self.inverse_temperature * inverse_temperature)
+        self.sampled().sweep(self.inverse_temperature * inverse_temperature)
     }
 
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
@@ -84,19 +101,19 @@ impl Posterior for TemperedPosterior {
 
 impl Tempering for TemperedPosterior {
     fn draw_prior_state(&self, stream: &mut Stream) -> Option<Vec<f64>> {
-        self.posterior.prior_state(stream)
+        self.sampled().prior_state(stream)
     }
 
     fn short_sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
         let beta = self.inverse_temperature * inverse_temperature;
-        match self.posterior.tempering() {
+        match self.sampled().tempering() {
             Some(model) => model.short_sweep(beta),
-            None => self.posterior.sweep(beta),
+            None => self.sampled().sweep(beta),
         }
     }
 
     fn refresh<'p>(&'p self, inverse_temperature: f64) -> Option<Box<dyn Update + 'p>> {
-        self.posterior.tempering()?.refresh(self.inverse_temperature * inverse_temperature)
+        self.sampled().tempering()?.refresh(self.inverse_temperature * inverse_temperature)
     }
 }
 

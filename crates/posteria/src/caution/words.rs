@@ -70,7 +70,17 @@ impl fmt::Display for Caution {
                  slowly; warm up longer or reparametrise heavy-tailed scales",
                 chain + 1
             ),
-            Caution::Tempered { inverse_temperature } => write!(
+            Caution::Tempered { inverse_temperature, prior_power }
+                if (prior_power - 1.0).abs() > 0.0 =>
+            {
+                write!(
+                    f,
+                    "the likelihood counts with the power {inverse_temperature} and the prior with \
+                 {prior_power}: these are not draws of the posterior; omit the inverse temperature for \
+                 that"
+                )
+            }
+            Caution::Tempered { inverse_temperature, .. } => write!(
                 f,
                 "the likelihood counts with the power {inverse_temperature}: these are not draws of \
                  the posterior; omit the inverse temperature for that"

@@ -13,6 +13,7 @@ use crate::model::spec::{InferenceChoice, Spec};
 /// model, however its posterior was or will be fitted.
 pub fn posterior_alone(mut spec: Spec) -> Spec {
     spec.sampling.inverse_temperature = None;
+    spec.sampling.tempering = None;
     spec.sampling.temperatures = None;
     spec.data.test = None;
     // Maximum likelihood has no prior that the evidence could be of, and is refused as such.

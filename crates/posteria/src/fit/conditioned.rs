@@ -1,5 +1,8 @@
 //! Condition any model on data: the one place that knows all kinds of models.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -29,7 +32,7 @@ pub enum Conditioned {
     Process(Box<GpPosterior>),
     /// A model without targets, whose posterior is an approximation found without chains.
     Variational(Box<dyn Posterior>, VariationalFindings),
-    /// Prior × likelihood to another power than 1.
+    /// Prior × likelihood, to another power than 1 the one or both.
     Tempered(Box<TemperedPosterior>),
 }
 
@@ -67,7 +70,13 @@ impl Conditioned {
                     Ensemble::check(&posterior)?;
                 }
                 match tempered(sampling) {
-                    Some(beta) => temper(posterior, beta),
+                    Some(beta) => {
+                        let raised = match raised(spec, data)? {
+                            Some(spec) => Some(Mlp::new(&spec)?.condition(data, test)?),
+                            None => None,
+                        };
+                        temper(posterior, beta, raised)
+                    }
                     None => Conditioned::Network(Box::new(posterior.placed(spec, data))),
                 }
             }
@@ -80,7 +89,15 @@ impl Conditioned {
                     posterior.check_likelihood()?;
                 }
                 match tempered(sampling) {
-                    Some(beta) => temper(posterior, beta),
+                    Some(beta) => {
+                        let raised = match raised(spec, data)? {
+                            Some(spec) => {
+                                Some(Linear::new(&spec)?.condition(data, usual_kernel())?)
+                            }
+                            None => None,
+                        };
+                        temper(posterior, beta, raised)
+                    }
                     None => Conditioned::Linear(posterior),
                 }
             }
@@ -134,8 +151,23 @@ fn tempered(sampling: &SamplingSpec) -> Option<f64> {
     sampling.tempered().filter(|_| chains)
 }
 
-fn temper(posterior: Box<dyn Posterior>, inverse_temperature: f64) -> Conditioned {
-    Conditioned::Tempered(Box::new(TemperedPosterior::new(posterior, inverse_temperature)))
+/// The specification whose prior is that of chains, where it is to a power other than 1.
+fn raised(spec: &Spec, data: &Dataset) -> Result<Option<Spec>, PrepareError> {
+    let power = spec.sampling.prior_power();
+    let is_raised = (power - 1.0).abs() > 0.0;
+    Ok(is_raised.then(|| spec.with_prior_power(power, data.task)).transpose()?)
+}
+
+fn temper(
+    posterior: Box<dyn Posterior>,
+    inverse_temperature: f64,
+    raised: Option<impl Posterior + 'static>,
+) -> Conditioned {
+    let tempered = TemperedPosterior::new(posterior, inverse_temperature);
+    Conditioned::Tempered(Box::new(match raised {
+        Some(raised) => tempered.with_prior_of(Box::new(raised)),
+        None => tempered,
+    }))
 }
 
 impl Deref for Conditioned {

@@ -88,7 +88,10 @@ impl Prepared {
         spec.data.rows = Some(data.rows());
         let mut cautions = encoding.cautions;
         let tempered = spec.sampling.tempered();
-        cautions.extend(tempered.map(|beta| Caution::Tempered { inverse_temperature: beta }));
+        let prior_power = spec.sampling.prior_power();
+        cautions.extend(
+            tempered.map(|beta| Caution::Tempered { inverse_temperature: beta, prior_power }),
+        );
         let prepared = Prepared::of_dataset(spec, data, encoder, test.as_ref())?;
         Ok(Prepared { cautions, ..prepared })
     }

@@ -192,9 +192,10 @@ fn doubts(run: &Run, spec: &Spec) -> Result<Vec<Doubt>> {
         doubts.push(Doubt { level: Level::Doubtful, text });
     }
     let beta = spec.sampling.tempered();
-    doubts.extend(
-        beta.map(|inverse_temperature| verdict::doubt(&Caution::Tempered { inverse_temperature })),
-    );
+    doubts.extend(beta.map(|inverse_temperature| {
+        let prior_power = spec.sampling.prior_power();
+        verdict::doubt(&Caution::Tempered { inverse_temperature, prior_power })
+    }));
     Ok(doubts)
 }
 

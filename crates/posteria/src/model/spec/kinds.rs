@@ -75,6 +75,7 @@ const SAMPLING: Keys = &[
     ("staged", &[Mlp]),
     ("latents", &[Gp]),
     ("inverse_temperature", &[Linear, Mlp]),
+    ("tempering", &[Linear, Mlp]),
     ("log_lik_limit", ALL),
     ("device", ALL),
 ];

@@ -22,6 +22,7 @@ mod priors;
 mod residual;
 mod sampling;
 pub(super) mod selection;
+mod tempering;
 
 use std::collections::BTreeMap;
 
@@ -41,6 +42,7 @@ pub use priors::Priors;
 pub use residual::{ResidualFamily, ResidualSharing};
 pub use sampling::SamplingSpec;
 pub use selection::{InclusionPriorSpec, SchemeChoice, SelectionSpec};
+pub use tempering::TemperingChoice;
 
 use crate::data::Task;
 

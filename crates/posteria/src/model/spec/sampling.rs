@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::given_keys;
 use super::{
     DeviceChoice, InferenceChoice, KernelChoice, LatentsChoice, ModelKind, SpecError, StartChoice,
-    TimeBudget,
+    TemperingChoice, TimeBudget,
 };
 use crate::random::Seed;
 use crate::sample::{Adapt, Plan, Stage};
@@ -14,7 +14,7 @@ use crate::sample::{Adapt, Plan, Stage};
 const STILL: [&str; 3] = ["scales", "scale moves", "residual"];
 
 /// Keys that say how chains move and when they end.
-const OF_CHAINS: [&str; 12] = [
+const OF_CHAINS: [&str; 13] = [
     "settle",
     "ess",
     "time",
@@ -27,6 +27,7 @@ const OF_CHAINS: [&str; 12] = [
     "staged",
     "latents",
     "inverse_temperature",
+    "tempering",
 ];
 
 /// `[sampling]`: how much to sample, how, and the seed.
@@ -87,6 +88,9 @@ pub struct SamplingSpec {
     /// posterior itself, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inverse_temperature: Option<f64>,
+    /// What β is a power of; of the likelihood alone if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tempering: Option<TemperingChoice>,
     /// Not for Gaussian processes, whose log likelihoods are always kept: those of all rows under
     /// all draws are kept if they take at most so many megabytes (10⁶ bytes);
     /// [`SamplingSpec::LOG_LIK_LIMIT`] if absent.
@@ -119,6 +123,7 @@ impl Default for SamplingSpec {
             staged: None,
             latents: None,
             inverse_temperature: None,
+            tempering: None,
             log_lik_limit: None,
             device: None,
         }
@@ -290,7 +295,13 @@ impl SamplingSpec {
     }
 
     fn check_temperature(&self) -> Result<(), SpecError> {
-        let Some(value) = self.inverse_temperature else { return Ok(()) };
+        let Some(value) = self.inverse_temperature else {
+            let what = "tempering in [sampling] without inverse_temperature".into();
+            return match self.tempering {
+                None => Ok(()),
+                Some(_) => Err(SpecError::NotAvailable { what }),
+            };
+        };
         let (section, key) = ("sampling", "inverse_temperature");
         if !(value > 0.0 && value <= Self::COLDEST) {
             return Err(SpecError::out_of_range(section, key, value, "above 0 and at most 1e6"));

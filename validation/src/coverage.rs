@@ -232,7 +232,7 @@ fn one(Design { rows, folds: parts, source, .. }: Design, index: u64) -> Result<
         let bias = BiasTerms::new(utility.summary(), training, sizes.zip(each).collect());
         let estimate = |bias| {
             let terms = Terms { values: held_out.clone(), bias };
-            PointwiseUtilities::new(utility, Evaluation { terms, draw_replicates: Vec::new() })
+            PointwiseUtilities::new(utility, Evaluation::from(terms))
         };
         let truth =
             PointwiseUtilities::new(utility, Terms::from(values(&whole[1], test.rows(), &judged)));

@@ -55,7 +55,7 @@ fn two_classes_by_the_probit_are_fitted_by_every_inference() {
             format!("{},{}\n", cells[a], u8::from(above))
         })
         .collect();
-    place.write("classes.csv", &format!("a,c\n{classes}"));
+    place.write("classes.csv", format!("a,c\n{classes}"));
     let fit = |flags: &str, out: &str| {
         let line = format!("fit classes.csv --target c --link probit {flags} --out {out} --quiet");
         let call = place.call(&line);

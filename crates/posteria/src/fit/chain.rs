@@ -78,7 +78,7 @@ impl<'p> Chain<'p> {
         for _ in 0..START_ATTEMPTS {
             chain.state = propose(&mut starts);
             assert_eq!(chain.state.len(), posterior.state_len(), "states have one length");
-            match chain.evaluate() {
+            match chain.evaluate(plan.pointwise) {
                 Ok(_) => {
                     chain.enter_stage_if_one_begins();
                     return Ok(chain);
@@ -116,7 +116,7 @@ impl<'p> Chain<'p> {
             done if plan.settle => chain.stage_of(done - 1).0,
             done => chain.stage_of(done).0,
         });
-        if chain.sweep.recall(&memory.updates).is_err() || chain.evaluate().is_err() {
+        if chain.sweep.recall(&memory.updates).is_err() || chain.evaluate(plan.pointwise).is_err() {
             return Err(FitError::Memory { chain: index });
         }
         if !began {
@@ -155,14 +155,15 @@ impl<'p> Chain<'p> {
         self.iteration += 1;
         let sampled = self.iteration.saturating_sub(self.plan.warmup_iterations());
         if sampled == 0 && self.plan.settle {
-            let log_density = self.evaluate().map_or(f64::NAN, |terms| terms.at(1.0));
+            let log_density = self.evaluate(false).map_or(f64::NAN, |terms| terms.at(1.0));
             self.window.add(self.plan, self.iteration, log_density);
         }
         self.kept = (sampled > 0 && sampled.is_multiple_of(self.plan.thin)).then(|| {
             // Every update leaves the state where its density is usable; a failure here is a
             // fault of the model, and the draw shows it instead of hiding it.
-            let terms =
-                self.evaluate().unwrap_or(Terms { log_prior: f64::NAN, log_likelihood: f64::NAN });
+            let terms = self
+                .evaluate(self.plan.pointwise)
+                .unwrap_or(Terms { log_prior: f64::NAN, log_likelihood: f64::NAN });
             let index = sampled / self.plan.thin - 1;
             self.complete(index);
             (index, statistics(terms, self.sweep.steps()))
@@ -199,9 +200,10 @@ impl<'p> Chain<'p> {
         }
     }
 
-    fn evaluate(&mut self) -> Result<Terms, Infeasible> {
+    /// The density of the state and its draw; with `pointwise` also the log likelihood of every row.
+    fn evaluate(&mut self, pointwise: bool) -> Result<Terms, Infeasible> {
         let (evaluator, rows) = (&mut self.evaluator, &mut self.log_likelihood);
-        let terms = match self.plan.pointwise {
+        let terms = match pointwise {
             true => evaluator.evaluate(&self.state, &mut self.draw, rows)?,
             false => evaluator.evaluate_sum(&self.state, &mut self.draw, rows)?,
         };

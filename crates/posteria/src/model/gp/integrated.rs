@@ -117,8 +117,13 @@ impl<'p> IntegratedEvaluator<'p> {
         }
     }
 
-    /// Log likelihood of one target in the user's unit; adds to that of every row.
-    fn target(&mut self, target: usize, log_likelihood: &mut [f64]) -> Result<f64, Infeasible> {
+    /// Log likelihood of one target in the user's unit; adds to that of every row, if there is room
+    /// for it.
+    fn target(
+        &mut self,
+        target: usize,
+        log_likelihood: Option<&mut [f64]>,
+    ) -> Result<f64, Infeasible> {
         let (posterior, rows) = (self.posterior, self.residual.rows);
         let range = target * rows..(target + 1) * rows;
         let precisions = &self.precisions[range.clone()];
@@ -126,15 +131,17 @@ impl<'p> IntegratedEvaluator<'p> {
         let log_unit = posterior.target_scaling[target].scale.ln();
         self.marginal.factorize(precisions)?;
         let square = self.marginal.solve(targets, &mut self.solved);
+        let constant = |precision: &f64| 0.5 * precision.ln() - LOG_SQRT_2PI - log_unit;
         let mut value = self.marginal.log_volume() - 0.5 * square;
-        self.marginal.invert_diagonal();
-        for (row, (slot, precision)) in log_likelihood.iter_mut().zip(precisions).enumerate() {
-            let constant = 0.5 * precision.ln() - LOG_SQRT_2PI - log_unit;
-            value += constant;
-            // With C̄ = C⁻¹ = W^½ B⁻¹ W^½ and q = C⁻¹y the target has mean y_i - q_i/C̄_ii and
-            // variance 1/C̄_ii given all others [Vehtari 2001, eq. 3.19, with its sign put right].
-            let (inverse, b) = (self.marginal.inverse_diagonal(row), self.solved[row]);
-            *slot += constant + 0.5 * inverse.ln() - 0.5 * b * b / inverse;
+        precisions.iter().for_each(|precision| value += constant(precision));
+        if let Some(log_likelihood) = log_likelihood {
+            self.marginal.invert_diagonal();
+            for (row, (slot, precision)) in log_likelihood.iter_mut().zip(precisions).enumerate() {
+                // With C̄ = C⁻¹ = W^½ B⁻¹ W^½ and q = C⁻¹y the target has mean y_i - q_i/C̄_ii and
+                // variance 1/C̄_ii given all others [Vehtari 2001, eq. 3.19, with its sign put right].
+                let (inverse, b) = (self.marginal.inverse_diagonal(row), self.solved[row]);
+                *slot += constant(precision) + 0.5 * inverse.ln() - 0.5 * b * b / inverse;
+            }
         }
         let kept = posterior.fitted_rows.len();
         let fitted = &mut self.fitted[target * kept..(target + 1) * kept];
@@ -143,6 +150,34 @@ impl<'p> IntegratedEvaluator<'p> {
             *slot = targets[row] - self.solved[row] / precisions[row].sqrt();
         }
         Ok(value)
+    }
+
+    /// Writes the draw of a state; adds to the log likelihoods of the rows, if there is room for them.
+    fn write(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        mut log_likelihood: Option<&mut [f64]>,
+    ) -> Result<Terms, Infeasible> {
+        let posterior = self.posterior;
+        self.state.copy_from_slice(state);
+        let log_prior = posterior.log_prior_of_scales(self.residual, state)?;
+        self.residual.precisions(state, 1.0, &mut self.precisions);
+        let mut value = 0.0;
+        for process in &posterior.processes {
+            process.hyperparameters.write_parameters(state, &mut self.log_parameters);
+            self.marginal.set(&self.log_parameters);
+            for target in process.targets.clone() {
+                value += self.target(target, log_likelihood.as_deref_mut())?;
+            }
+        }
+        if let (Some(conditioned), Some(test)) = (&mut self.test, &posterior.test) {
+            conditioned.condition(state);
+            conditioned.means(&test.inputs, &mut self.test_means);
+        }
+        let functions = (&self.fitted[..], &self.test_means[..]);
+        posterior.write_integrated(self.residual, state, functions, draw);
+        Terms { log_prior, log_likelihood: value }.with_finite(draw)
     }
 }
 
@@ -153,26 +188,18 @@ impl Evaluator for IntegratedEvaluator<'_> {
         draw: &mut [f64],
         log_likelihood: &mut [f64],
     ) -> Result<Terms, Infeasible> {
-        let posterior = self.posterior;
-        self.state.copy_from_slice(state);
-        let log_prior = posterior.log_prior_of_scales(self.residual, state)?;
-        self.residual.precisions(state, 1.0, &mut self.precisions);
         log_likelihood.fill(0.0);
-        let mut value = 0.0;
-        for process in &posterior.processes {
-            process.hyperparameters.write_parameters(state, &mut self.log_parameters);
-            self.marginal.set(&self.log_parameters);
-            for target in process.targets.clone() {
-                value += self.target(target, log_likelihood)?;
-            }
-        }
-        if let (Some(conditioned), Some(test)) = (&mut self.test, &posterior.test) {
-            conditioned.condition(state);
-            conditioned.means(&test.inputs, &mut self.test_means);
-        }
-        let functions = (&self.fitted[..], &self.test_means[..]);
-        posterior.write_integrated(self.residual, state, functions, draw);
-        Terms { log_prior, log_likelihood: value }.with_finite(draw)
+        self.write(state, draw, Some(log_likelihood))
+    }
+
+    /// Without the inverse that the rows one by one take.
+    fn evaluate_sum(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        _: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        self.write(state, draw, None)
     }
 
     /// The functions at the rows that draws keep, jointly. Triangular solves for up to 100 rows: less

@@ -32,7 +32,7 @@ pub(super) struct Gaussian<'p> {
     /// L_B, if known.
     factor: Cholesky,
     has_factor: bool,
-    /// Room for B or its inverse.
+    /// Room for the inverse of B.
     room: Matrix,
     /// L_B⁻¹ν.
     half_solved: Vec<f64>,
@@ -110,12 +110,13 @@ impl<'p> Gaussian<'p> {
             return Ok(());
         }
         let rows = self.prior.rows();
+        let matrix = self.factor.matrix_mut();
         for b in 0..self.functions {
             for column in 0..rows {
                 for a in b..self.functions {
                     // Of blocks on the diagonal the lower half only.
                     let first = if a == b { column } else { 0 };
-                    let to = &mut self.room.column_mut(b * rows + column)[a * rows..][first..rows];
+                    let to = &mut matrix.column_mut(b * rows + column)[a * rows..][first..rows];
                     let prior = &self.prior.column(column)[first..];
                     for j in a..self.functions {
                         let own = sites.root(j, b)[column];
@@ -126,11 +127,11 @@ impl<'p> Gaussian<'p> {
                         }
                     }
                 }
-                self.room[(b * rows + column, b * rows + column)] += 1.0;
+                matrix[(b * rows + column, b * rows + column)] += 1.0;
             }
         }
         self.factor
-            .factorize(&self.room)
+            .refactorize()
             .map_err(|error| Infeasible::NotPositiveDefinite { pivot: error.pivot })?;
         self.has_factor = true;
         self.half_solved.copy_from_slice(sites.targets());

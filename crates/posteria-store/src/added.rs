@@ -12,7 +12,10 @@ use crate::disk::{Disk, failure, plain_folder};
 use crate::error::StoreError;
 use crate::facts::Facts;
 use crate::lock::Lock;
-use crate::metadata::{Document, GROUP, array_text, consolidated, dimensions_text, group_text};
+use crate::metadata::{
+    CONSOLIDATED, Document, GROUP, MOST_METADATA, array_text, consolidated, dimensions_text,
+    group_text, shows_group,
+};
 use crate::names::Names;
 use crate::run::Run;
 use crate::schema::{CHUNK_BYTES, Element};
@@ -94,10 +97,14 @@ impl RunFolder {
 }
 
 impl Run {
-    /// Whether a group was added, and is whole.
+    /// Whether a group was added, is whole, and is in the consolidated metadata: whoever was killed
+    /// while adding it may have left the list of its checksums and not that.
     pub fn has(&self, group: Added) -> bool {
         let list = format!("{}/{CHECKSUMS}", group.name());
-        fs::symlink_metadata(self.store.path(&list)).is_ok_and(|found| found.is_file())
+        let is_whole =
+            fs::symlink_metadata(self.store.path(&list)).is_ok_and(|found| found.is_file());
+        let shown = || self.store.read(CONSOLIDATED, MOST_METADATA).unwrap_or_default();
+        is_whole && shows_group(&shown(), group.name())
     }
 }
 

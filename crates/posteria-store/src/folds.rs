@@ -211,6 +211,11 @@ impl<'a> FoldRun<'a> {
         Ok(())
     }
 
+    /// Whether nothing is left to do, the end of the folder included.
+    pub fn is_done(&self) -> bool {
+        self.work.complete && self.work.closed
+    }
+
     /// Does what is left; whether all is done then.
     ///
     /// # Errors
@@ -236,6 +241,8 @@ pub(crate) struct ChainsInFolder<'a> {
     /// Sweeps done of each chain, if there is a folder.
     done: Option<Vec<usize>>,
     complete: bool,
+    /// Whether whoever wrote the folder ended by itself.
+    closed: bool,
 }
 
 impl<'a> ChainsInFolder<'a> {
@@ -247,7 +254,8 @@ impl<'a> ChainsInFolder<'a> {
         let complete =
             run.is_some_and(|run| run.chain_draws().iter().all(|draws| *draws >= plan.draws));
         let (path, done) = (path.to_path_buf(), run.map(Run::chain_iterations));
-        ChainsInFolder { prepared, plan, starts, path, done, complete }
+        let closed = run.is_some_and(Run::is_closed);
+        ChainsInFolder { prepared, plan, starts, path, done, complete, closed }
     }
 
     fn sweeps(&self) -> usize {
@@ -261,10 +269,12 @@ impl<'a> ChainsInFolder<'a> {
 
     /// Whether all is done then.
     pub(crate) fn run(&self, options: PartOptions<'_>) -> Result<bool, PartError> {
+        let PartOptions { threads, write, seen } = options;
         if self.complete {
+            // It may have been left, or copied, between its last draw and its end.
+            RunFolder::close(&self.path, write.clone())?;
             return Ok(true);
         }
-        let PartOptions { threads, write, seen } = options;
         let found = self.prepared.approximation(threads)?;
         let found = found.as_ref();
         let writer = match self.done {

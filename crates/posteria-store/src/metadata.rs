@@ -14,6 +14,11 @@ pub(crate) struct Document {
     pub(crate) grows: bool,
 }
 
+/// Name of the file with all other metadata.
+pub(crate) const CONSOLIDATED: &str = ".zmetadata";
+/// Most bytes of it.
+pub(crate) const MOST_METADATA: u64 = 1 << 30;
+
 /// What `.zgroup` says.
 pub(crate) const GROUP: &str = r#"{"zarr_format":2}"#;
 
@@ -42,7 +47,7 @@ pub(crate) fn documents(schema: &Schema, facts: &Facts, draws: usize) -> Vec<Doc
         push(format!("{folder}/.zattrs"), dimensions(array), false);
     }
     documents.push(Document {
-        file: ".zmetadata".to_string(),
+        file: CONSOLIDATED.to_string(),
         text: consolidated(&documents),
         grows: true,
     });
@@ -57,6 +62,12 @@ pub(crate) fn consolidated(documents: &[Document]) -> String {
         ("zarr_consolidated_format".to_string(), "1".to_string()),
         ("metadata".to_string(), object(&members)),
     ])
+}
+
+/// Whether consolidated metadata, as they are written here, tell of a group.
+pub(crate) fn shows_group(consolidated: &[u8], group: &str) -> bool {
+    let key = quoted(&format!("{group}/.zgroup")) + ":";
+    consolidated.windows(key.len()).any(|part| part == key.as_bytes())
 }
 
 fn library(facts: &Facts) -> [(String, String); 4] {

@@ -62,4 +62,17 @@ impl RunFolder {
         publish(&store, &loaded.schema, &loaded.checkpoint.facts, loaded.draws())?;
         RunWriter::new(disk, lock, loaded, options)
     }
+
+    /// Makes a run whose chains are done what its writer would have left, had it not been killed
+    /// between the last draw and its end. One that ended by itself stays as it is.
+    ///
+    /// # Errors
+    /// [`StoreError`] as [`RunFolder::resume`].
+    pub fn close(path: &Path, options: WriteOptions) -> Result<(), StoreError> {
+        let run = Run::open(path)?;
+        if run.is_closed() {
+            return Ok(());
+        }
+        RunFolder::resume(path, run.extent().draws, options)?.finish().map(|_| ())
+    }
 }

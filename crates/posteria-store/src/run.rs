@@ -94,6 +94,12 @@ impl Run {
         self.loaded.checkpoint.facts.extent
     }
 
+    /// Whether whoever wrote the folder last ended by itself: otherwise what follows from the
+    /// checkpoint may lag behind it, also where every chain is done.
+    pub fn is_closed(&self) -> bool {
+        self.loaded.checkpoint.closed
+    }
+
     /// Draws of each chain at the checkpoint.
     pub fn chain_draws(&self) -> Vec<usize> {
         self.loaded.checkpoint.chains.iter().map(|record| record.draws).collect()

@@ -2,13 +2,10 @@
 
 use crate::added;
 use crate::error::StoreError;
-use crate::metadata::consolidated;
+use crate::metadata::{MOST_METADATA, consolidated};
 use crate::publish::coordinate_files;
 use crate::run::Run;
 use crate::schema::COORDINATE_DRAWS;
-
-/// Most bytes of the consolidated metadata.
-const MOST_METADATA: u64 = 1 << 30;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,8 +25,7 @@ impl Run {
     /// [`StoreError::Damaged`] for the first file that is not as it was written.
     pub fn verify(&self) -> Result<Verified, StoreError> {
         let immutable = self.verify_immutable()?;
-        let derived =
-            if self.loaded.checkpoint.closed { Some(self.verify_derived()?) } else { None };
+        let derived = if self.is_closed() { Some(self.verify_derived()?) } else { None };
         Ok(Verified { immutable, derived })
     }
 

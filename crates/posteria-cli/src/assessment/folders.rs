@@ -108,7 +108,7 @@ impl<'a> FoldFolders<'a> {
             let (divisions, path) = (vec![self.planned(division)?], self.subject.path.clone());
             return Err(elsewhere.want(Wanted::Folds { path, divisions }));
         }
-        if sweeps > 0 {
+        if !begun.iter().all(FoldRun::is_done) {
             let one = NonZero::<usize>::MIN;
             let threads = self.workers().threads.get();
             let chains = begun.iter().map(FoldRun::chains).max().unwrap_or(1);

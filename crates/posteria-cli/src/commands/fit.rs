@@ -111,8 +111,7 @@ fn run(
         RunFolder::remove(out).map_err(store_failure)?;
     }
     let writer = begin((prepared, plan), found, out, &interrupt)?;
-    let words = Words::new(prepared).render();
-    write_whole(&out.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
+    keep_words(prepared, out)?;
     RunDevice::keep(prepared, out)?;
     let report = sample(
         (prepared, found),
@@ -122,6 +121,17 @@ fn run(
     )?;
     add_predictive(prepared, out, &interrupt, context)?;
     Ok(report)
+}
+
+/// Keeps the model in words beside the draws.
+fn keep_words(prepared: &Prepared, path: &Path) -> Result<()> {
+    let words = Words::new(prepared).render();
+    write_whole(&path.join(WORDS), |file| file.write_all(words.as_bytes()).running())
+}
+
+/// As [`keep_words`], for a run that was killed before it had.
+fn keep_missing_words(prepared: &Prepared, path: &Path) -> Result<()> {
+    if path.join(WORDS).exists() { Ok(()) } else { keep_words(prepared, path) }
 }
 
 /// Adds to a run whose chains were put together from elsewhere what a fit adds to its own, and reports
@@ -140,8 +150,7 @@ pub(super) fn joined(
         (None, None) => prepare_kept(spec, (path, &run))?,
     };
     let interrupt = Interrupt::listen().running()?;
-    let words = Words::new(&prepared).render();
-    write_whole(&path.join(WORDS), |file| file.write_all(words.as_bytes()).running())?;
+    keep_words(&prepared, path)?;
     RunDevice::keep(&prepared, path)?;
     add_missing_predictive(&prepared, path, &interrupt, context)?;
     let draws = run.draws_of_variables().running()?;
@@ -252,6 +261,9 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
                 ),
             });
             let interrupt = Interrupt::listen().running()?;
+            // All draws may be there of a run that was killed before it had told other readers of them.
+            RunFolder::close(path, options(&interrupt)).map_err(store_failure)?;
+            keep_missing_words(&prepared, path)?;
             add_missing_predictive(&prepared, path, &interrupt, context)?;
             let stopped = match is_enough {
                 None => Stopped::Asked,
@@ -288,6 +300,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let found = prepared.approximation(context.threads)?;
     let interrupt = Interrupt::listen().running()?;
     let writer = RunFolder::resume(path, wanted, options(&interrupt)).map_err(store_failure)?;
+    keep_missing_words(&prepared, path)?;
     tell_device(&prepared, context);
     RunDevice::keep(&prepared, path)?;
     let both = (&prepared, found.as_ref());

@@ -82,6 +82,65 @@ fn a_killed_network_resumes_to_the_same_bytes() {
 }
 
 #[test]
+fn a_run_killed_after_its_last_draw_ends_with_the_same_bytes() {
+    let place = Place::with_data(15);
+    let fit = "fit data.csv --target y --inputs a b --chains 2 --warmup 10 --draws 20 --out run -q";
+    assert_eq!(place.call(fit).code, 0);
+    let mut whole = place.files("run");
+    let text = |name: &str| {
+        String::from_utf8(whole[Path::new(&format!("draws.zarr/{name}"))].clone()).expect("text")
+    };
+    let all: serde_json::Value = serde_json::from_str(&text(".zmetadata")).expect("JSON");
+    let shown = all["metadata"].as_object().expect("documents").iter();
+    let (added, own): (Vec<_>, Vec<_>) =
+        shown.partition(|(name, _)| name.starts_with("posterior_predictive/"));
+    assert!(added.len() > 5 && own.len() > 20);
+    let own: serde_json::Map<_, _> =
+        own.into_iter().map(|(name, document)| (name.clone(), document.clone())).collect();
+    let without_added = serde_json::json!({ "zarr_consolidated_format": 1, "metadata": own });
+    // The checkpoint before the one that says that the writer ended by itself.
+    let mut open = whole[Path::new("checkpoint")].clone();
+    let body = open.len() - 4;
+    let first_chain = [&[1, 1][..], &30_u64.to_le_bytes()].concat();
+    let flags: Vec<usize> = open
+        .windows(first_chain.len())
+        .enumerate()
+        .filter_map(|(place, bytes)| (bytes == first_chain).then_some(place))
+        .collect();
+    assert_eq!(flags.len(), 1, "the closing flag, and the first chain");
+    open[flags[0]] = 0;
+    let checksum = crc32fast::hash(&open[..body]).to_le_bytes();
+    open[body..].copy_from_slice(&checksum);
+    let earlier = text("posterior/intercept/.zarray").replace("[2, 20]", "[2, 10]");
+    whole.remove(Path::new("time.json"));
+    whole.remove(Path::new("lock"));
+    let written = |name: &str, content: Vec<u8>| place.write(&format!("run/{name}"), content);
+    let removed =
+        |name: &str| fs::remove_file(place.path(&format!("run/{name}"))).expect("removed");
+    let kills: [(&str, &dyn Fn()); 4] = [
+        ("before the metadata told of the last draws", &|| {
+            written("checkpoint", open.clone());
+            written("draws.zarr/posterior/intercept/.zarray", earlier.clone().into_bytes());
+        }),
+        ("before the group was whole", &|| {
+            removed("draws.zarr/posterior_predictive/.checksums");
+        }),
+        ("before the metadata told of the group", &|| {
+            written("draws.zarr/.zmetadata", without_added.to_string().into_bytes());
+        }),
+        ("before the model was put in words", &|| removed("model.txt")),
+    ];
+    for (when, kill) in kills {
+        kill();
+        assert_eq!(place.call("resume run -q").code, 0);
+        let mut resumed = place.files("run");
+        resumed.retain(|name, _| whole.contains_key(name));
+        let differs = whole.iter().find(|(name, content)| resumed.get(*name) != Some(content));
+        assert_eq!(differs.map(|(name, _)| name), None, "killed {when}");
+    }
+}
+
+#[test]
 fn signals_keep_the_draws_and_tell_how_to_go_on() {
     let place = Place::with_data(15);
     // Thinned, so that few files wait to be synced when the signal comes.

@@ -131,9 +131,15 @@ fn a_group_that_missed_the_consolidated_metadata_is_no_damage() {
     whole_run(&path, 37, 1);
     let metadata = fs::read(path.join("draws.zarr/.zmetadata")).unwrap();
     RunFolder::add(&path, &[group(Added::Prior)]).unwrap();
+    let whole = files(&path);
     // As a kill in between leaves it.
     fs::write(path.join("draws.zarr/.zmetadata"), metadata).unwrap();
-    Run::open(&path).unwrap().verify().unwrap();
+    let run = Run::open(&path).unwrap();
+    run.verify().unwrap();
+    // Whoever asks for it adds it again, and nothing tells that it was killed.
+    assert!(!run.has(Added::Prior), "it is not there for other readers");
+    RunFolder::add(&path, &[group(Added::Prior)]).unwrap();
+    assert!(files(&path) == whole && Run::open(&path).unwrap().has(Added::Prior));
 }
 
 #[test]

@@ -127,6 +127,43 @@ fn a_run_that_ends_between_two_sweeps_goes_on_from_its_checkpoint() {
 }
 
 #[test]
+fn a_run_killed_after_its_last_draw_is_closed_as_if_it_had_not_been() {
+    let folder = scratch();
+    let whole = folder.path().join("whole");
+    whole_run(&whole, DRAWS, 1);
+    let whole = files(&whole);
+    // As a run that is looked at whenever its chains pause.
+    let paused = |path: &Path, options: WriteOptions| {
+        let Ok(writer) = create(path, DRAWS, options) else { return false };
+        sample(&writer, &writer, DRAWS, 1).unwrap();
+        writer.checkpoint().and_then(|()| writer.finish()).is_ok()
+    };
+    let counter = crashing(i64::MAX / 2);
+    let crash = counter.crash.clone();
+    assert!(paused(&folder.path().join("counted"), counter));
+    let steps = i64::MAX / 2 - crash.left();
+    let (mut unclosed, mut behind) = (0, 0);
+    for before_the_end in 1..60 {
+        let path = folder.path().join(format!("run{before_the_end}"));
+        assert!(!paused(&path, crashing(steps - before_the_end)));
+        let run = Run::open(&path).unwrap();
+        if run.chain_draws() != [DRAWS; toy::CHAINS] {
+            break;
+        }
+        assert!(!run.is_closed());
+        unclosed += 1;
+        let mut left = files(&path);
+        left.retain(|name, _| name.starts_with("draws.zarr/") && !name.ends_with(".tmp"));
+        behind += usize::from(left.iter().any(|(name, content)| whole.get(name) != Some(content)));
+        RunFolder::close(&path, options()).unwrap();
+        assert!(files(&path) == whole, "{before_the_end} operations before the end");
+        // Of one that is closed nothing is written again.
+        RunFolder::close(&path, crashing(0)).unwrap();
+    }
+    assert!(unclosed > 10 && behind > 5, "{unclosed} {behind}");
+}
+
+#[test]
 fn the_store_can_be_read_at_every_moment() {
     // After every crash, all that the metadata shows is on the disk, and right.
     let folder = scratch();

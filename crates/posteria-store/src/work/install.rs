@@ -15,7 +15,7 @@ use crate::{Run, RunFolder};
 
 impl WorkPlan {
     /// Puts the folds that units have fitted of the run of this number where assessments of the run in
-    /// `path` look for them: those that are whole. What is there already, and is complete, stays; what is
+    /// `path` look for them: those that are whole. What is there already, and is complete and closed, stays; what is
     /// wrong with one keeps no other from its place.
     ///
     /// # Errors
@@ -23,10 +23,8 @@ impl WorkPlan {
     pub fn install_folds(&self, run: usize, units: &[Unit], path: &Path) -> Result<(), WorkError> {
         let mut folds: BTreeMap<(usize, usize), Vec<&Unit>> = BTreeMap::new();
         for unit in units.iter().filter(|unit| unit.run == run) {
-            if let Work::Fold { division, index } | Work::FoldChain { division, index, .. } =
-                unit.work
-            {
-                folds.entry((division, index)).or_default().push(unit);
+            if let Some(of) = unit.work.fold() {
+                folds.entry(of).or_default().push(unit);
             }
         }
         let (mut installed, fit) = (Ok(()), OnceCell::new());
@@ -48,6 +46,7 @@ impl WorkPlan {
         let (planned, _) = self.division(division)?;
         let path = fold_folder(run, (&planned.scheme, planned.folds), index);
         if let Ok(there) = Run::open(&path)
+            && there.is_closed()
             && there.chain_draws().iter().all(|own| *own >= planned.draws)
         {
             return Ok(());

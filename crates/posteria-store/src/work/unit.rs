@@ -59,6 +59,18 @@ pub enum Work {
     Whole,
 }
 
+impl Work {
+    /// The division and the fold, both from 0, of what is a part of a fold or all of it.
+    pub fn fold(self) -> Option<(usize, usize)> {
+        match self {
+            Work::Fold { division, index } | Work::FoldChain { division, index, .. } => {
+                Some((division, index))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// How the rows of a run are divided in a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -126,8 +126,10 @@ pub fn finish(
     let begun = if path.exists() { Some(open(path)?) } else { None };
     let (asked, has_goal) = (spec.sampling.draws, spec.sampling.ess.is_some());
     let has = |run: &Run, draws: usize| run.chain_draws().iter().all(|done| *done >= draws);
+    // It may have been killed before it had told other readers of its last draws.
+    let close = || RunFolder::close(path, options(interrupt)).map_err(store_failure);
     if begun.as_ref().is_some_and(|run| !has_goal && has(run, asked)) {
-        return Ok(());
+        return close();
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)
@@ -151,7 +153,7 @@ pub fn finish(
             if has_goal && has(&run, draws) {
                 let drawn = run.draws_of_variables().running()?;
                 if until.judge(&prepared, &drawn, context.threads).1.is_some() {
-                    return Ok(());
+                    return close();
                 }
             }
             let plan = Plan { draws, ..prepared.plan.with_warmup(run.extent().warmup) };

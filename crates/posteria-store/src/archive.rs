@@ -26,6 +26,8 @@ pub(crate) const FORMAT: u32 = 2;
 const MAGIC: &[u8; 8] = b"POSTUNIT";
 /// Bytes of the checksum at the end.
 const SEAL: usize = 32;
+/// SHA-256.
+pub(crate) type Seal = [u8; SEAL];
 /// Bytes of a number, which padding repeats.
 const WORD: usize = 8;
 /// The longest padding that is believed.
@@ -49,9 +51,15 @@ pub(crate) fn pack(folder: &Path, head: &str) -> Result<Vec<u8>, StoreError> {
         bytes.put_count(kept.len());
         bytes.extend_from_slice(kept);
     }
-    let seal = Sha256::digest(&bytes);
+    let seal = digest(&bytes);
     bytes.extend_from_slice(&seal);
     Ok(bytes)
+}
+
+fn digest(bytes: &[u8]) -> Seal {
+    #[cfg(test)]
+    tests::DIGESTS.set(tests::DIGESTS.get() + 1);
+    Sha256::digest(bytes).into()
 }
 
 /// The content without what repeats its last eight bytes.
@@ -86,17 +94,22 @@ impl PackedFile<'_> {
 /// What was packed: the head, and names with contents.
 pub(crate) struct Packed<'a> {
     pub(crate) head: String,
+    /// The checksum at the end.
+    pub(crate) seal: Seal,
     files: Vec<PackedFile<'a>>,
 }
 
 impl<'a> Packed<'a> {
+    /// Reads what fits its checksum. `known` is that of the same file as it was read before: then it is
+    /// not computed again.
+    ///
     /// # Errors
     /// [`StoreError::Damaged`] or [`StoreError::Newer`]; never panics, whatever the bytes.
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, StoreError> {
+    pub(crate) fn read(bytes: &'a [u8], known: Option<Seal>) -> Result<Self, StoreError> {
         let damaged = |what: &str| StoreError::damaged("the result", what);
-        let cut = bytes.len().checked_sub(SEAL).ok_or_else(|| damaged("it is cut short"))?;
-        let (body, seal) = bytes.split_at(cut);
-        if Sha256::digest(body)[..] != *seal {
+        let (body, seal) =
+            bytes.split_last_chunk::<SEAL>().ok_or_else(|| damaged("it is cut short"))?;
+        if known != Some(*seal) && digest(body) != *seal {
             return Err(damaged("its content does not fit its checksum"));
         }
         let body = body.strip_prefix(MAGIC).ok_or_else(|| damaged("it is no result of a unit"))?;
@@ -131,7 +144,7 @@ impl<'a> Packed<'a> {
         if !from.is_empty() {
             return Err(damaged("it goes on after its last file"));
         }
-        Ok(Packed { head, files })
+        Ok(Packed { head, files, seal: *seal })
     }
 
     /// The content of a file.
@@ -209,8 +222,13 @@ fn is_partial(name: &std::ffi::OsStr) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    thread_local! {
+        /// Checksums that this thread has computed.
+        pub(crate) static DIGESTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
 
     #[test]
     fn files_are_the_same_and_padding_costs_nothing() {
@@ -232,7 +250,7 @@ mod tests {
         }
         let bytes = pack(&from, "head").expect("packed");
         assert!(bytes.len() < 1000, "{}", bytes.len());
-        let packed = Packed::read(&bytes).expect("read");
+        let packed = Packed::read(&bytes, None).expect("read");
         assert_eq!(packed.head, "head");
         packed.unpack(&folder.path().join("to"), |_| true).expect("unpacked");
         for (name, content) in contents {

@@ -7,6 +7,7 @@ mod folder;
 mod hostile;
 mod toy;
 mod training;
+mod units;
 mod valued;
 
 use std::collections::BTreeSet;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use posteria::fit::{Fit, Prepared};
 use posteria::model::spec::InferenceChoice;
@@ -119,7 +120,7 @@ impl WorkPlan {
         write_text(&root.join(UNITS), &lines)?;
         write_text(&root.join(PLAN), &(to_json(&head)? + "\n"))?;
         staging.commit()?;
-        Ok(WorkPlan { path: path.to_path_buf(), head })
+        Ok(WorkPlan { path: path.to_path_buf(), head, seals: Arc::default() })
     }
 }
 

@@ -30,9 +30,11 @@ mod unit;
 mod valued;
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,7 @@ pub use self::ladders::PlannedLadders;
 pub use self::run_unit::Ran;
 use self::unit::Origin;
 pub use self::unit::{PlannedDivision, Unit, Work};
+use crate::archive::Seal;
 use crate::create::VERSION;
 use crate::disk::failure;
 use crate::staging::unique;
@@ -68,10 +71,13 @@ const RESULTS: &str = "results";
 const LARGEST: u64 = 1 << 30;
 
 /// A folder of units.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WorkPlan {
     path: PathBuf,
     head: Head,
+    /// The checksums of results that were read, by their units: who reads one again, or a clone of the
+    /// plan does, computes it only if the file is another one.
+    seals: Arc<Mutex<HashMap<usize, Seal>>>,
 }
 
 /// What `plan.json` says.
@@ -141,7 +147,7 @@ impl WorkPlan {
             let (path, found) = (path.to_path_buf(), head.version);
             return Err(WorkError::OtherVersion { path, found, running: VERSION });
         }
-        Ok(WorkPlan { path: path.to_path_buf(), head })
+        Ok(WorkPlan { path: path.to_path_buf(), head, seals: Arc::default() })
     }
 
     /// What is asked for: the name of a command.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ impl WorkPlan {
         let (what, of) = (unit.what.clone(), self.origin(unit)?);
         let head = to_json(&ResultHead { unit: unit.id, what, of })?;
         let bytes = pack(folder, &head)?;
+        // Whoever was done first moves it away before a file is removed: as long as it is here,
+        // nothing was missing.
+        fs::symlink_metadata(folder).map_err(failure("read", folder))?;
         self.keep_bytes(unit.id, &bytes)
     }
 
@@ -81,7 +85,10 @@ impl WorkPlan {
     ) -> Result<Packed<'b>, WorkError> {
         let (path, number) = (self.result_file(unit.id), unit.id);
         let wrong = |error| WorkError::DamagedResult { path: path.clone(), error, unit: number };
-        let packed = Packed::read(bytes).map_err(wrong)?;
+        let seals = || self.seals.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = seals().get(&number).copied();
+        let packed = Packed::read(bytes, known).map_err(wrong)?;
+        seals().insert(number, packed.seal);
         let head: ResultHead = serde_json::from_str(&packed.head)
             .map_err(|error| wrong(StoreError::damaged("the head", error.to_string())))?;
         match self.origin(unit)?.differs(&head.of) {

@@ -189,7 +189,8 @@ impl WorkPlan {
         if let Some(left) = furthest.filter(|path| swept(path) > 0) {
             // Copied, not taken: whoever left it may still be at work on another machine.
             let copied = archive::copy(&left, &own, |_| true);
-            let whole = || Run::open(&own).is_ok_and(|run| run.verify_immutable().is_ok());
+            // Also what is derived: nobody writes that anew for a run that is closed.
+            let whole = || Run::open(&own).is_ok_and(|run| run.verify().is_ok());
             let usable = copied.is_ok() && (is_ladder || whole());
             if !usable {
                 // It changed under our hands; to begin anew is always right.
@@ -216,8 +217,13 @@ impl WorkPlan {
     /// Removes what attempts at a unit have left, now that there is a result.
     fn clear(&self, unit: &Unit) {
         for folder in self.attempts(unit) {
-            // Who is still at it stops there, and finds the result.
-            let _ = fs::remove_dir_all(folder);
+            // Who is still at it stops there, and finds the result. Out of the way at once: half of a
+            // folder under its own name might be taken for all of a result.
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let aside = folder.with_file_name(format!(".{name}.gone"));
+            if fs::rename(&folder, &aside).is_ok() {
+                let _ = fs::remove_dir_all(aside);
+            }
         }
     }
 
@@ -229,7 +235,8 @@ impl WorkPlan {
         let folder = self.path.join(WORK);
         for entry in fs::read_dir(&folder).map_err(failure("open", &folder))?.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let of = name.split('.').next().and_then(|id| id.parse().ok());
+            // What is on its way in or out has a dot before its name.
+            let of = name.trim_start_matches('.').split('.').next().and_then(|id| id.parse().ok());
             if of.is_some_and(|id| self.has_result(id)) {
                 let _ = fs::remove_dir_all(entry.path());
             }

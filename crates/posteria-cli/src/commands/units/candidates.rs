@@ -40,7 +40,7 @@ pub fn collected(
     let divided = install(plan, units)?;
     collect::all_there(plan, units, arguments)?;
     plan.clear_all()?;
-    let context = &collect::knowing(&divided, arguments, context)?;
+    let context = &collect::knowing(&divided, plan, context)?;
     for path in &mut asked.runs {
         *path = place(plan, &compare::folder_of(path), context)?;
     }

@@ -59,7 +59,7 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
     installed.into_iter().collect::<Result<(), _>>()?;
     all_there(&plan, &units, arguments)?;
     plan.clear_all()?;
-    let context = &knowing(&runs.iter().cloned().zip(0..).collect::<Vec<_>>(), arguments, context)?;
+    let context = &knowing(&runs.iter().cloned().zip(0..).collect::<Vec<_>>(), &plan, context)?;
     match action {
         Planned::Assess(mut it) => {
             it.assess.run = runs.into_iter().next();
@@ -77,12 +77,8 @@ pub fn collect(arguments: &args::Collect, context: &Context) -> Result<()> {
 
 /// The same context, which knows what units have found out about the folds of runs in these folders, with
 /// their numbers in the plan.
-pub fn knowing(
-    runs: &[(PathBuf, usize)],
-    arguments: &args::Collect,
-    context: &Context,
-) -> Result<Context> {
-    let collected = Collected::new(WorkPlan::open(&arguments.plan)?, runs.to_vec())?;
+pub fn knowing(runs: &[(PathBuf, usize)], plan: &WorkPlan, context: &Context) -> Result<Context> {
+    let collected = Collected::new(plan.clone(), runs.to_vec())?;
     Ok(Context { collected: Some(Arc::new(collected)), ..context.clone() })
 }
 

@@ -70,7 +70,7 @@ pub fn collected(
     let divided = install(plan, units)?;
     collect::all_there(plan, units, arguments)?;
     plan.clear_all()?;
-    let context = &collect::knowing(&divided, arguments, context)?;
+    let context = &collect::knowing(&divided, plan, context)?;
     let mut select = asked.select;
     let (found, wanted) = match plan.place_for(0) {
         Some(path) => {

@@ -237,6 +237,7 @@ def compare(
     progress: bool | None = None,
     client: Any = None,
     plan: _Path | None = None,
+    unit: Literal["fold", "chain"] | None = None,
     **options: Unpack[_CompareOptions],
 ) -> Result: ...
 def evidence(
@@ -327,6 +328,7 @@ class Fit:
         seed: int | None = None,
         client: Any = None,
         plan: _Path | None = None,
+        unit: Literal["fold", "chain"] | None = None,
     ) -> Result: ...
     def assess(
         self,

@@ -32,6 +32,7 @@ def compare(
     progress=None,
     client=None,
     plan=None,
+    unit=None,
     **options,
 ):
     """Which of the ``fits`` (a dictionary of names, or a list) predicts better, and how sure that is.
@@ -44,13 +45,13 @@ def compare(
     (``"kfold"``, with the options of :meth:`Fit.kfold`), or the fits predict the rows of ``test``, which
     none of them has seen (as :meth:`Fit.assess`). ``utility`` names what predictions are worth, one or
     several. ``difference`` also asks for the probability of being better by more than that. With
-    ``client`` and ``plan``, as :meth:`Fit.kfold` has them, the folds of all fits are fitted elsewhere, and
-    before them the chains of models: say how long they run with ``warmup`` and ``draws``.
+    ``client``, ``plan`` and ``unit``, as :meth:`Fit.kfold` has them, the folds of all fits are fitted
+    elsewhere, and before them the chains of models: say how long they run with ``warmup`` and ``draws``.
     """
     all_named = Candidates(_named(fits), (data, target), options | {"seed": seed}, (threads, progress))
     method = method or ("loo" if test is None else "holdout")
     if method == "kfold":
-        asked = by_kfold(folds, repeats, block, seed)
+        asked = by_kfold(folds, repeats, block, seed, (client, unit))
         if groups is not None:
             asked["labels"] = all_named.labels(groups)
     elif method == "loo":
@@ -67,6 +68,10 @@ def compare(
         raise _posteria.SpecificationError(
             f"test=… is for rows that no fit has seen, and method={method!r} predicts those of the "
             "fits; omit one of them"
+        )
+    if unit is not None and method != "kfold":
+        raise _posteria.SpecificationError(
+            f"unit=… is a fold or a chain of one, and method={method!r} has no folds; omit it"
         )
     utilities = [utility] if isinstance(utility, str) else list(utility or [])
     table = None if test is None else as_table(test)[0]

@@ -251,6 +251,7 @@ class Fit(Drawn):
         seed=None,
         client=None,
         plan=None,
+        unit=None,
     ):
         """The same by fits without each of so many folds, corrected for having fewer rows.
 
@@ -261,8 +262,10 @@ class Fit(Drawn):
         ``client``: a ``dask.distributed.Client``, whose workers fit the folds, each on one thread; the
         numbers are the same. ``plan``: a new folder that keeps what they have found, so that the same
         call goes on from there after it was stopped, or a fold failed (:class:`UnitsError`).
+        ``unit="chain"`` has every chain of a fold fitted by itself, for more workers than folds; what
+        folds predict is then computed here.
         """
-        method = by_kfold(folds, repeats, block, seed)
+        method = by_kfold(folds, repeats, block, seed, (client, unit))
         if groups is not None:
             method["labels"] = self._labels(groups)
         return self._assess(method, utility, away=(client, plan))

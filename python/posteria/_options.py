@@ -30,9 +30,15 @@ def by_loo(matching, refit, seed):
     return {"method": "loo", "matching": bool(matching), "refit": refit, "seed": seed}
 
 
-def by_kfold(folds, repeats, block, seed):
-    """Rows left out in folds."""
+def by_kfold(folds, repeats, block, seed, away=(None, None)):
+    """Rows left out in folds; ``away`` is who fits them, if anybody else does, and what is a unit."""
+    client, unit = away
+    if unit not in (None, "fold", "chain"):
+        raise SpecificationError(f"unit is {unit!r}; use 'fold' or 'chain'")
+    if unit is not None and client is None:
+        raise SpecificationError("unit=… is what a client does at once; give client=…")
     return {
+        "each_chain": unit == "chain",
         "method": "kfold",
         "folds": whole("folds", folds, 2),
         "repeats": whole("repeats", repeats),

@@ -75,6 +75,29 @@ def test_folds_by_workers_are_those_of_one_machine(fits, waves, client, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+def test_chains_of_folds_are_units_if_asked_for(waves, fits, client, tmp_path):
+    plan, line = tmp_path / "plan", fits["line"]
+    chains = line.kfold(3, client=client, unit="chain", plan=plan)
+    same(chains, line.kfold(3))
+    units = [json.loads(unit)["what"] for unit in (plan / "units.jsonl").read_text().splitlines()]
+    assert len(units) == 6 and units[5].startswith("chain 2 of 2 of fold 3 of 3"), units
+    # A fit of one chain has none to divide.
+    both = {"method": "kfold", "folds": 2}
+    same(pt.compare(fits, client=client, unit="chain", **both), pt.compare(fits, **both))
+    # Models that are fitted first, too.
+    models = {"line": pt.Linear(residual="student-t"), "net": pt.MLP(hidden=2)}
+    how = {"data": waves, "target": "y", **both, **FEW}
+    same(pt.compare(models, client=client, unit="chain", **how), pt.compare(models, **how))
+    with pytest.raises(pt.SpecificationError, match="plan of other work"):
+        line.kfold(3, client=client, plan=plan)
+    with pytest.raises(pt.SpecificationError, match="'fold' or 'chain'"):
+        line.kfold(3, client=client, unit="row")
+    with pytest.raises(pt.SpecificationError, match="give client"):
+        line.kfold(3, unit="chain")
+    with pytest.raises(pt.SpecificationError, match="has no folds"):
+        pt.compare(fits, client=client, unit="chain")
+
+
 def first_result(plan):
     """Waits until a plan has a result."""
     results = plan / "results"

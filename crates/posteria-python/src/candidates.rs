@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use posteria::data;
 use posteria::fit::Prepared;
 use posteria::select::FitsElsewhere;
-use posteria_store::{NewPlan, PlanFits, PlannedRun, Work, WorkPlan};
+use posteria_store::{NewPlan, PlanFits, PlannedRun, WorkPlan};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -90,7 +90,7 @@ pub(crate) fn add_folds(
     of_several(py, &fits, (working, 1), |fits| {
         let mut plan = WorkPlan::open(&path).map_err(error::of_work)?;
         let units = plan.units().map_err(error::of_work)?;
-        match units.iter().any(|unit| matches!(unit.work, Work::Fold { .. })) {
+        match units.iter().any(|unit| unit.work.fold().is_some()) {
             true => Ok(0),
             false => plan.extend(&divided(fits, method, &utilities)?).map_err(error::of_work),
         }

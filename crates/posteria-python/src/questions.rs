@@ -241,6 +241,8 @@ pub(crate) struct Asked {
     block: Option<usize>,
     /// Rows of a group come together: a number for every row.
     pub(crate) labels: Option<Vec<usize>>,
+    /// Whether every chain of a fold is a unit of its own, for whoever does units elsewhere.
+    pub(crate) each_chain: bool,
     /// Names the streams, in place of that of the fit.
     seed: Option<u64>,
     /// Whether chains are weighed by stacking.

@@ -129,7 +129,8 @@ fn planned<'f>(
         PlannedDivision::of(division, labels, Some(valuation))
     });
     let divisions = divisions.collect();
-    Ok(PlannedRun { divisions, ..PlannedRun::of(name, RunSource::Fit(fit)) })
+    let each_chain = asked.each_chain;
+    Ok(PlannedRun { divisions, each_chain, ..PlannedRun::of(name, RunSource::Fit(fit)) })
 }
 
 fn units_of(plan: &WorkPlan) -> PyResult<String> {

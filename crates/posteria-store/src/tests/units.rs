@@ -4,17 +4,17 @@ use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 
-use posteria::assess::{AssessError, Division, Method};
+use posteria::assess::{AssessError, Division, FittedFolds, Method};
 use posteria::data::{Table, TextFormat};
 use posteria::fit::{Fit, FitOptions, fit_table};
 use posteria::{Linear, model::spec::Spec};
 
 use super::Crash;
-use super::toy::{options, scratch};
+use super::toy::{options, same, scratch};
 use crate::archive::tests::DIGESTS;
 use crate::{
-    NewPlan, PartError, PartOptions, PlannedDivision, PlannedRun, Ran, Run, RunFolder, RunSource,
-    WorkError, WorkPlan, WriteOptions,
+    NewPlan, PartError, PartOptions, PlanFolds, PlannedDivision, PlannedRun, Ran, Run, RunFolder,
+    RunSource, WorkError, WorkPlan, WriteOptions,
 };
 
 /// A small fit, and how its rows are divided.
@@ -38,17 +38,26 @@ fn divided() -> (Fit, Vec<Division>) {
 
 /// A plan of its folds.
 fn plan(path: &Path) -> WorkPlan {
+    plan_of(path, false)
+}
+
+/// A plan of its folds, or of every chain of them.
+fn plan_of(path: &Path, each_chain: bool) -> WorkPlan {
     let (fit, divisions) = divided();
     let divisions = divisions.iter().map(|it| PlannedDivision::of(it, None, None)).collect();
-    let run = PlannedRun { divisions, ..PlannedRun::of("it", RunSource::Fit(&fit)) };
+    let run = PlannedRun { divisions, each_chain, ..PlannedRun::of("it", RunSource::Fit(&fit)) };
     let new = NewPlan { action: "test", arguments: serde_json::Value::Null, runs: vec![run] };
     WorkPlan::create(path, &new).expect("a plan")
 }
 
 /// Does the first unit.
 fn do_first(plan: &WorkPlan, write: &WriteOptions) -> Result<Ran, WorkError> {
+    do_unit(plan, 1, write)
+}
+
+fn do_unit(plan: &WorkPlan, unit: usize, write: &WriteOptions) -> Result<Ran, WorkError> {
     let read = |_: &Spec, _: &Path| Err(PartError::Table { message: "there is none".into() });
-    plan.run_unit(1, &read, PartOptions { threads: NonZero::<usize>::MIN, write, seen: &|| () })
+    plan.run_unit(unit, &read, PartOptions { threads: NonZero::<usize>::MIN, write, seen: &|| () })
 }
 
 fn left_at_work(path: &Path) -> usize {
@@ -124,6 +133,29 @@ fn what_another_attempt_has_left_is_gone_on_with_only_where_it_is_whole() {
     assert!(!run.is_closed() && run.chain_draws() == [start.plan.draws; 2]);
     fs::remove_file(&result).expect("removed");
     again("not closed");
+}
+
+#[test]
+fn chains_of_a_fold_are_read_as_the_fold() {
+    let folder = scratch();
+    let (_, divisions) = divided();
+    let [by_folds, by_chains] = [("folds", false), ("chains", true)].map(|(name, each_chain)| {
+        let plan = plan_of(&folder.path().join(name), each_chain);
+        assert_eq!(plan.count(), if each_chain { 6 } else { 3 });
+        for unit in (1..=plan.count()).rev() {
+            do_unit(&plan, unit, &options()).expect("done");
+        }
+        let folds = PlanFolds::new(plan).expect("folds");
+        assert_eq!(folds.runs(), [0]);
+        let read = |fold| folds.draws(0, &divisions[0], fold).expect("draws");
+        let draws: Vec<_> = (0..3).map(read).collect();
+        assert_eq!(left_at_work(&folder.path().join(name)), 0);
+        draws
+    });
+    for (one, other) in by_folds.iter().zip(&by_chains) {
+        assert!(one.draws == 8 && same(one, other));
+    }
+    assert!(!same(&by_folds[0], &by_folds[1]));
 }
 
 #[test]

@@ -23,8 +23,9 @@ use crate::staging::unique;
 pub struct PlanFolds {
     plan: WorkPlan,
     units: Vec<Unit>,
-    /// The place of the unit of every fold among them: of which run, how divided, which fold.
-    folds: HashMap<(usize, String, usize), usize>,
+    /// The places of the units of every fold among them, one or one of each chain: of which run, how
+    /// divided, which fold.
+    folds: HashMap<(usize, String, usize), Vec<usize>>,
     /// By what predictions are valued in every division.
     valuations: HashMap<usize, Option<Valuation>>,
 }
@@ -36,11 +37,11 @@ impl PlanFolds {
     /// [`WorkError`] if its units cannot be read.
     pub fn new(plan: WorkPlan) -> Result<Self, WorkError> {
         let units = plan.units()?;
-        let mut folds = HashMap::new();
+        let mut folds: HashMap<_, Vec<usize>> = HashMap::new();
         let mut divided: HashMap<usize, String> = HashMap::new();
         let mut valuations = HashMap::new();
         for (place, unit) in units.iter().enumerate() {
-            let Work::Fold { division, index } = unit.work else { continue };
+            let Some((division, index)) = unit.work.fold() else { continue };
             let how = match divided.get(&division) {
                 Some(how) => how.clone(),
                 None => {
@@ -49,7 +50,11 @@ impl PlanFolds {
                     divided.entry(division).or_insert(how(&planned.scheme, planned.draws)?).clone()
                 }
             };
-            folds.entry((unit.run, how, index)).or_insert(place);
+            let own = folds.entry((unit.run, how, index)).or_default();
+            // A fold that is there twice counts once.
+            if own.iter().all(|it| is_beside(units[*it].work, unit.work)) {
+                own.push(place);
+            }
         }
         Ok(PlanFolds { plan, units, folds, valuations })
     }
@@ -59,14 +64,11 @@ impl PlanFolds {
         self.folds.keys().map(|(run, ..)| *run).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    fn unit(
-        &self,
-        fit: usize,
-        division: &Division,
-        fold: usize,
-    ) -> Result<Option<&Unit>, WorkError> {
+    /// The units of a fold: one, or one of each chain.
+    fn parts(&self, fit: usize, division: &Division, fold: usize) -> Result<Vec<&Unit>, WorkError> {
         let own = (fit, how(&division.scheme, division.draws)?, fold);
-        Ok(self.folds.get(&own).map(|place| &self.units[*place]))
+        let places = self.folds.get(&own).into_iter().flatten();
+        Ok(places.map(|place| &self.units[*place]).collect())
     }
 
     /// What the predictions of all rows of a fit by one of its folds are worth, if the unit of that has
@@ -80,10 +82,12 @@ impl PlanFolds {
         (division, fold): (&Division, usize),
         asked: &Valuation,
     ) -> Result<Option<Vec<RowUtilities>>, WorkError> {
-        let Some(unit) = self.unit(fit, division, fold)? else { return Ok(None) };
-        let Work::Fold { division, .. } = unit.work else { return Ok(None) };
-        let is_asked =
-            self.valuations.get(&division).is_some_and(|own| own.as_ref() == Some(asked));
+        // Where chains are units, nobody has all draws of a fold, and so predicts by them.
+        let parts = self.parts(fit, division, fold)?;
+        let [unit @ Unit { work: Work::Fold { division, .. }, .. }] = parts[..] else {
+            return Ok(None);
+        };
+        let is_asked = self.valuations.get(division).is_some_and(|own| own.as_ref() == Some(asked));
         if !is_asked || !self.plan.has_result(unit.id) {
             return Ok(None);
         }
@@ -93,10 +97,19 @@ impl PlanFolds {
     }
 
     fn found(&self, fit: usize, division: &Division, fold: usize) -> Result<Draws, WorkError> {
-        let none = || WorkError::NoFold { path: self.plan.path.clone(), fold: fold + 1 };
-        let unit = self.unit(fit, division, fold)?.ok_or_else(none)?;
-        let path = self.plan.scratch("read", unit.id);
-        self.plan.unpack_part(unit, &path, is_of_variables)?;
+        let parts = self.parts(fit, division, fold)?;
+        let Some(first) = parts.first() else {
+            return Err(WorkError::NoFold { path: self.plan.path.clone(), fold: fold + 1 });
+        };
+        let path = self.plan.scratch("read", first.id);
+        match first.work {
+            Work::FoldChain { division, .. } => {
+                let (planned, _) = self.plan.division(division)?;
+                let fit = self.plan.fit_of(first.run)?;
+                self.plan.join_fold((&fit, &planned, fold), &parts, &path)?;
+            }
+            _ => self.plan.unpack_part(first, &path, is_of_variables)?,
+        }
         let draws = Run::open(&path).and_then(|run| run.draws_of_variables());
         // It was there to be read only.
         let _ = fs::remove_dir_all(&path);
@@ -112,6 +125,14 @@ fn is_of_variables(name: &Path) -> bool {
     let others =
         [VALUED, "log_likelihood", "constant_data", "observed_data", "posterior_predictive"];
     !describes && !parts.any(|part| others.contains(&&*part))
+}
+
+/// Whether these are different chains of a fold.
+fn is_beside(one: Work, other: Work) -> bool {
+    match (one, other) {
+        (Work::FoldChain { chain: one, .. }, Work::FoldChain { chain: other, .. }) => one != other,
+        _ => false,
+    }
 }
 
 /// How rows are divided, in a few words.

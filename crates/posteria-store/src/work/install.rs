@@ -67,7 +67,7 @@ impl WorkPlan {
     }
 
     /// The fold that its chains make together, in the new folder `path`.
-    fn join_fold(
+    pub(super) fn join_fold(
         &self,
         (fit, planned, index): (&Fit, &PlannedDivision, usize),
         chains: &[&Unit],

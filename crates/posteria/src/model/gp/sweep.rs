@@ -28,9 +28,6 @@ const ACCEPTANCE: f64 = 0.9;
 const JITTER: f64 = 0.15;
 /// Most hyperparameters whose density is emulated or guessed at once.
 const GUESSED: usize = 16;
-/// Fewest rows for which the density of few hyperparameters is emulated: of fewer it costs less
-/// itself, and guesses do as well.
-const EMULATED_ROWS: usize = 40;
 /// Where their density is emulated, a trajectory is made in one of so many sweeps at most, and in
 /// every sweep below twice …
 const TRAJECTORY_PERIOD: usize = 9;
@@ -150,8 +147,8 @@ pub(super) fn hyperparameter_kernel(
     if !guesses {
         return hmc;
     }
-    let rows = posterior.inputs.rows();
-    if emulated && !(few && rows < EMULATED_ROWS) {
+    if emulated {
+        let rows = posterior.inputs.rows();
         let period = (rows / ROWS_PER_PERIOD).clamp(1, TRAJECTORY_PERIOD);
         let [fewest, most] = STEPS_PER_COORDINATE;
         let steps = (rows / ROWS_PER_STEP).clamp(fewest, most);

@@ -91,31 +91,31 @@ impl Pairs {
         Some(Pairs { members, ranks: sorted.len() })
     }
 
-    /// Σ w_i w_j [in order] / Σ w_i w_j over pairs whose order is known; NaN if there is none. Takes
-    /// n log n steps: from the largest target on, the weights of all larger ones are in a tree of sums by
-    /// the rank of their predictions [Fenwick 1994].
+    /// Σ w_i w_j [in order] / Σ w_i w_j over pairs whose order is known; NaN if there is none.
     pub(super) fn concordance(&self, weights: &[f64]) -> f64 {
-        let mut tree = vec![0.0; self.ranks + 1];
+        let [concordant, pairs] = self.sums(weights, |_, _| ());
+        concordant / pairs
+    }
+
+    /// Numerator and denominator of the concordance, in n log n steps: from the largest target on, all
+    /// larger ones are among the sums. `each` gets a row and, of the pairs where it is the shorter one,
+    /// the weights of those in order and of all.
+    fn sums(&self, weights: &[f64], mut each: impl FnMut(usize, [f64; 2])) -> [f64; 2] {
+        let mut longer = Sums::new(self.ranks);
         let (mut concordant, mut pairs) = (0.0, 0.0);
-        let together = |a: &Member, b: &Member| a.at.total_cmp(&b.at).is_eq() && a.ended == b.ended;
         for fold in self.folds() {
-            let mut all = 0.0;
-            tree.fill(0.0);
-            for members in fold.chunk_by(together) {
+            longer.clear();
+            for members in fold.chunk_by(Member::is_with) {
                 for member in members.iter().filter(|it| it.ended) {
-                    let weight = weights[member.row];
-                    let below = sum_up_to(&tree, member.rank - 1);
-                    let up_to = sum_up_to(&tree, member.rank);
-                    concordant += weight * (all - 0.5 * (below + up_to));
-                    pairs += weight * all;
+                    let (order, known) = (longer.above(member.rank), longer.all);
+                    each(member.row, [order, known]);
+                    concordant += weights[member.row] * order;
+                    pairs += weights[member.row] * known;
                 }
-                for member in members {
-                    add(&mut tree, member.rank, weights[member.row]);
-                    all += weights[member.row];
-                }
+                members.iter().for_each(|it| longer.add(it.rank, weights[it.row]));
             }
         }
-        concordant / pairs
+        [concordant, pairs]
     }
 
     fn folds(&self) -> impl Iterator<Item = &[Member]> {
@@ -123,50 +123,77 @@ impl Pairs {
     }
 
     /// What a little more weight of each row adds to the concordance, per weight: its influence, whose
-    /// weighted sum is 0.
+    /// weighted sum is 0. The pairs where a row is the longer one are summed from the smallest target on.
     pub(super) fn influences(&self, weights: &[f64]) -> Vec<f64> {
         let mut of_row = vec![[0.0; 2]; self.members.len()];
-        let mut pairs = 0.0;
-        let pairs_of = |count: usize| {
-            (0..count).flat_map(move |one| (one + 1..count).map(move |other| (one, other)))
-        };
+        let [concordant, pairs] = self.sums(weights, |row, sums| of_row[row] = sums);
+        let mut shorter = Sums::new(self.ranks);
         for fold in self.folds() {
-            for (longer, shorter) in pairs_of(fold.len()) {
-                let (longer, shorter) = (fold[longer], fold[shorter]);
-                let known = longer.at > shorter.at || !longer.ended;
-                if !(shorter.ended && known) {
-                    continue;
+            shorter.clear();
+            for members in fold.chunk_by(Member::is_with).rev() {
+                for member in members {
+                    of_row[member.row][0] += shorter.below(member.rank);
+                    of_row[member.row][1] += shorter.all;
                 }
-                let order = match longer.rank.cmp(&shorter.rank) {
-                    std::cmp::Ordering::Greater => 1.0,
-                    std::cmp::Ordering::Equal => 0.5,
-                    std::cmp::Ordering::Less => 0.0,
-                };
-                for (one, other) in [(longer.row, shorter.row), (shorter.row, longer.row)] {
-                    of_row[one][0] += weights[other] * order;
-                    of_row[one][1] += weights[other];
-                }
-                pairs += weights[longer.row] * weights[shorter.row];
+                let ended = members.iter().filter(|it| it.ended);
+                ended.for_each(|it| shorter.add(it.rank, weights[it.row]));
             }
         }
-        let index = self.concordance(weights);
+        let index = concordant / pairs;
         of_row.iter().map(|[order, known]| (order - index * known) / pairs).collect()
     }
 }
 
-fn sum_up_to(tree: &[f64], mut place: usize) -> f64 {
-    let mut sum = 0.0;
-    while place > 0 {
-        sum += tree[place];
-        place &= place - 1;
+impl Member {
+    /// Whether nothing is known about which is longer, as both ended, or were censored, together.
+    fn is_with(&self, other: &Member) -> bool {
+        self.at.total_cmp(&other.at).is_eq() && self.ended == other.ended
     }
-    sum
 }
 
-fn add(tree: &mut [f64], mut place: usize, weight: f64) {
-    while place < tree.len() {
-        tree[place] += weight;
-        place += place & place.wrapping_neg();
+/// Sums of weights by rank, in a tree in which adding to one and summing the first ones take log n
+/// steps [Fenwick 1994].
+struct Sums {
+    tree: Vec<f64>,
+    all: f64,
+}
+
+impl Sums {
+    fn new(ranks: usize) -> Self {
+        Sums { tree: vec![0.0; ranks + 1], all: 0.0 }
+    }
+
+    fn clear(&mut self) {
+        self.tree.fill(0.0);
+        self.all = 0.0;
+    }
+
+    fn add(&mut self, rank: usize, weight: f64) {
+        self.all += weight;
+        let mut place = rank;
+        while place < self.tree.len() {
+            self.tree[place] += weight;
+            place += place & place.wrapping_neg();
+        }
+    }
+
+    /// The weight of smaller ranks, and half of that of the same one.
+    fn below(&self, rank: usize) -> f64 {
+        0.5 * (self.up_to(rank - 1) + self.up_to(rank))
+    }
+
+    /// The weight of larger ranks, and half of that of the same one.
+    fn above(&self, rank: usize) -> f64 {
+        self.all - self.below(rank)
+    }
+
+    fn up_to(&self, rank: usize) -> f64 {
+        let (mut sum, mut place) = (0.0, rank);
+        while place > 0 {
+            sum += self.tree[place];
+            place &= place - 1;
+        }
+        sum
     }
 }
 
@@ -245,7 +272,7 @@ mod tests {
         let influences = pairs.influences(&weights);
         let total: f64 = influences.iter().zip(&weights).map(|(it, weight)| it * weight).sum();
         assert!(total.abs() < 1e-12, "{total}");
-        for row in [0, 13, 44] {
+        for row in 0..rows {
             let at = |by: f64| {
                 let mut weights = weights.clone();
                 weights[row] += by;

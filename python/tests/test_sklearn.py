@@ -21,12 +21,12 @@ FEWER = {"chains": 1, "warmup": 10, "draws": 10}
 ESTIMATORS = [
     ps.BayesianLinearRegressor(**FEW),
     ps.BayesianLinearClassifier(**FEW),
-    ps.BayesianMLPRegressor(hidden=3, **FEW),
-    ps.BayesianMLPClassifier(hidden=3, **FEW),
+    ps.BayesianMLPRegressor(hidden=3, **FEWER),
+    ps.BayesianMLPClassifier(hidden=3, **FEWER),
     # Without the search for modes, which takes most of the time of so few draws.
     ps.GaussianProcessRegressor(model_options={"start": "prior"}, **FEWER),
     ps.GaussianProcessClassifier(**FEWER),
-    ps.InputSelector(draws=30),
+    ps.InputSelector(**FEWER),
 ]
 
 

@@ -256,7 +256,7 @@ CLUSTER = """
 import sys, time
 from distributed import LocalCluster
 if __name__ == "__main__":
-    with LocalCluster(n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None,
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None,
                       host="127.0.0.1", scheduler_port=int(sys.argv[1]), silence_logs=50):
         print("ready", flush=True)
         time.sleep(120)

@@ -24,12 +24,23 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+def interrupt_after(seconds):
+    """Ctrl-C after so many seconds of work, of all threads together, however busy the machine is."""
+
+    def wait():
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=wait).start()
+
+
 @pytest.mark.filterwarnings("ignore::posteria.PosteriaWarning")
 @pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 def test_ctrl_c_keeps_what_was_drawn(waves, interruptible):
     few = {"chains": 3, "warmup": 20, "progress": False}
-    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    interrupt_after(1.0)
     cut = pt.fit(waves, "y", MODEL, draws=1_000_000, **few)
     assert cut.facts.stopped == "interrupted" and cut.facts.draws > 0
     # Some chains were further than others: to the furthest, and a little more.
@@ -65,7 +76,7 @@ def test_other_threads_go_on_meanwhile(waves):
 
     thread = threading.Thread(target=count)
     thread.start()
-    pt.fit(waves, "y", pt.GP(), progress=False)
+    pt.fit(waves, "y", pt.GP(), chains=2, warmup=100, draws=100, progress=False)
     stop.set()
     thread.join()
     assert len(counted) > 10
@@ -88,9 +99,10 @@ def test_a_fit_can_be_asked_from_several_threads(line, waves):
 
 def test_a_bar_is_shown_where_it_is_asked_for(waves, capfd, monkeypatch):
     monkeypatch.setattr("posteria._progress.PATIENCE", 0.0)
-    pt.fit(waves, "y", pt.GP(), progress=True)
+    few = {"chains": 2, "warmup": 40, "draws": 40}
+    pt.fit(waves, "y", pt.GP(), progress=True, **few)
     assert "sampling" in capfd.readouterr().err
-    pt.fit(waves, "y", pt.GP(), progress=False)
+    pt.fit(waves, "y", pt.GP(), progress=False, **few)
     assert capfd.readouterr().err == ""
 
 

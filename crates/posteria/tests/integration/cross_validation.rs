@@ -127,7 +127,7 @@ fn weights_leave_rows_of_a_process_out() {
         let model = GaussianProcess::new(&spec).expect("a valid specification");
         Box::new(model.condition(data, None).expect("data that fit the model"))
     };
-    assert_rows_are_left_out(condition, &curve(20), 14, &Plan::new(4, 200, 3000));
+    assert_rows_are_left_out(condition, &curve(20), 6, &Plan::new(4, 200, 3000));
 }
 
 #[test]

@@ -153,23 +153,25 @@ fn log_likelihoods_that_are_not_kept_change_no_draw() {
     }
 }
 
+/// One run that is interrupted at every one of `stops`, each time by what the last one remembers.
 fn assert_continues(name: &str, posterior: &dyn Posterior, plan: &Plan, stops: &[usize]) {
     let whole = fit(posterior, plan, Seed(6), threads(2)).expect("a fit");
+    let recorder = InMemory::new(posterior, plan);
+    let mut memories = vec![None, None];
     for &iteration in stops {
-        let recorder = InMemory::new(posterior, plan);
         let stop = StopAt {
             inner: &recorder,
             iteration,
             memories: (0..2).map(|_| Mutex::new(None)).collect(),
         };
-        let outcome = run(posterior, plan, Seed(6), &[None, None], threads(2), &stop);
-        assert_eq!(outcome, Ok(Outcome::Interrupted));
-        let memories: Vec<_> =
+        let outcome = run(posterior, plan, Seed(6), &memories, threads(2), &stop);
+        assert_eq!(outcome, Ok(Outcome::Interrupted), "{name}: at {iteration}");
+        memories =
             stop.memories.into_iter().map(|memory| memory.into_inner().expect("set")).collect();
-        let outcome = run(posterior, plan, Seed(6), &memories, threads(2), &recorder);
-        assert_eq!(outcome, Ok(Outcome::Complete));
-        assert_eq!(bits(&whole), bits(&recorder.into_draws()), "{name}: stopped at {iteration}");
     }
+    let outcome = run(posterior, plan, Seed(6), &memories, threads(2), &recorder);
+    assert_eq!(outcome, Ok(Outcome::Complete));
+    assert_eq!(bits(&whole), bits(&recorder.into_draws()), "{name}: stopped at {stops:?}");
 }
 
 #[test]

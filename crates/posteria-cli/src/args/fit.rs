@@ -253,7 +253,8 @@ pub struct Fit {
     /// Draw until there are N effective draws of the predictions [default: 400]
     ///
     /// What is enough: R-hat at most 1.01 (of ten chains or more 1.02) and N effective draws, of the
-    /// bulk and of the tails, of fitted values, residual scale and log density. It is judged after
+    /// bulk and of the tails, of fitted values, residual scale and log density; of linear models also of coefficients and
+    /// scales, for at most three times as many draws. It is judged after
     /// 175, 250, 350, 500, 700, 1000, … draws per chain (of ten chains or more 100, 140, 200, …), and at
     /// last after ten times N (mlp: 2.5 times), at least 4000 (mlp: 1000).
     /// A number of --draws without --ess is drawn exactly.

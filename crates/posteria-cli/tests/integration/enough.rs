@@ -44,6 +44,30 @@ fn a_linear_regression_has_enough_at_the_first_look() {
 }
 
 #[test]
+fn a_linear_model_goes_on_for_its_coefficients() {
+    let place = Place::new();
+    let mut text = String::from("a,b,c,d,e,f,g,y\n");
+    for row in 0..40 {
+        let part = |step: f64| (f64::from(row) * step).fract() - 0.5;
+        let steps = [0.618_034, 0.754_878, 0.569_84, 0.819_173, 0.671_044, 0.549_701, 0.3282];
+        let inputs = steps.map(part);
+        let y = 1.0 + 2.0 * inputs[0] - inputs[1] + part(0.414_214);
+        inputs.iter().for_each(|input| text.push_str(&format!("{input:.4},")));
+        text.push_str(&format!("{y:.4}\n"));
+    }
+    place.write("data.csv", text);
+    // With this seed predictions have enough at the first look, and a coefficient is doubtful there.
+    let json = place.call("fit data.csv --target y --out run --json").json();
+    let draws = json["draws"].as_u64().expect("a number");
+    assert!(draws > 175 && draws <= 3 * 175, "{json}");
+    assert_eq!((&json["stopped"], &json["warnings"]), (&"enough".into(), &Value::Array(vec![])));
+    // It has what it asks of itself, and with a number of draws it asks nothing.
+    assert!(place.call("resume run").stderr.contains("which is enough"));
+    let exact = place.call("fit data.csv --target y --draws 175 --out exact --json").json();
+    assert_eq!((&exact["draws"], &exact["stopped"]), (&175.into(), &"asked".into()));
+}
+
+#[test]
 fn a_goal_is_reached_in_one_go_or_in_several_with_the_same_bytes() {
     let place = Place::with_data(15);
     let whole = place.call(&format!("{NETWORK} --ess 700 --out whole --threads 2 --json")).json();

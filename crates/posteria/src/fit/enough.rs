@@ -88,6 +88,11 @@ impl Goal {
         Goal::checks(chains).take_while(|check| *check < draws).last()
     }
 
+    /// The last number of draws at which so many `chains` were judged, of those up to `draws`.
+    pub(super) fn check_up_to(draws: usize, chains: usize) -> Option<usize> {
+        Goal::checks(chains).take_while(|check| *check <= draws).last()
+    }
+
     fn checks(chains: usize) -> impl Iterator<Item = usize> {
         let doubled = (0..usize::BITS).map_while(|power| 1usize.checked_shl(power));
         let first = if chains < MANY_CHAINS { CHECKS } else { CHECKS_OF_MANY };

@@ -19,6 +19,7 @@ mod inclusion;
 mod jobs;
 mod judged;
 mod likelihood;
+mod parameters;
 mod predictive;
 mod prepared;
 mod recorder;

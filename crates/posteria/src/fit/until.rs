@@ -59,7 +59,8 @@ impl Until {
         let steps: f64 = draws.statistics.iter().map(|draw| draw.n_steps).sum();
         let work = steps * prepared.posterior.rows() as f64;
         let stopped = if now.meets(&goal) {
-            Some(Stopped::Enough)
+            let waits = prepared.awaits_parameters(draws, &goal, threads);
+            (!waits || draws.draws >= self.draws).then_some(Stopped::Enough)
         } else if self.chains >= MANY_CHAINS && now.stops_short(&goal, numbers, work, before) {
             Some(Stopped::Apart)
         } else {

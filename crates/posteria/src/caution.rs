@@ -125,6 +125,15 @@ pub enum Caution {
         /// Name of the column.
         column: String,
     },
+    /// A column of numbers counts the rows, and is an input that nobody asked for.
+    RowNumbers {
+        /// Name of the column.
+        column: String,
+        /// The number of the first row, 0 or 1.
+        first: usize,
+        /// How many rows there are.
+        rows: usize,
+    },
     /// A numeric target does not vary.
     ConstantTarget {
         /// Name of the column.

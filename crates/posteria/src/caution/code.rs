@@ -57,6 +57,7 @@ impl Caution {
             Caution::OneChain => "one-chain",
             Caution::TooFewDraws { .. } => "too-few-draws",
             Caution::ConstantColumn { .. } => "constant-column",
+            Caution::RowNumbers { .. } => "row-numbers",
             Caution::ConstantTarget { .. } => "constant-target",
             Caution::SingleClass { .. } => "single-class",
             Caution::RowsDropped { .. } => "rows-dropped",
@@ -88,6 +89,7 @@ impl Caution {
             self,
             Caution::Tempered { .. }
                 | Caution::ConstantColumn { .. }
+                | Caution::RowNumbers { .. }
                 | Caution::ConstantTarget { .. }
                 | Caution::SingleClass { .. }
                 | Caution::RowsDropped { .. }

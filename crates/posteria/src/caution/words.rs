@@ -102,6 +102,13 @@ impl fmt::Display for Caution {
                 "column {column} has the same value in every row: it is kept, but it cannot \
                  explain anything"
             ),
+            Caution::RowNumbers { column, first, rows } => write!(
+                f,
+                "column {column} counts the rows, {first} to {}, and is an input all the same; \
+                 unless it is a time or a place, leave it out with --exclude {}",
+                first + rows - 1,
+                shell_word(column)
+            ),
             Caution::ConstantTarget { column } => write!(
                 f,
                 "every row has the same value of target {column}: how far new targets may be from \

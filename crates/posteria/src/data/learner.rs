@@ -8,6 +8,9 @@ use super::target_encoding::TargetEncoding;
 use super::{CellFault, DataError, Roles, Standardization, Task};
 use crate::caution::{Caution, WholeTarget};
 
+/// So few numbers may count rows by chance, or for a reason.
+const FEWEST_COUNTED: usize = 10;
+
 /// Looks at the columns of the training rows one after the other.
 pub(super) struct Learner<'a> {
     rows: &'a CompleteRows<'a>,
@@ -26,6 +29,8 @@ impl<'a> Learner<'a> {
         let mut encodings = Vec::with_capacity(indices.len());
         let mut refused: Option<DataError> = None;
         for &index in indices {
+            let caution = self.row_numbers(index).filter(|_| indices.len() > 1);
+            self.cautions.extend(caution);
             match (self.input(index), &mut refused) {
                 (Ok(encoding), _) => encodings.push(encoding),
                 (
@@ -203,6 +208,22 @@ impl<'a> Learner<'a> {
     }
 
     /// Scaling of a column, and the caution `caution` if it does not vary.
+    /// The caution that a column counts the rows of the table, as programs write one in front of
+    /// others, and is an input because all columns are.
+    fn row_numbers(&self, index: usize) -> Option<Caution> {
+        if self.roles.inputs.is_some() || self.rows.is_text(index) {
+            return None;
+        }
+        let values = self.rows.numbers(index, CellFault::NotNumber).ok()?;
+        let first = [0_usize, 1].into_iter().find(|first| {
+            let counts =
+                |(row, value): (&usize, &f64)| value.total_cmp(&((row + first) as f64)).is_eq();
+            values.len() >= FEWEST_COUNTED && self.rows.rows.iter().zip(&values).all(counts)
+        })?;
+        let rows = self.rows.table.rows();
+        Some(Caution::RowNumbers { column: self.rows.name(index), first, rows })
+    }
+
     fn scaling(
         &mut self,
         column: &str,

@@ -212,3 +212,28 @@ fn whole_numbers_that_may_be_classes_are_told() {
         assert_eq!(cautions(numbers, &target).1, Vec::<String>::new(), "{numbers:?}");
     }
 }
+
+#[test]
+fn columns_that_count_the_rows_are_inputs_with_a_caution() {
+    let of = |first: usize, rows: usize, given: &Roles| {
+        let line = |row: usize| format!("{},{}.5,{}.25\n", row + first, row * row % 7, row * 3 % 5);
+        let text: String = (0..rows).map(line).collect();
+        Dataset::new(&table(&format!(",x,y\n{text}")), given).unwrap().1
+    };
+    let counted = |first, rows| Caution::RowNumbers { column: "x1".into(), first, rows };
+    assert_eq!(of(0, 12, &roles()), [counted(0, 12)]);
+    let words = "column x1 counts the rows, 1 to 12, and is an input all the same; unless it is a \
+                 time or a place, leave it out with --exclude x1";
+    let found = of(1, 12, &roles());
+    assert_eq!((found[0].to_string().as_str(), found[0].is_doubt()), (words, false));
+    // Few rows, years, and columns that were asked for.
+    assert_eq!(of(1, 9, &roles()), []);
+    assert_eq!(of(2, 12, &roles()), []);
+    let inputs = Some(vec!["x1".into(), "x".into()]);
+    assert_eq!(of(1, 12, &Roles { inputs, ..roles() }), []);
+    let exclude = vec!["x1".into()];
+    assert_eq!(of(1, 12, &Roles { exclude, ..roles() }), []);
+    // A single input is what the target is to be explained by.
+    let rows: String = (1..13).map(|row| format!("{row},{}.5\n", row * row % 7)).collect();
+    assert_eq!(Dataset::new(&table(&format!("t,y\n{rows}")), &roles()).unwrap().1, []);
+}

@@ -170,7 +170,7 @@ fn targets_that_do_not_fit_the_task_are_refused() {
             "x,y\n1,inf\n1e999,2\n",
             roles("y"),
             "d:2:2: 2 infinite cells: 2:2 (column \"y\"), 3:1; write finite \
-             numbers, at most 1.797e308 in size",
+             numbers, at most 1e152 in size",
         ),
     ] {
         assert_eq!(refused(text, &given), expected);

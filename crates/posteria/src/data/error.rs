@@ -137,7 +137,7 @@ pub enum DataError {
         cells: Cells,
     },
     /// Cells are infinite.
-    #[error("{}; write finite numbers, at most 1.797e308 in size",
+    #[error("{}; write finite numbers, at most 1e152 in size",
             cells_at(.file, .cells, "infinite"))]
     Infinite {
         /// Name of the file.

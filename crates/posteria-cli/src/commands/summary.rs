@@ -16,7 +16,7 @@ use serde::Serialize;
 use self::chains::{ChainFacts, Looked};
 use self::sections::Sections;
 use self::shape::Shapes;
-use self::tables::{convergence_table, posterior_table, scale_table};
+use self::tables::{convergence_table, point_table, posterior_table, scale_table};
 use super::Context;
 use super::foreign;
 use crate::approximation::{self, draws_words};
@@ -96,7 +96,12 @@ fn show_posterior(
             Some(words) => format!("{}{}", heading(&words), about.found),
             None => title(draws),
         };
-        if sections.is_one_table() {
+        if about.inference == InferenceChoice::Ml {
+            // The estimates are in what was found, each with its standard error.
+        } else if draws.draws * draws.chains == 1 {
+            let rows: Vec<_> = sections.sections.iter().flat_map(|(_, rows)| rows).collect();
+            text.push_str(&point_table(rows.into_iter().copied()).render());
+        } else if sections.is_one_table() {
             let rows: Vec<_> = sections.sections.iter().flat_map(|(_, rows)| rows).collect();
             text.push_str(
                 &posterior_table(rows.into_iter().copied(), &names, &shapes, wide).render(),

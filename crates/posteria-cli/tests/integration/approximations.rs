@@ -79,11 +79,13 @@ fn maximum_likelihood_is_told_kept_and_predicted_with() {
     let variables = summary["variables"].as_array().expect("variables").clone();
     let kept = variables.iter().find(|v| v["name"] == "weights[a]").expect("the variable");
     assert_eq!(kept["mean"], slope["estimate"]);
+    assert!(kept["hdi_3%"].is_null() && kept["sd"].is_null(), "a point has no interval: {kept}");
     let spec = fs::read_to_string(place.path("run/spec.toml")).expect("a spec");
     assert!(spec.contains("inference = \"ml\"") && !spec.contains("prior"), "{spec}");
     let text = place.call("summary run").stdout;
     assert!(text.starts_with("the maximum of the likelihood (ml)"), "{text}");
     assert!(text.contains("(standard error ") && text.contains("AICc"), "{text}");
+    assert!(!text.contains("hdi") && text.matches("weights[a]").count() == 1, "{text}");
     assert_eq!(place.call("predict run data.csv -q").code, 0);
     let assessed = place.call("assess run");
     assert!(assessed.code == 0 && assessed.stderr.contains("kfold"), "{}", assessed.stderr);

@@ -184,7 +184,10 @@ pub fn summarize_chains<C: AsRef<[f64]>>(
     let middle = [sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]];
     // Halved first: the sum of the greatest numbers is none.
     summary.median = 0.5 * middle[0] + 0.5 * middle[1];
-    [summary.low, summary.high] = interval.of_sorted(&sorted);
+    if sorted.len() > 1 {
+        // One draw, such as a mode, says nothing of how far others are.
+        [summary.low, summary.high] = interval.of_sorted(&sorted);
+    }
     if draws < FEWEST_DRAWS {
         return summary;
     }

@@ -38,6 +38,16 @@ fn columns<'n>(names: &[&'n str]) -> Vec<Column<'n>> {
     names.iter().map(column).collect()
 }
 
+/// The values of variables at one point, which has no spread to say how many digits they deserve.
+pub fn point_table<'s>(variables: impl Iterator<Item = &'s VariableSummary>) -> Table {
+    let mut table = Table::new(&["", "value"]);
+    for v in variables {
+        // The sum has no sign where it is nothing.
+        table.row([v.name.clone(), text::significant(v.mean + 0.0, 4)]);
+    }
+    table
+}
+
 /// Mean, spread and precision of variables.
 pub fn posterior_table<'s>(
     variables: impl Iterator<Item = &'s VariableSummary>,

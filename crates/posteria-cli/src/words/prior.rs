@@ -1,5 +1,6 @@
 //! Show what the prior of a model says: functions drawn from it, and how large they are.
 
+mod doubt;
 mod process;
 
 use posteria::data::{Dataset, Targets, Task};
@@ -100,7 +101,7 @@ impl PriorFunctions {
         let residual_scale = (!scales.is_empty()).then(|| Quantiles::of(scales));
         let sd_of_f = Quantiles::of(deviations);
         let draws = functions;
-        let doubt = doubt(&sd_of_f, data);
+        let doubt = doubt::of(&sd_of_f, prepared);
         Some(PriorFunctions {
             of,
             input,
@@ -160,38 +161,6 @@ impl PriorFunctions {
         ));
         lines
     }
-}
-
-/// What is absurd about a prior whose functions have these deviations over the rows: none of them
-/// is of the size of the targets, or one in twenty is a hundred times as large. Log odds of 20 are
-/// certainties.
-fn doubt(sd_of_f: &Quantiles, data: &Dataset) -> Option<String> {
-    let (of_data, what) = match &data.targets {
-        Targets::Real { values, names, .. } => {
-            let scaling = data.target_scaling[0];
-            let targets: Vec<f64> = values.column(0).iter().map(|y| scaling.invert(*y)).collect();
-            (deviation(&targets), format!("the standard deviation of {}", names[0]))
-        }
-        Targets::Classes { .. } => (2.0, "log odds of 2".into()),
-        Targets::Counts { .. } => (1.0, "a factor of e in the mean count".into()),
-        Targets::Durations { name, .. } => {
-            let scale = data.target_scaling[0].scale;
-            (scale, format!("the standard deviation of the logarithm of {name}"))
-        }
-    };
-    let [low, high] = [sd_of_f.q05 / of_data, sd_of_f.q95 / of_data];
-    let far = match (low > 10.0, high < 0.1, high > 100.0) {
-        (true, ..) => format!("the functions of the prior vary more than ten times {what}"),
-        (_, true, _) => format!("the functions of the prior vary less than a tenth of {what}"),
-        (.., true) => format!("one in twenty functions of the prior varies a hundred times {what}"),
-        _ => return None,
-    };
-    let standardised = data.target_scaling.iter().all(|it| (it.scale - 1.0).abs() < 1e-12);
-    let cure = match (data.task, standardised) {
-        (Task::Regression, true) => "standardise, or give priors in the unit of the target",
-        _ => "use --priors weakly-informative, or give smaller scales in the prior sections",
-    };
-    Some(format!("{far}; {cure}"))
 }
 
 /// Functions of a model whose draws are functions by themselves: a line, a network.

@@ -230,3 +230,28 @@ fn strict_makes_doubtful_results_a_failure() {
     assert_eq!(place.call("summary strict --strict").code, 3);
     assert_eq!(place.call("summary strict").code, 0);
 }
+
+#[test]
+fn a_prior_too_wide_for_many_inputs_is_named_with_a_scale_that_cures_it() {
+    let place = Place::new();
+    let inputs = 1500;
+    let header: String = (0..inputs).map(|index| format!("c{index},")).collect();
+    let mut text = format!("{header}y\n");
+    for row in 0..12 {
+        let cell = |index: usize| format!("{},", (row * 7 + index * index) * 31 % 97);
+        text.push_str(&(0..inputs).map(cell).collect::<String>());
+        text.push_str(&format!("{}.5\n", row * row % 7));
+    }
+    place.write("wide.csv", text);
+    let fit = "fit wide.csv --target y --dry-run";
+    let told = place.call(fit).stderr;
+    assert!(told.contains("a hundred times the standard deviation of y; give the"), "{told}");
+    assert!(!told.contains("--priors weakly-informative"), "it has these: {told}");
+    let scale = told.split("scale = ").nth(1).and_then(|rest| rest.split(' ').next());
+    let scale = scale.expect("a scale in the cure");
+    place.write("narrow.toml", format!("[prior.weights]\nscale = {scale}\n"));
+    let cured = place.call(&format!("{fit} --spec narrow.toml"));
+    assert!(cured.code == 0 && !cured.stderr.contains("warning"), "{}", cured.stderr);
+    let vague = place.call(&format!("{fit} --priors fbm")).stderr;
+    assert!(vague.contains("use --priors weakly-informative, or give"), "{vague}");
+}

@@ -12,13 +12,14 @@ use crate::lock::{LOCK, Lock};
 use crate::staging::vacant;
 
 /// What posteria writes into a run folder: the run itself, and what commands keep beside it.
-const OWN: [&str; 16] = [
+const OWN: [&str; 17] = [
     CHECKPOINT,
     DRAWS,
     SPEC,
     APPROXIMATION,
     LOCK,
     "assess.json",
+    "check.json",
     "compare.json",
     "evidence.json",
     "evidence.partial",

@@ -59,6 +59,11 @@ fn a_run_is_replaced_when_that_is_said_and_nothing_else_ever_is() {
     let place = Place::with_data(30);
     let fit = |rest: &str| place.call(&format!("fit data.csv --target y --inputs a b {rest}"));
     assert_eq!(fit(&format!("--out run {SHORT}")).code, 0);
+    // With all that commands have kept beside it.
+    for kept in ["assess run", "check run --statistic max(y)", "evidence run --method exact"] {
+        assert_eq!(place.call(&format!("{kept} -q")).code, 0, "{kept}");
+    }
+    assert!(place.path("run/check.json").exists() && place.path("run/assess.json").exists());
     let again = fit(&format!("--out run {SHORT} --model mlp --hidden 2 --force --json"));
     assert_eq!(again.json()["model"], "mlp");
     // What is refused leaves the old run where it was.

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-pub use posteria_report::plain::{bytes, count, decimals_for, duration, fixed, short, significant};
+pub use posteria_report::plain::{
+    bytes, count, decimals_for, decimals_of, duration, fixed, short, significant,
+};
 
 /// Heights of a line of text.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -12,6 +12,13 @@ pub fn decimals_for(scale: f64, digits: i32) -> i32 {
     }
 }
 
+/// The same of the `spread` of numbers of the size of `value`; of what is a spread only by rounding
+/// three significant digits of `value`.
+pub fn decimals_of(value: f64, spread: f64, digits: i32) -> i32 {
+    let is_noise = spread <= 1e-9 * value.abs();
+    if is_noise { decimals_for(value.abs(), 3) } else { decimals_for(spread, digits) }
+}
+
 /// `value` with a number of decimals; very large and very small numbers with an exponent.
 pub fn fixed(value: f64, decimals: i32) -> String {
     if !value.is_finite() {
@@ -87,6 +94,10 @@ mod tests {
         assert_eq!(significant(f64::INFINITY, 3), "inf");
         assert_eq!(significant(-2.5e12, 3), "-2.500e12");
         assert_eq!(fixed(-1.005, decimals_for(0.034, 2)), "-1.005");
+        assert_eq!(fixed(-1.005, decimals_of(-1.005, 0.034, 2)), "-1.005");
+        assert_eq!(fixed(52.0, decimals_of(52.0, 2e-14, 2)), "52.0");
+        assert_eq!(fixed(52.0, decimals_of(52.0, 0.0, 2)), "52.0");
+        assert_eq!(fixed(0.0, decimals_of(0.0, 0.0, 2)), "0.00");
     }
 
     #[test]

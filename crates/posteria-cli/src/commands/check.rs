@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::file::write_json;
 use crate::interrupt::Interrupt;
 use crate::output::{Table, heading};
-use crate::text::{self, decimals_for, fixed};
+use crate::text::{self, decimals_of, fixed};
 
 /// Name of the file of a run folder that keeps the last checks.
 pub const FILE: &str = "check.json";
@@ -54,7 +54,7 @@ impl Report {
         let header = ["statistic", "data", "posterior", "p", "leave-one-out", "p"];
         let mut table = Table::new(&header);
         for it in &self.found.statistics {
-            let decimals = decimals_for(it.posterior.sd, 2);
+            let decimals = decimals_of(it.observed, it.posterior.sd, 2);
             let interval = |of: &ReplicatedStatistic| {
                 format!("{} to {}", fixed(of.q05, decimals), fixed(of.q95, decimals))
             };

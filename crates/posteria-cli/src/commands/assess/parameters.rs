@@ -2,11 +2,11 @@
 
 use posteria::assess::EffectiveParameters;
 
-use crate::text::{decimals_for, fixed};
+use crate::text::{decimals_of, fixed};
 
 /// The count and how sure it is.
 pub fn words(found: &EffectiveParameters) -> String {
-    let decimals = decimals_for(found.sd, 2);
+    let decimals = decimals_of(found.value, found.sd, 2);
     let (value, sd) = (fixed(found.value, decimals), fixed(found.sd, decimals));
     let what = match found.counts {
         EffectiveParameters::HYPER => EffectiveParameters::HYPER,

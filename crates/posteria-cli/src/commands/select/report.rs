@@ -197,7 +197,11 @@ fn render_choice(choice: &ChoiceReport) -> String {
             false => joined(&it.inputs),
         };
         let good = if it.as_good { "yes" } else { "no" };
-        let p = text::fixed(it.p_full_better, 3);
+        let p = match it.p_full_better {
+            p if p < 0.001 => "< 0.001".into(),
+            p if p > 0.999 => "> 0.999".into(),
+            p => text::fixed(p, 3),
+        };
         table.row([k].into_iter().chain(cells(&it.utility)).chain([p, good.into(), set]));
     }
     table.row(["all".into()].into_iter().chain(cells(&choice.full)));

@@ -104,6 +104,12 @@ const PUBLISHED: [(&str, &[(&str, f64)]); 15] = [
     ),
 ];
 
+/// What pages of demonstrations say besides; what is printed is that of others.
+const SAID: [(&str, [&str; 2]); 2] = [
+    ("surface-gp", ["posterior mean", "GPstuff"]),
+    ("robot-arm", ["Gaussian process: expected RMSE of a new row", "thesis"]),
+];
+
 #[track_caller]
 fn results(json: &Value) -> Vec<(String, Option<f64>, f64)> {
     let results = json["results"].as_array().expect("results");
@@ -129,6 +135,9 @@ fn every_demonstration_runs_and_prints_what_was_published() {
         let page = fs::read_to_string(place.path(&path)).expect("a page");
         assert!(page.contains("What was done"), "{name}: the words");
         assert!(page.contains("<figure"), "{name}: no figure");
+        for words in SAID.iter().filter(|(of, _)| *of == name).flat_map(|(_, words)| words) {
+            assert!(page.contains(words), "{name}: no {words:?}");
+        }
         let found = results(&json);
         for (quantity, ..) in &found {
             let shown = quantity.replace('\'', "&#39;").replace('>', "&gt;");
@@ -263,8 +272,6 @@ fn text_has_pictures_sources_and_progress_apart() {
         ("surface-mlp", ["posterior mean", "GPstuff"]),
         ("outliers-mlp", ["rows o, true curve .", "MCMCstuff"]),
         ("relevance", ["rank correlation of relevance with importance", "Vehtari 2001"]),
-        ("surface-gp", ["posterior mean", "GPstuff"]),
-        ("robot-arm", ["Gaussian process: expected RMSE of a new row", "thesis"]),
     ] {
         let call = place.call(&format!("demo {name} --quick"));
         assert_eq!(call.code, 0, "{}", call.stderr);

@@ -255,7 +255,6 @@ mod tests {
             ("--model gp --inference committee", ["neural networks", "--model mlp"]),
             ("--model mlp --covariance se", ["covariance in [model]", "belongs to \"gp\""]),
             ("--model linear --neighbours 3", ["neighbours", "belongs to \"gp\""]),
-            ("--model gp --neighbours 9 --residual laplace", ["neighbours", "other than normal"]),
             ("--covariance matern", ["column 1: 'matern'", "known: squared-exponential, matern-"]),
         ] {
             let said = refusal(&format!("{fit} {rest}"));

@@ -189,7 +189,7 @@ pub struct Fit {
     ///
     /// Every row depends on the N nearest of the rows before it in place of all of them, so that
     /// time and memory grow with the number of rows and not with its cube and square. 30 is
-    /// usual; real targets with normal residuals only. Implies --model gp.
+    /// usual; real targets only. Implies --model gp.
     #[arg(long, value_name = "N", help_heading = MODEL)]
     pub neighbours: Option<NonZero<usize>>,
 

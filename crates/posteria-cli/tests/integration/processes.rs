@@ -112,7 +112,6 @@ fn what_a_process_cannot_do_is_refused_with_place_and_cure() {
         ("t.csv --hidden 3", vec!["hidden in [model]", "kind = \"gp\""]),
         ("t.csv --temperatures 2", vec!["temperatures", "kind = \"gp\""]),
         ("t.csv --residual-by q", vec!["q in residual.by is not an input", "x, z, g"]),
-        ("t.csv --neighbours 3 --residual laplace", vec!["neighbours", "other than normal"]),
         ("c.csv --residual student-t", vec!["[residual]", "a target that is a class"]),
         ("c.csv --neighbours 2", vec!["neighbours", "a class"]),
         ("many.csv", vec!["20001 rows are too many", "--neighbours 30"]),

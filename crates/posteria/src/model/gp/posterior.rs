@@ -48,7 +48,10 @@ const FITTED_ROWS: usize = 100;
 /// far smaller than that of f, and errors are those of that mean. The log likelihood is log p(y | θ), the log prior
 /// that of the log hyperparameters θ, and what is kept for row i is log p(y_i | y_-i, θ), the log density of its
 /// target given all others. (So importance sampling from these numbers gives leave-one-out densities without
-/// conditioning on the function [Vehtari 2001, §3.2.2].) With neighbours, row i has log p(y_i | y_N(i), θ).
+/// conditioning on the function [Vehtari 2001, §3.2.2].) With neighbours, the log likelihood is
+/// Σ log p(y_i | y_N(i), θ), and row i has the log density given the nearest of all others. Residuals that are not
+/// normal have a scale each then, `case_scale`, given which the functions are integrated out: the log likelihood
+/// is given these, the log prior holds their density, and what is kept of a row is given those of the others.
 ///
 /// Otherwise `latents`, the functions at all rows on the standardised scale, are sampled too: log likelihoods are
 /// those given the function at their row, and the log prior holds the density of the latents. Densities are of the
@@ -146,6 +149,9 @@ impl GaussianProcess {
                     residual.know_scales(values)?;
                 }
                 next = residual.end;
+                if self.neighbours.is_some() {
+                    residual.sample_cases();
+                }
                 Observed::Real(Box::new(residual))
             }
             Targets::Classes { codes, .. } if data.task == Task::Binary => {
@@ -189,7 +195,8 @@ impl GaussianProcess {
         };
         let rows = data.rows();
         let kept = rows.min(FITTED_ROWS);
-        let latents = if observed.needs_latents() { rows * observed.functions() } else { 0 };
+        let keeps_latents = observed.needs_latents() && self.neighbours.is_none();
+        let latents = if keeps_latents { rows * observed.functions() } else { 0 };
         let mut posterior = GpPosterior {
             inputs: data.inputs.clone(),
             covariance,
@@ -243,18 +250,6 @@ impl GaussianProcess {
             terms.push(vec![Factor { function, inputs: (0..inputs).collect(), sharing }]);
         }
         Ok((Covariance::new(terms, inputs), mean_term))
-    }
-}
-
-impl GpPosterior {
-    /// Number of rows.
-    pub(super) fn row_count(&self) -> usize {
-        self.inputs.rows()
-    }
-
-    /// Whether states and draws hold functions at all rows, which normal residuals integrate out.
-    pub fn keeps_latents(&self) -> bool {
-        self.observed.needs_latents()
     }
 }
 
@@ -359,7 +354,7 @@ impl StateDensity for GpPosterior {
     /// Of processes whose functions are integrated out: an affine map of latent values is blind to
     /// how closely their prior binds them to each other.
     fn state_of(&self, draw: &[f64]) -> Option<Vec<f64>> {
-        if self.keeps_latents() || self.selection.is_some() {
+        if self.observed.needs_latents() || self.selection.is_some() {
             return None;
         }
         let mut state = vec![0.0; self.state_len()];

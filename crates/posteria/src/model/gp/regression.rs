@@ -8,7 +8,6 @@ use super::posterior::GpPosterior;
 use super::process::Process;
 use crate::density::special::LOG_SQRT_2PI;
 use crate::model::residual::{Noise, Residual};
-use crate::model::spec::ResidualFamily;
 use crate::sample::Conditional;
 use crate::target::{Infeasible, LogDensity};
 
@@ -17,6 +16,8 @@ use crate::target::{Infeasible, LogDensity};
 pub(super) struct RegressionConditional<'p> {
     residual: &'p Residual,
     inverse_temperature: f64,
+    /// Whether functions are integrated out for good.
+    integrated: bool,
     parts: Vec<Part<'p>>,
     /// Entries of the state that are moved.
     slots: Vec<usize>,
@@ -103,6 +104,7 @@ impl<'p> RegressionConditional<'p> {
         RegressionConditional {
             residual,
             inverse_temperature,
+            integrated: !posterior.keeps_latents(),
             parts: processes.iter().map(part).collect(),
             slots,
             index_of,
@@ -172,8 +174,7 @@ impl<'p> RegressionConditional<'p> {
         let mut value = 0.0;
         // Of functions that are integrated out for good, p(y | θ) is raised to β; else the
         // likelihood given the functions.
-        let integrated = residual.family == ResidualFamily::Normal;
-        let (power, beta) = if integrated { (beta, 1.0) } else { (1.0, beta) };
+        let (power, beta) = if self.integrated { (beta, 1.0) } else { (1.0, beta) };
         residual.precisions(state, beta, &mut self.precisions);
         let given = Given {
             state,
@@ -193,7 +194,7 @@ impl<'p> RegressionConditional<'p> {
             let add = add.as_mut().map(|add| add as &mut dyn FnMut(usize, f64));
             value += power * part.log_likelihood(&given, add)?;
         }
-        if integrated {
+        if self.integrated {
             let targets: usize = self.parts.iter().map(|part| part.process.targets.len()).sum();
             value -= power * LOG_SQRT_2PI * (targets * residual.rows) as f64;
         }

@@ -12,8 +12,7 @@ use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive};
 use crate::model::spec::{
     HyperparametersSpec, InferenceChoice, KernelChoice, LatentsChoice, Link, MeanChoice, ModelKind,
-    Processes, ResidualFamily, ResidualSharing, SamplingSpec, SelectionSpec, Sharing, Spec,
-    SpecError, StartChoice,
+    Processes, ResidualSharing, SamplingSpec, SelectionSpec, Sharing, Spec, SpecError, StartChoice,
 };
 
 /// The covariance function of a specification that names none.
@@ -135,9 +134,6 @@ impl GaussianProcess {
         }
         if residual.sharing == ResidualSharing::Covariance {
             return conflict("residual", "sharing = \"covariance\"", "kind = \"gp\"");
-        }
-        if spec.model.neighbours.is_some() && residual.family != ResidualFamily::Normal {
-            return conflict("model", "neighbours", "residuals other than normal");
         }
         Ok(GaussianProcess {
             task: spec.task(),

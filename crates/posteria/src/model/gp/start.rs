@@ -83,6 +83,9 @@ pub(super) fn from_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
         outcomes.draw_prior(&mut state, stream);
     }
     if !posterior.keeps_latents() {
+        if let Observed::Real(residual) = &posterior.observed {
+            residual.draw_case_variances(&mut state, stream);
+        }
         for process in &posterior.processes {
             process.hyperparameters.draw_prior(&mut state, stream);
             process.hyperparameters.retire_absent(&mut state, stream);

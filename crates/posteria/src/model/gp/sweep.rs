@@ -4,6 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use super::input_sets::RegressionSet;
 use super::latent;
+use super::neighbours::CasesUpdate;
 use super::observed::Observed;
 use super::posterior::GpPosterior;
 use super::regression::RegressionConditional;
@@ -94,16 +95,16 @@ fn regression<'p>(
             && posterior.selection.is_none()
             && beta.to_bits() == 1.0_f64.to_bits();
         // Given κ of every row the density is another in every sweep: no emulator fits all.
-        let emulated = from_mode && !posterior.keeps_latents();
+        let emulated = from_mode && residual.cases.is_none();
         let kernel = hyperparameter_kernel(posterior, slots.len(), emulated);
         if !from_mode {
             updates.push(Box::new(Block::at(name, slots, conditional, kernel)));
             continue;
         }
         // Given κ of every row, which every chain has its own of, so is the mode.
-        let kernel = match posterior.keeps_latents() {
-            true => FromMode::own(kernel),
-            false => {
+        let kernel = match residual.cases {
+            Some(_) => FromMode::own(kernel),
+            None => {
                 let starts = || Modes::new(start::hyperparameters(posterior, &slots));
                 FromMode::among(kernel, modes.get_or_init(starts))
             }
@@ -114,6 +115,8 @@ fn regression<'p>(
         updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
         let latents = posterior.latents.clone();
         updates.push(Box::new(ResidualUpdate::new(residual, latents, beta)));
+    } else if let (Some(_), Some(neighbours)) = (&residual.cases, &posterior.neighbours) {
+        updates.push(Box::new(CasesUpdate::new(posterior, residual, neighbours, beta)));
     }
 }
 

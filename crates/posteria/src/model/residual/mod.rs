@@ -8,6 +8,7 @@
 //! [Andrews & Mallows 1974]. So the power of the likelihood is exact at every β.
 
 mod by;
+mod cases;
 mod columns;
 mod conditional;
 mod dof;
@@ -22,6 +23,7 @@ mod state;
 use std::ops::Range;
 
 pub(in crate::model) use by::By;
+pub(in crate::model) use cases::LOG_CASE_LIMIT;
 pub(in crate::model) use conditional::ResidualConditional;
 pub(in crate::model) use dof::ResidualDof;
 pub(in crate::model) use likelihood::ResidualLikelihood;
@@ -53,6 +55,8 @@ pub(in crate::model) struct Residual {
     pub(in crate::model) dof_by: Option<DofGroups>,
     /// Entries of the state with κ, o·n + i; none for normal residuals.
     pub(in crate::model) cases: Option<Range<usize>>,
+    /// Whether these are parameters of the model, functions being integrated out given them.
+    pub(in crate::model) samples_cases: bool,
     /// Values of the columns that `by` names, for every group of rows.
     pub(in crate::model) by: Option<By>,
     /// How the log scales change along inputs.
@@ -194,6 +198,7 @@ impl Residual {
             dof,
             dof_by,
             cases,
+            samples_cases: false,
             by,
             slopes,
             known_scales: None,

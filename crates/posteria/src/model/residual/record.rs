@@ -6,7 +6,6 @@ use super::{Noise, Residual};
 use crate::data::Standardization;
 use crate::draws::{Dimension, Layout, Role};
 use crate::model::prior::{Above, Levels};
-use crate::model::spec::ResidualFamily;
 
 impl Residual {
     /// Names what a draw holds of the residual model; `target` is the dimension of the targets.
@@ -43,7 +42,7 @@ impl Residual {
             });
             layout.push_role(Role::ResidualDof, groups.collect());
         }
-        if self.family == ResidualFamily::PerCase {
+        if self.shows_cases() {
             let labels = (0..self.rows).map(|row| row.to_string()).collect();
             let mut dimensions = vec![Dimension { name: "case".into(), labels }];
             dimensions.extend(targets);
@@ -96,7 +95,7 @@ impl Residual {
         if let Some(slot) = self.dof.slot() {
             state[slot..slot + self.dof_groups()].iter().copied().for_each(&mut push);
         }
-        if let (ResidualFamily::PerCase, Some(cases)) = (self.family, &self.cases) {
+        if let Some(cases) = self.cases.as_ref().filter(|_| self.shows_cases()) {
             for row in 0..self.rows {
                 for (target, scaling) in scaling.iter().enumerate() {
                     let index = target * self.rows + row;
@@ -108,8 +107,8 @@ impl Residual {
         }
     }
 
-    /// Reads what [`Residual::write`] wrote, except for κ, which starts anew: `take` gives one
-    /// number after the other.
+    /// Reads what [`Residual::write`] wrote, except for κ that is no parameter,
+    /// which starts anew: `take` gives one number after the other.
     pub(in crate::model) fn restore(
         &self,
         mut take: impl FnMut() -> f64,
@@ -146,5 +145,14 @@ impl Residual {
             state[slot..slot + self.dof_groups()].fill_with(&mut take);
         }
         self.start_cases(state);
+        if let Some(cases) = self.cases.as_ref().filter(|_| self.samples_cases) {
+            for row in 0..self.rows {
+                for (target, scaling) in scaling.iter().enumerate() {
+                    let index = target * self.rows + row;
+                    let root = self.log_scale(state, index).exp() * scaling.scale / take();
+                    state[cases.start + index] = root * root;
+                }
+            }
+        }
     }
 }

@@ -3,9 +3,6 @@
 use posteria_linalg::{Cholesky, Matrix};
 
 use super::{Noise, Residual};
-use crate::density::InverseGamma;
-use crate::model::prior::limited;
-use crate::model::spec::ResidualFamily;
 use crate::random::Stream;
 
 /// Scales start about this standard deviation, of the order of standardised data.
@@ -33,11 +30,12 @@ impl Residual {
     }
 
     /// Entries of the state that the log prior is a density of; `None` if degrees of freedom are
-    /// sampled or there is a covariance matrix.
+    /// sampled, κ is a parameter, or there is a covariance matrix.
     pub(in crate::model) fn density_slots(&self) -> Option<Vec<usize>> {
         match &self.noise {
             Noise::Covariance { .. } => None,
-            _ if self.dof.slot().is_some() => None,
+            // κ that are parameters are not on the scale that their density is of.
+            _ if self.dof.slot().is_some() || self.samples_cases => None,
             Noise::Scales { .. } => Some(self.movable_slots()),
         }
     }
@@ -70,19 +68,6 @@ impl Residual {
             }
         }
         self.start_cases(state);
-    }
-
-    /// Draws the variances of single cases from the prior, where draws show them: variance σ²/κ
-    /// with scale σ and ν degrees of freedom.
-    pub(in crate::model) fn draw_case_variances(&self, state: &mut [f64], stream: &mut Stream) {
-        let dof = self.dof.value(state);
-        if let (ResidualFamily::PerCase, Some(cases)) = (self.family, &self.cases)
-            && let Ok(prior) = InverseGamma::new(1.0, dof)
-        {
-            for kappa in &mut state[cases.clone()] {
-                *kappa = (-2.0 * limited(prior.draw_log_scale(stream))).exp();
-            }
-        }
     }
 
     /// Puts scales and degrees of freedom where chains start: of the order of standardised data,

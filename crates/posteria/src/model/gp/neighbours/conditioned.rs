@@ -171,10 +171,13 @@ impl<'p> NeighbourConditioned<'p> {
     ) -> Result<(), Infeasible> {
         let targets = self.ready(target);
         for (row, (mean, variance)) in means.iter_mut().zip(variances).enumerate() {
-            self.read(inputs, row);
-            let without = alone.then_some(row);
-            (*mean, *variance) =
-                self.predictor.predict(&self.point, without, targets, &self.variances)?;
+            (*mean, *variance) = match alone {
+                true => self.predictor.predict_alone(row, targets, &self.variances)?,
+                false => {
+                    self.read(inputs, row);
+                    self.predictor.predict(&self.point, targets, &self.variances)?
+                }
+            };
         }
         Ok(())
     }

@@ -6,6 +6,8 @@ use super::{NeighbourMarginal, NeighbourPredictor, Neighbours, Sequential};
 use crate::model::Evaluator;
 use crate::model::gp::posterior::GpPosterior;
 use crate::model::residual::Residual;
+use crate::model::spec::ResidualFamily;
+use crate::predict::{Family, Predictive};
 use crate::random::Stream;
 use crate::target::{Infeasible, Terms};
 
@@ -72,25 +74,60 @@ impl<'p> NeighbourEvaluator<'p> {
             for (column, value) in self.point.iter_mut().enumerate() {
                 *value = inputs[(row, column)];
             }
-            let found = self.predictor.predict(&self.point, None, targets, &self.variances)?;
+            let found = self.predictor.predict(&self.point, targets, &self.variances)?;
             *slot = found.0;
         }
         Ok(())
     }
 }
 
-impl Evaluator for NeighbourEvaluator<'_> {
-    fn evaluate(
+impl NeighbourEvaluator<'_> {
+    /// Adds to the log likelihood of every row, in the user's unit, that of one target given the nearest of
+    /// all others, as of rows that are left out; κ of the row itself is integrated out.
+    fn add_left_out(
+        &mut self,
+        (state, target): (&[f64], usize),
+        log_likelihood: &mut [f64],
+    ) -> Result<(), Infeasible> {
+        let residual = self.residual;
+        let first = target * residual.rows;
+        let targets = &residual.targets[first..first + residual.rows];
+        let log_unit = self.posterior.target_scaling[target].scale.ln();
+        for (row, slot) in log_likelihood.iter_mut().enumerate() {
+            let (mean, variance) = self.predictor.predict_alone(row, targets, &self.variances)?;
+            let (family, dof) = match residual.family {
+                ResidualFamily::Laplace => (Family::NormalPlusLaplace { outputs: 1 }, None),
+                ResidualFamily::Normal => (Family::Normal { outputs: 1 }, None),
+                _ => {
+                    let dof = residual.dof_of(state, first + row);
+                    (Family::NormalPlusStudentT { outputs: 1 }, Some(dof))
+                }
+            };
+            let scale = residual.log_scale(state, first + row).exp();
+            let parameters = match (residual.family, dof) {
+                (ResidualFamily::Normal, _) => vec![mean, variance.sqrt().hypot(scale)],
+                (_, None) => vec![mean, variance.sqrt(), scale],
+                (_, Some(dof)) => vec![mean, variance.sqrt(), scale, dof],
+            };
+            *slot +=
+                Predictive::new(family, &parameters).log_density(&targets[row..=row]) - log_unit;
+        }
+        Ok(())
+    }
+
+    /// Writes the draw of a state; adds to the log likelihoods of the rows, if there is room for them.
+    fn write(
         &mut self,
         state: &[f64],
         draw: &mut [f64],
-        log_likelihood: &mut [f64],
+        mut log_likelihood: Option<&mut [f64]>,
     ) -> Result<Terms, Infeasible> {
         let (posterior, residual) = (self.posterior, self.residual);
         self.state.copy_from_slice(state);
-        let log_prior = posterior.log_prior_of_scales(residual, state)?;
+        let log_prior =
+            posterior.log_prior_of_scales(residual, state)? + residual.log_prior_of_cases(state);
         residual.precisions(state, 1.0, &mut self.precisions);
-        log_likelihood.fill(0.0);
+        let mut value = 0.0;
         for process in &posterior.processes {
             let hyperparameters = &process.hyperparameters;
             hyperparameters.write_parameters(state, &mut self.log_parameters);
@@ -104,11 +141,12 @@ impl Evaluator for NeighbourEvaluator<'_> {
                     *variance = precision.recip();
                 }
                 let targets = &residual.targets[range];
-                self.marginal.log_density(targets, &self.variances, &mut self.by_row, None)?;
+                let (variances, by_row) = (&self.variances, &mut self.by_row);
                 // In the user's unit: one factor dy'/dy = 1/scale per target.
-                let log_scale = posterior.target_scaling[target].scale.ln();
-                for (slot, value) in log_likelihood.iter_mut().zip(&self.by_row) {
-                    *slot += value - log_scale;
+                value += self.marginal.log_density(targets, variances, by_row, None)?
+                    - rows as f64 * posterior.target_scaling[target].scale.ln();
+                if let Some(log_likelihood) = log_likelihood.as_deref_mut() {
+                    self.add_left_out((state, target), log_likelihood)?;
                 }
                 let kept = posterior.fitted_rows.len();
                 let mut fitted = std::mem::take(&mut self.fitted);
@@ -133,7 +171,29 @@ impl Evaluator for NeighbourEvaluator<'_> {
         }
         let functions = (&self.fitted[..], &self.test[..]);
         posterior.write_integrated(residual, state, functions, draw);
-        Terms { log_prior, log_likelihood: log_likelihood.iter().sum() }.with_finite(draw)
+        Terms { log_prior, log_likelihood: value }.with_finite(draw)
+    }
+}
+
+impl Evaluator for NeighbourEvaluator<'_> {
+    fn evaluate(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        log_likelihood: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        log_likelihood.fill(0.0);
+        self.write(state, draw, Some(log_likelihood))
+    }
+
+    /// Without the rows one by one, which take predictions of all of them.
+    fn evaluate_sum(
+        &mut self,
+        state: &[f64],
+        draw: &mut [f64],
+        _: &mut [f64],
+    ) -> Result<Terms, Infeasible> {
+        self.write(state, draw, None)
     }
 
     fn complete(&mut self, draw: &mut [f64], stream: &mut Stream) {

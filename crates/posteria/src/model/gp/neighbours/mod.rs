@@ -6,6 +6,7 @@
 //! The order is random but fixed, so that the neighbours of most rows surround them on all
 //! scales; distances are Euclidean on the standardised scale.
 
+mod cases;
 mod conditioned;
 mod density;
 mod evaluator;
@@ -14,6 +15,9 @@ mod sequential;
 #[cfg(test)]
 mod tests;
 
+pub(super) use cases::CasesUpdate;
+#[cfg(test)]
+pub(super) use cases::tests::draw_targets;
 pub(super) use conditioned::NeighbourConditioned;
 pub(super) use density::{Derivatives, NeighbourMarginal};
 pub(super) use evaluator::NeighbourEvaluator;

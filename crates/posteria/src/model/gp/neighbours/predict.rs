@@ -14,6 +14,8 @@ pub(in crate::model::gp) struct NeighbourPredictor<'p> {
     most: usize,
     nearest: Vec<(f64, usize)>,
     rows: Vec<usize>,
+    /// The nearest of all others, of every training row that was asked for.
+    others: Vec<Vec<usize>>,
 }
 
 impl<'p> NeighbourPredictor<'p> {
@@ -30,6 +32,7 @@ impl<'p> NeighbourPredictor<'p> {
             most,
             nearest: Vec::new(),
             rows: Vec::new(),
+            others: Vec::new(),
         }
     }
 
@@ -49,21 +52,53 @@ impl<'p> NeighbourPredictor<'p> {
     }
 
     /// Mean and variance, jitter included, of the function at a point given the targets of its
-    /// nearest training rows, the row `without` left out.
+    /// nearest training rows.
     ///
     /// # Errors
     /// [`Infeasible`] if their covariance is not positive definite.
     pub(in crate::model::gp) fn predict(
         &mut self,
         point: &[f64],
-        without: Option<usize>,
         targets: &[f64],
         variances: &[f64],
     ) -> Result<(f64, f64), Infeasible> {
-        let others = (0..targets.len()).filter(|row| Some(*row) != without);
-        self.points.nearest(point, others, self.most, &mut self.nearest);
+        self.points.nearest(point, 0..targets.len(), self.most, &mut self.nearest);
         self.rows.clear();
         self.rows.extend(self.nearest.iter().map(|(_, row)| *row));
+        self.given_rows(point, targets, variances)
+    }
+
+    /// The same of a training row given all others, whose nearest are looked for only once.
+    ///
+    /// # Errors
+    /// As [`NeighbourPredictor::predict`].
+    pub(in crate::model::gp) fn predict_alone(
+        &mut self,
+        row: usize,
+        targets: &[f64],
+        variances: &[f64],
+    ) -> Result<(f64, f64), Infeasible> {
+        let point = self.points.row(row).to_vec();
+        if self.others.is_empty() {
+            self.others.resize(targets.len(), Vec::new());
+        }
+        self.rows.clear();
+        if self.others[row].is_empty() {
+            let others = (0..targets.len()).filter(|other| *other != row);
+            self.points.nearest(&point, others, self.most, &mut self.nearest);
+            self.others[row].extend(self.nearest.iter().map(|(_, row)| *row));
+        }
+        self.rows.extend_from_slice(&self.others[row]);
+        self.given_rows(&point, targets, variances)
+    }
+
+    /// Mean and variance of the function at a point given the targets of `rows`.
+    fn given_rows(
+        &mut self,
+        point: &[f64],
+        targets: &[f64],
+        variances: &[f64],
+    ) -> Result<(f64, f64), Infeasible> {
         let size = self.rows.len();
         let new = Matrix::from_fn(1, point.len(), |_, column| point[column]);
         let mut prior = [0.0];

@@ -138,9 +138,14 @@ fn chains_and_draws_agree_with_the_exact_ones() {
         let error = batches.map(|b| (b - mean).powi(2)).sum::<f64>() / (31.0 * 32.0);
         (mean, error)
     };
-    let ((exact, a), (near, b)) = (mean(""), mean("neighbours = 23"));
-    // Five errors: 6e-7 by chance.
-    assert!((exact - near).abs() < 5.0 * (a + b).sqrt(), "{exact} {near} {}", (a + b).sqrt());
+    for residual in
+        ["", "\n[residual]\nfamily = 'student-t'\ndof = 3.0", "\n[residual]\nfamily = 'laplace'"]
+    {
+        let ((exact, a), (near, b)) = (mean(residual), mean(&format!("neighbours = 23{residual}")));
+        // Five errors: 2e-6 by chance altogether.
+        let error = (a + b).sqrt();
+        assert!((exact - near).abs() < 5.0 * error, "{residual}: {exact} {near} {error}");
+    }
 }
 
 /// With all rows as neighbours predictions are the exact ones, new rows and rows left out alike.
@@ -152,6 +157,11 @@ fn predictions_from_all_neighbours_are_exact() {
     let state = near.start(&mut stream);
     let (mut draw, mut rows) = (vec![0.0; near.layout().len()], vec![0.0; 24]);
     near.evaluator().evaluate(&state, &mut draw, &mut rows).unwrap();
+    let (mut other, mut others) = (vec![0.0; exact.layout().len()], vec![0.0; 24]);
+    exact.evaluator().evaluate(&state, &mut other, &mut others).unwrap();
+    for (found, expected) in rows.iter().zip(&others) {
+        assert!((found - expected).abs() < 1e-8 * (1.0 + expected.abs()), "{found} {expected}");
+    }
     let new = Matrix::from_fn(5, 2, |row, column| 0.4 * row as f64 - 0.9 * column as f64);
     let (mut a, mut b) = (exact.predictor().unwrap(), near.predictor().unwrap());
     let assert_same = |found: &[f64], expected: &[f64]| {

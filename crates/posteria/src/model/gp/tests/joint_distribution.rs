@@ -6,13 +6,14 @@ use posteria_linalg::Cholesky;
 
 use super::super::hyperparameters::GroupDensity;
 use super::super::marginal::Marginal;
+use super::super::neighbours::draw_targets as draw_by_neighbours;
 use super::super::observed::Observed;
 use super::super::scale_prior::ScalePrior;
 use super::super::start;
 use super::scores::{Scores, z_of_level};
 use super::{data, posterior, with_targets};
 use crate::data::Dataset;
-use crate::density::InverseGamma;
+use crate::density::{Gamma, InverseGamma};
 use crate::model::Posterior;
 use crate::model::gp::GpPosterior;
 use crate::model::prior::{Above, DofSource, Spread};
@@ -28,7 +29,7 @@ const TRANSITIONS: usize = 4096;
 pub(super) const PRIORS: &str = "[prior.magnitude]\nscale = 0.8\ndof = 6.0\n\
     [prior.relevance]\nscale = 0.6\ndof = 5.0\ntop_dof = 6.0\n";
 
-const CASES: [(&str, &str, usize); 13] = [
+const CASES: [(&str, &str, usize); 16] = [
     ("", "[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
     (
         "mean = 'linear'\ncovariance = 'matern-5/2'",
@@ -61,6 +62,19 @@ const CASES: [(&str, &str, usize); 13] = [
     (
         "processes = 'shared'",
         "[residual]\nslopes = ['a', 'b']\nslope_sd = 0.3\nscale = 0.4\nscale_dof = 5.0",
+        2,
+    ),
+    ("neighbours = 2", "[residual]\nfamily = 'student-t'\nscale = 0.4\nscale_dof = 5.0", 1),
+    (
+        "neighbours = 3",
+        "[residual]\nfamily = 'per-case'\ndof = { scale = 3.0, dof = 2.0 }\nscale = 0.4\n\
+         scale_dof = 5.0",
+        1,
+    ),
+    (
+        "neighbours = 2\nprocesses = 'shared'",
+        "[residual]\nsharing = 'common'\nfamily = 'laplace'\nslopes = ['b']\nscale = 0.4\n\
+         scale_dof = 5.0",
         2,
     ),
 ];
@@ -134,6 +148,17 @@ fn scores(posterior: &GpPosterior, state: &[f64], table: &mut Scores) {
         ResidualDof::Grid { slot, grid } => table.push_grid(state[*slot], grid.dofs()),
         ResidualDof::Continuous { slot, prior } => table.push(z_of_level(prior.cdf(state[*slot]))),
     }
+    for index in (0..residual.targets.len()).filter(|_| residual.samples_cases) {
+        let kappa = state[residual.cases.clone().unwrap().start + index];
+        let level = match residual.family {
+            ResidualFamily::Laplace => (-0.5 / kappa).exp(),
+            _ => {
+                let half = 0.5 * residual.dof_of(state, index);
+                Gamma::from_shape_rate(half, half).unwrap().cdf(kappa)
+            }
+        };
+        table.push(z_of_level(level));
+    }
     table.end_row();
 }
 
@@ -145,24 +170,35 @@ pub(super) fn draw_targets(
 ) -> Vec<f64> {
     let Observed::Real(residual) = &posterior.observed else { unreachable!() };
     let dof = residual.dof.value(state);
+    let draw_variance = |index: usize, state: &mut [f64], stream: &mut Stream| {
+        let kappa = match residual.family {
+            ResidualFamily::Normal => 1.0,
+            ResidualFamily::Laplace => 0.5 / stream.exponential(),
+            _ => 2.0 * stream.gamma(0.5 * dof) / dof,
+        };
+        if let Some(cases) = &residual.cases {
+            state[cases.start + index] = kappa;
+        }
+        let scale = residual.log_scale(state, index).exp() / kappa.sqrt();
+        scale * scale
+    };
+    let all = 0..residual.targets.len();
+    if posterior.neighbours.is_some() {
+        let variances: Vec<f64> = all.map(|index| draw_variance(index, state, stream)).collect();
+        let each = variances.chunks_exact(residual.rows).enumerate();
+        return each
+            .flat_map(|(target, of)| draw_by_neighbours(posterior, target, (state, of), stream))
+            .collect();
+    }
     let functions = match posterior.keeps_latents() {
         true => state[posterior.latents.clone()].to_vec(),
         false => draw_functions(posterior, state, stream),
     };
-    (0..residual.targets.len())
-        .map(|index| {
-            let kappa = match residual.family {
-                ResidualFamily::Normal => 1.0,
-                ResidualFamily::Laplace => 0.5 / stream.exponential(),
-                _ => 2.0 * stream.gamma(0.5 * dof) / dof,
-            };
-            if let Some(cases) = &residual.cases {
-                state[cases.start + index] = kappa;
-            }
-            let scale = residual.log_scale(state, index).exp() / kappa.sqrt();
-            functions[index] + scale * stream.normal()
-        })
-        .collect()
+    all.map(|index| {
+        let variance = draw_variance(index, state, stream);
+        functions[index] + variance.sqrt() * stream.normal()
+    })
+    .collect()
 }
 
 /// Functions at all rows given hyperparameters, where states hold none.

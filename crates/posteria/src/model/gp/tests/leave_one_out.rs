@@ -115,6 +115,52 @@ fn given_latents_a_row_is_predicted_from_those_of_the_others() {
     }
 }
 
+/// By all rows as neighbours: the scale of every residual goes through the draw.
+#[test]
+fn given_scales_of_residuals_a_row_is_predicted_from_the_targets_of_the_others() {
+    let several = data(10, &[&wave, &slope]);
+    let mut stream = stream(23);
+    for family in ["student-t'\ndof = 4.0", "laplace'"] {
+        let text = format!("neighbours = 9\n[residual]\nfamily = '{family}");
+        let posterior = posterior(&text, &several);
+        let (mut state, mut draw) = some_draw(&posterior, &mut stream);
+        let Observed::Real(residual) = &posterior.observed else { unreachable!() };
+        residual.draw_case_variances(&mut state, &mut stream);
+        let mut kept = [0.0; 10];
+        posterior.evaluator().evaluate(&state, &mut draw, &mut kept).unwrap();
+        let mut predictor = posterior.predictor().unwrap();
+        let family = predictor.family();
+        let each = family.width() / 2;
+        let mut parameters = vec![f64::NAN; 10 * family.width()];
+        predictor.leave_one_out(&draw, &mut parameters);
+        let cases = &state[residual.cases.clone().unwrap()];
+        for target in 0..2 {
+            let of = target * 10..(target + 1) * 10;
+            let scale = |index: usize| residual.log_scale(&state, index).exp();
+            let noise: Vec<f64> =
+                of.clone().map(|index| scale(index).powi(2) / cases[index]).collect();
+            let scaling = &posterior.target_scaling[target];
+            for i in 0..10 {
+                let values = (&posterior.answers[of.clone()], &noise[..]);
+                let (mean, variance) = without(&posterior, &state, (target, i), values);
+                let found = &parameters[i * family.width() + target * each..][..each];
+                assert_close(found[0], scaling.invert(mean), &text);
+                assert_close(found[1], variance.sqrt() * scaling.scale, &text);
+                assert_close(found[2], scale(target * 10 + i) * scaling.scale, &text);
+            }
+        }
+        // What is kept of a row is its density without it.
+        for (i, kept) in kept.into_iter().enumerate() {
+            let these = &parameters[i * family.width()..][..family.width()];
+            let targets: Vec<f64> = (0..2)
+                .map(|o| posterior.target_scaling[o].invert(posterior.answers[o * 10 + i]))
+                .collect();
+            let expected = crate::predict::Predictive::new(family, these).log_density(&targets);
+            assert_close(kept, expected, &text);
+        }
+    }
+}
+
 /// The formulas of the thesis, with the signs that make them right: the density of a row left out
 /// is log p = -½ log 2π + ½ log c̄_ii - ½ q_i²/c̄_ii, and by the chain rule it is what the row adds
 /// to the density of all.

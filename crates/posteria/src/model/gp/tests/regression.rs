@@ -12,7 +12,7 @@ use crate::random::{Purpose, Seed};
 use crate::sample::Conditional;
 use crate::target::LogDensity;
 
-const SPECS: [&str; 13] = [
+const SPECS: [&str; 15] = [
     "",
     "mean = 'constant'",
     "mean = 'linear'\ncovariance = 'matern-3/2'",
@@ -29,6 +29,8 @@ const SPECS: [&str; 13] = [
     "[selection]\nprior = { probabilities = [0.9, 0.5] }",
     "covariance = ['rational-quadratic*periodic', 'matern-5/2']\n\
      [prior.relevance]\nsharing = 'common'\n[selection]\nprior = { probabilities = [0.9, 0.9] }",
+    "neighbours = 4\n[residual]\nfamily = 'student-t'",
+    "neighbours = 3\n[residual]\nfamily = 'laplace'\nslopes = ['b']",
 ];
 
 fn conditional(posterior: &GpPosterior, beta: f64) -> RegressionConditional<'_> {

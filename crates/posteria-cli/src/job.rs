@@ -250,7 +250,6 @@ mod tests {
         let fit = "posteria fit d.csv --target y --out r";
         for (rest, words) in [
             ("--model gp --hidden 3", ["hidden in [model]", "kind = \"gp\""]),
-            ("--model gp --temperatures 3", ["temperatures in [sampling]", "kind = \"gp\""]),
             ("--model gp --start early-stopping", ["early-stopping", "kind = \"gp\""]),
             ("--model gp --inference committee", ["neural networks", "--model mlp"]),
             ("--model mlp --covariance se", ["covariance in [model]", "belongs to \"gp\""]),

@@ -278,14 +278,15 @@ pub struct Fit {
     #[arg(long, value_enum, value_name = "PLACE", help_heading = SAMPLING)]
     pub start: Option<Start>,
 
-    /// Number of temperatures of replica exchange for a neural network; 1 is none [default: 1]
+    /// Number of temperatures of replica exchange for a neural network or a Gaussian process; 1 is none
+    /// [default: 1]
     ///
     /// With several modes a chain may stay in one of them. Replicas at higher temperatures, in which
     /// the likelihood counts less, move between modes; each costs as much as the chain itself.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub temperatures: Option<NonZero<usize>>,
 
-    /// Power β of the likelihood in prior × likelihood^β (linear, mlp) [default: 1]
+    /// Power β of the likelihood in prior × likelihood^β (linear, mlp, gp) [default: 1]
     ///
     /// 1 is the posterior. Below it the data count less; above it they count more than they are
     /// worth, up to the maximum of the likelihood at large β. Draws at any other than 1 are not

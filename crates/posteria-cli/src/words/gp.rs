@@ -311,6 +311,9 @@ fn kernel(spec: &Spec, task: Task) -> String {
              hyperparameters {moved}"
         ),
     };
+    if let Some(count) = sampling.temperatures.filter(|count| *count > 1) {
+        words.push_str(&format!("; replica exchange between {count} temperatures"));
+    }
     words.push_str(match sampling.start {
         Some(StartChoice::Prior) => "; chains start at draws from the prior",
         _ => "; chains start at moderate hyperparameters, different for every chain",

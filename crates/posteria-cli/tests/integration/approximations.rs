@@ -301,7 +301,10 @@ fn what_cannot_be_is_refused() {
         (format!("{NETWORK} --inference map --draws 10"), "one point"),
         (format!("{NETWORK} --inference laplace --residual student-t"), "residual family"),
         (format!("{LINEAR} --inverse-temperature 0"), "above 0"),
-        (format!("{LINEAR} --model gp --inverse-temperature 2"), "kind = \"gp\""),
+        (
+            format!("{LINEAR} --model gp --inverse-temperature 2 --tempering posterior"),
+            "kind = \"gp\"",
+        ),
         (format!("{LINEAR} --inference laplace --inverse-temperature 2"), "inverse_temperature"),
     ] {
         let said = refusal(&format!("{line} --out run"));

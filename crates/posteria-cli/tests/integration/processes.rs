@@ -110,7 +110,7 @@ fn what_a_process_cannot_do_is_refused_with_place_and_cure() {
         ("t.csv --covariance se(x", vec!["expected ',' or ')'", "the end"]),
         ("t.csv --covariance se++linear", vec!["column 4", "a covariance function"]),
         ("t.csv --hidden 3", vec!["hidden in [model]", "kind = \"gp\""]),
-        ("t.csv --temperatures 2", vec!["temperatures", "kind = \"gp\""]),
+        ("t.csv --neighbours 3 --inverse-temperature 2", vec!["inverse_temperature", "neighbours"]),
         ("t.csv --residual-by q", vec!["q in residual.by is not an input", "x, z, g"]),
         ("c.csv --residual student-t", vec!["[residual]", "a target that is a class"]),
         ("c.csv --neighbours 2", vec!["neighbours", "a class"]),

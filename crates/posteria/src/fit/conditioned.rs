@@ -106,7 +106,10 @@ impl Conditioned {
                 if is_at_mode {
                     process.hyperparameters()?;
                 }
-                Conditioned::Process(Box::new(process.placed(sampling.device())))
+                match tempered(sampling) {
+                    Some(beta) => temper(process, beta, None::<GpPosterior>),
+                    None => Conditioned::Process(Box::new(process.placed(sampling.device()))),
+                }
             }
             ModelKind::Mixture => {
                 let posterior = Mixture::new(spec)?.condition(data, sampling.seed())?;

@@ -47,7 +47,7 @@ impl GpPosterior {
     /// Whether states and draws hold functions at all rows, which normal residuals integrate out, and
     /// neighbours given a scale for every residual.
     pub fn keeps_latents(&self) -> bool {
-        self.observed.needs_latents() && self.neighbours.is_none()
+        !self.latents.is_empty()
     }
 }
 

@@ -195,8 +195,8 @@ impl GaussianProcess {
         };
         let rows = data.rows();
         let kept = rows.min(FITTED_ROWS);
-        let keeps_latents = observed.needs_latents() && self.neighbours.is_none();
-        let latents = if keeps_latents { rows * observed.functions() } else { 0 };
+        let latents =
+            if self.samples_functions(&observed) { rows * observed.functions() } else { 0 };
         let mut posterior = GpPosterior {
             inputs: data.inputs.clone(),
             covariance,
@@ -321,6 +321,10 @@ impl Tempering for GpPosterior {
         start::from_prior(self, stream)
     }
 
+    fn short_sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
+        sweep::short_sweep(self, inverse_temperature)
+    }
+
     fn refresh<'p>(&'p self, inverse_temperature: f64) -> Option<Box<dyn Update + 'p>> {
         match &self.observed {
             Observed::Real(residual) if self.keeps_latents() => {
@@ -354,7 +358,7 @@ impl StateDensity for GpPosterior {
     /// Of processes whose functions are integrated out: an affine map of latent values is blind to
     /// how closely their prior binds them to each other.
     fn state_of(&self, draw: &[f64]) -> Option<Vec<f64>> {
-        if self.observed.needs_latents() || self.selection.is_some() {
+        if !self.latents.is_empty() || self.observed.needs_latents() || self.selection.is_some() {
             return None;
         }
         let mut state = vec![0.0; self.state_len()];

@@ -7,6 +7,7 @@ pub(super) use known::Known;
 pub(super) use prior::{GroupPrior, GroupPriors};
 
 use super::covariance::{Covariance, CovarianceError};
+use super::observed::Observed;
 use crate::data::Task;
 use crate::model::residual::ResidualPrior;
 use crate::model::spec::checks::{conflict, positive};
@@ -57,6 +58,8 @@ pub(super) struct Moves {
     pub(super) leapfrog_steps: Option<usize>,
     pub(super) start: StartChoice,
     pub(super) latents: LatentsChoice,
+    /// Temperatures of replica exchange; 1 is none.
+    pub(super) temperatures: usize,
 }
 
 impl GaussianProcess {
@@ -80,6 +83,8 @@ impl GaussianProcess {
     /// | `residual.*` | | as for networks, without `sharing = "covariance"` |
     /// | `sampling.inference` | `"mcmc"` | `"laplace"`, `"map"` of the hyperparameters |
     /// | `sampling.kernel` | `"auto"` | `"auto"`, `"hmc"`, `"nuts"` |
+    /// | `sampling.temperatures` | 1 | temperatures of replica exchange; 1 is none |
+    /// | `sampling.inverse_temperature` | 1 | power of the likelihood given the functions, which are sampled then |
     /// | `sampling.latents` | `"auto"` | classes: `"auto"`, `"elliptical"`, `"metropolis"` |
     /// | `sampling.start` | `"dispersed"` | `"dispersed"`, `"prior"` |
     ///
@@ -118,6 +123,11 @@ impl GaussianProcess {
         let priors = GroupPriors::new(spec)?;
         let known = spec.hyperparameters.clone().unwrap_or_default();
         known::check(&known)?;
+        if spec.model.neighbours.is_some() && spec.sampling.tempered().is_some() {
+            let with =
+                "neighbours in [model], which leave no functions for a likelihood to be given";
+            return conflict("sampling", "inverse_temperature", with);
+        }
         let real = spec.task().is_none_or(|task| task == Task::Regression);
         if spec.task().is_some_and(Task::is_of_classes) && spec.residual.is_some() {
             return conflict("residual", "any key", "a target that is a class");
@@ -156,6 +166,13 @@ impl GaussianProcess {
             selection: spec.selection.clone(),
             spec: spec.clone(),
         })
+    }
+
+    /// Whether functions at the rows are sampled, of what has been `observed`: with normal residuals they
+    /// need not be, unless the likelihood given them is to a power.
+    pub(super) fn samples_functions(&self, observed: &Observed) -> bool {
+        let is_tempered = self.spec.sampling.tempered().is_some();
+        self.neighbours.is_none() && (is_tempered || observed.needs_latents())
     }
 
     /// Standard deviation of the jitter.
@@ -231,8 +248,11 @@ impl Moves {
             let must_be = "between 1 and 100000";
             return Err(SpecError::out_of_range(section, key, steps as f64, must_be));
         }
-        if sampling.temperatures.is_some_and(|count| count != 1) {
-            return conflict("sampling", "temperatures", "kind = \"gp\"");
+        let temperatures = sampling.temperatures.unwrap_or(1);
+        if !(1..=100_000).contains(&temperatures) {
+            let must_be = "between 1 and 100000";
+            let (section, value) = ("sampling", temperatures as f64);
+            return Err(SpecError::out_of_range(section, "temperatures", value, must_be));
         }
         let start = sampling.start.unwrap_or(StartChoice::Dispersed);
         if start == StartChoice::EarlyStopping {
@@ -266,6 +286,7 @@ impl Moves {
             leapfrog_steps: sampling.leapfrog_steps,
             start,
             latents: sampling.latents.unwrap_or_default(),
+            temperatures,
         })
     }
 }

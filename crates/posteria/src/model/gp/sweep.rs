@@ -10,13 +10,15 @@ use super::posterior::GpPosterior;
 use super::regression::RegressionConditional;
 use super::start;
 use super::updates::{DofsUpdate, FunctionsUpdate, ResidualUpdate};
+use crate::model::Posterior;
 use crate::model::residual::Residual;
 use crate::model::selection::Jump;
 use crate::model::spec::{KernelChoice, ResidualSharing, StartChoice};
+use crate::random::{Purpose, Seed};
 use crate::sample::hmc::{Hmc, HmcOptions, MetricKind, Nuts, NutsOptions};
 use crate::sample::{
-    Block, FittedStudentT, FromMode, Kernel, MetropolisHastings, Modes, Occasional, Sequence,
-    Sweep, Update, WithSurrogate,
+    Block, FittedStudentT, FromMode, Kernel, Ladder, MetropolisHastings, Modes, Occasional,
+    ReplicaExchange, Sequence, Sweep, Update, WithSurrogate,
 };
 
 /// Leapfrog steps of a trajectory: with a dense metric a few cross the posterior.
@@ -50,7 +52,47 @@ const GUESSES: usize = 6;
 /// First width of proposals of log hyperparameters.
 const WIDTH: f64 = 0.3;
 
+/// Inverse temperature of the hottest replica.
+const HOTTEST: f64 = 0.15;
+
+/// One pass over all blocks of the state, with hotter replicas if they are asked for.
 pub(super) fn sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<'_> {
+    let mut updates = plain(posterior, inverse_temperature);
+    let is_posterior = inverse_temperature.to_bits() == 1.0_f64.to_bits();
+    if posterior.moves.temperatures > 1 && is_posterior {
+        // First, so that κ are drawn anew for the temperature they end at.
+        updates.insert(0, exchange(posterior));
+    }
+    Sweep::new(updates)
+}
+
+/// One pass without exchanges.
+pub(super) fn short_sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<'_> {
+    Sweep::new(plain(posterior, inverse_temperature))
+}
+
+/// Exchanges with hotter replicas.
+fn exchange(posterior: &GpPosterior) -> Box<dyn Update + '_> {
+    let count = posterior.moves.temperatures;
+    let ratio = HOTTEST.powf(1.0 / (count - 1) as f64);
+    let ladder = Ladder::geometric(ratio, count).expect("a ratio between 0 and 1");
+    let sweeps = ladder[1..].iter().map(|beta| short_sweep(posterior, *beta)).collect();
+    let states = (1..count as u64)
+        .map(|rung| {
+            start::start(posterior, &mut Seed(rung).stream(Purpose::Start, [u64::MAX, rung]))
+        })
+        .collect();
+    let mut evaluator = posterior.evaluator();
+    let mut draw = vec![0.0; posterior.layout().len()];
+    let mut rows = vec![0.0; posterior.rows()];
+    let log_likelihood = move |state: &[f64]| {
+        evaluator.evaluate_sum(state, &mut draw, &mut rows).map(|terms| terms.log_likelihood)
+    };
+    Box::new(ReplicaExchange::new("exchange", ladder, sweeps, states, log_likelihood))
+}
+
+/// The updates of one pass over all blocks of the state.
+fn plain(posterior: &GpPosterior, inverse_temperature: f64) -> Vec<Box<dyn Update + '_>> {
     let mut updates: Vec<Box<dyn Update + '_>> = Vec::new();
     match &posterior.observed {
         Observed::Real(residual) => {
@@ -61,7 +103,7 @@ pub(super) fn sweep(posterior: &GpPosterior, inverse_temperature: f64) -> Sweep<
     if posterior.processes.iter().any(|process| process.hyperparameters.has_sampled_dof()) {
         updates.push(Box::new(DofsUpdate { processes: posterior.processes.clone() }));
     }
-    Sweep::new(updates)
+    updates
 }
 
 /// Hyperparameters with the functions integrated out; unless residuals are normal, then the
@@ -114,7 +156,10 @@ fn regression<'p>(
     if posterior.keeps_latents() {
         updates.push(Box::new(FunctionsUpdate::new(posterior, residual, beta)));
         let latents = posterior.latents.clone();
-        updates.push(Box::new(ResidualUpdate::new(residual, latents, beta)));
+        let drawn = Box::new(ResidualUpdate::new(residual, latents, beta));
+        // κ of a state that was exchanged belong to another temperature: nothing may be moved given them.
+        let place = if posterior.moves.temperatures > 1 { 0 } else { updates.len() };
+        updates.insert(place, drawn);
     } else if let (Some(_), Some(neighbours)) = (&residual.cases, &posterior.neighbours) {
         updates.push(Box::new(CasesUpdate::new(posterior, residual, neighbours, beta)));
     }

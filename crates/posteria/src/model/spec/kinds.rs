@@ -74,7 +74,7 @@ const SAMPLING: Keys = &[
     ("start", OF_TRAJECTORIES),
     ("staged", &[Mlp]),
     ("latents", &[Gp]),
-    ("inverse_temperature", &[Linear, Mlp]),
+    ("inverse_temperature", &[Linear, Mlp, Gp]),
     ("tempering", &[Linear, Mlp]),
     ("log_lik_limit", ALL),
     ("device", ALL),

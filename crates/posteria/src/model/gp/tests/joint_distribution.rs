@@ -29,7 +29,7 @@ const TRANSITIONS: usize = 4096;
 pub(super) const PRIORS: &str = "[prior.magnitude]\nscale = 0.8\ndof = 6.0\n\
     [prior.relevance]\nscale = 0.6\ndof = 5.0\ntop_dof = 6.0\n";
 
-const CASES: [(&str, &str, usize); 16] = [
+const CASES: [(&str, &str, usize); 17] = [
     ("", "[residual]\nscale = 0.4\nscale_dof = 5.0", 1),
     (
         "mean = 'linear'\ncovariance = 'matern-5/2'",
@@ -77,6 +77,8 @@ const CASES: [(&str, &str, usize); 16] = [
          scale_dof = 5.0",
         2,
     ),
+    // What is to a power keeps the functions.
+    ("", "[residual]\nscale = 0.4\nscale_dof = 5.0\n[sampling]\ninverse_temperature = 0.5", 1),
 ];
 
 const KERNELS: [&str; 3] =

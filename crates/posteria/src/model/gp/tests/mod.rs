@@ -15,6 +15,7 @@ mod prediction;
 mod ranks;
 mod regression;
 pub(super) mod scores;
+mod tempered;
 
 use std::cell::RefCell;
 

@@ -136,10 +136,10 @@ fn planned<'f>(
 fn units_of(plan: &WorkPlan) -> PyResult<String> {
     let units = plan.units().map_err(error::of_work)?;
     let each = units.into_iter().map(|unit| {
-        let done = plan.has_result(unit.id);
-        json!({ "id": unit.id, "what": unit.what, "cost": unit.cost, "seed": unit.seed, "done": done })
+        let done = plan.has_whole_result(&unit).map_err(error::of_work)?;
+        Ok(json!({ "id": unit.id, "what": unit.what, "cost": unit.cost, "seed": unit.seed, "done": done }))
     });
-    Ok(json!(each.collect::<Vec<_>>()).to_string())
+    Ok(json!(each.collect::<PyResult<Vec<_>>>()?).to_string())
 }
 
 /// What the units of the plan in a folder are, as JSON.

@@ -96,7 +96,7 @@ pub enum WorkError {
         unit: usize,
     },
     /// A result cannot be read.
-    #[error("{}: {error}; remove it, and run unit {unit} again", path.display())]
+    #[error("{}: {error}; run unit {unit} again, which replaces it", path.display())]
     DamagedResult {
         /// The file.
         path: PathBuf,

@@ -29,10 +29,11 @@ impl WorkPlan {
         }
         let (mut installed, fit) = (Ok(()), OnceCell::new());
         for (of, parts) in folds {
-            if parts.iter().all(|unit| self.has_result(unit.id)) {
-                let one = self.install_fold(of, (&parts, &fit), path);
-                installed = installed.and(one);
-            }
+            let one = match self.have_whole_results(parts.iter().copied()) {
+                Ok(true) => self.install_fold(of, (&parts, &fit), path),
+                lacking => lacking.map(|_| ()),
+            };
+            installed = installed.and(one);
         }
         installed
     }

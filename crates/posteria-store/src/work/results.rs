@@ -36,6 +36,35 @@ impl WorkPlan {
         self.result_file(id).is_file()
     }
 
+    /// Whether there is a whole result of a unit. One that is not what was written, as a power cut
+    /// may leave it, is none: whoever does the unit again puts another in its place.
+    ///
+    /// # Errors
+    /// [`WorkError`] if it is of something else, or cannot be read.
+    pub fn has_whole_result(&self, unit: &Unit) -> Result<bool, WorkError> {
+        if !self.has_result(unit.id) {
+            return Ok(false);
+        }
+        if self.seals.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&unit.id) {
+            return Ok(true);
+        }
+        match self.check_result(unit) {
+            Err(WorkError::DamagedResult { error: StoreError::Damaged { .. }, .. }) => Ok(false),
+            checked => checked.map(|()| true),
+        }
+    }
+
+    /// Whether there is a whole result of each of these units.
+    ///
+    /// # Errors
+    /// [`WorkError`] as [`WorkPlan::has_whole_result`].
+    pub fn have_whole_results<'u>(
+        &self,
+        units: impl IntoIterator<Item = &'u Unit>,
+    ) -> Result<bool, WorkError> {
+        units.into_iter().try_fold(true, |all, unit| Ok(all && self.has_whole_result(unit)?))
+    }
+
     /// The numbers of the units that have no result, in order.
     pub fn missing(&self) -> Vec<usize> {
         (1..=self.count()).filter(|id| !self.has_result(*id)).collect()
@@ -64,9 +93,10 @@ impl WorkPlan {
     fn keep_bytes(&self, id: usize, bytes: &[u8]) -> Result<(), WorkError> {
         let path = self.result_file(id);
         let temporary = path.with_file_name(format!(".{id:06}.{}.part", unique()));
+        // The disk is not waited for, which would take as long as many a unit: a result that a power
+        // cut has spoilt does not fit its checksum, and its unit is done again.
         let written = fs::File::create_new(&temporary).and_then(|mut file| {
             std::io::Write::write_all(&mut file, bytes)?;
-            file.sync_all()?;
             // Whoever comes second puts the same bytes in their place.
             fs::rename(&temporary, &path)
         });

@@ -42,13 +42,12 @@ impl WorkPlan {
         options: PartOptions<'_>,
     ) -> Result<Ran, WorkError> {
         let unit = self.unit(id)?;
-        if self.has_result(id) {
-            self.check_result(&unit)?;
+        if self.has_whole_result(&unit)? {
             self.clear(&unit);
             return Ok(Ran::Before);
         }
         let folder = self.take_up(&unit);
-        // The result alone is to stay, and is waited for.
+        // The result alone is to stay.
         let write = WriteOptions { scratch: true, ..options.write.clone() };
         let options = PartOptions { write: &write, ..options };
         let done = self.run_in((&unit, &folder), read, options).and_then(|done| match done {
@@ -57,7 +56,7 @@ impl WorkPlan {
         });
         match done {
             // Somebody else was done first, and has cleared up.
-            Err(_) if self.has_result(id) => {
+            Err(_) if self.has_whole_result(&unit).unwrap_or(false) => {
                 self.clear(&unit);
                 Ok(Ran::Before)
             }

@@ -89,9 +89,6 @@ fn evidence(
     (mut asked, arguments): (args::Evidence, &args::Collect),
     context: &Context,
 ) -> Result<()> {
-    for unit in units.iter().filter(|unit| plan.has_result(unit.id)) {
-        plan.check_result(unit)?;
-    }
     all_there(plan, units, arguments)?;
     plan.clear_all()?;
     // Those between them are the same models with other priors.
@@ -118,9 +115,6 @@ fn join(
             "say where to put the run: posteria collect PLAN --out RUN",
         ));
     };
-    for unit in units.iter().filter(|unit| plan.has_result(unit.id)) {
-        plan.check_result(unit)?;
-    }
     all_there(plan, units, arguments)?;
     plan.join_chains(units, out)?;
     plan.clear_all()?;
@@ -129,15 +123,20 @@ fn join(
 
 /// Refuses to go on while units are missing, and says which.
 pub fn all_there(plan: &WorkPlan, units: &[Unit], arguments: &args::Collect) -> Result<()> {
-    let missing: Vec<&Unit> = units.iter().filter(|unit| !plan.has_result(unit.id)).collect();
+    let mut missing = Vec::new();
+    for unit in units {
+        if !plan.has_whole_result(unit)? {
+            missing.push(unit);
+        }
+    }
     if missing.is_empty() {
         return Ok(());
     }
-    let named: Vec<String> = missing
-        .iter()
-        .take(MOST_NAMED)
-        .map(|unit| format!("{} ({})", unit.id, unit.what))
-        .collect();
+    let name = |unit: &&Unit| match plan.has_result(unit.id) {
+        true => format!("{} ({}; its result is damaged)", unit.id, unit.what),
+        false => format!("{} ({})", unit.id, unit.what),
+    };
+    let named: Vec<String> = missing.iter().take(MOST_NAMED).map(name).collect();
     let more = match missing.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(", and {more} more"),

@@ -17,7 +17,7 @@ pub fn install(plan: &WorkPlan, units: &[Unit]) -> Result<Vec<(PathBuf, usize)>>
     let mut divided = Vec::new();
     for run in 0..plan.run_names().count() {
         let own: Vec<Unit> = units.iter().filter(|unit| unit.run == run).cloned().collect();
-        let is_there = own.iter().all(|unit| plan.has_result(unit.id));
+        let is_there = plan.have_whole_results(&own)?;
         match plan.place_for(run) {
             Some(path) if is_there && !path.exists() => plan.join_chains(&own, &path)?,
             Some(_) => {}

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use posteria::assess::{
     Division, EachFold, FoldModel, Method, Note, Refit, RowUtilities, Valuation,
 };
 use posteria::fit::{Workers, run_jobs};
+use posteria::model::accelerator::Placement;
 use posteria::random::Seed;
 use posteria_store::{FoldRun, PartOptions, PlannedDivision, fold_folder};
 
@@ -61,15 +62,53 @@ impl<'a> FoldFolders<'a> {
     /// # Errors
     /// [`Failure::Elsewhere`] if there are any.
     pub fn want(&self, method: &Method) -> Result<()> {
-        let Method::KFold { schemes, draws } = method else { return Ok(()) };
-        let labels = |column: &str| self.labels(column);
         let mut missing = false;
-        for division in Division::all(&self.subject.fit, (schemes, *draws), labels)? {
-            let indices: Vec<usize> = (0..division.folds.count()).collect();
-            let wanted = self.fit(&division, &self.folds(&division, &indices)?);
-            missing |= unless_elsewhere(wanted)?.is_none();
+        for (division, folds) in self.all(method)? {
+            missing |= unless_elsewhere(self.fit(&division, &folds))?.is_none();
         }
         if missing { Err(Failure::Elsewhere) } else { Ok(()) }
+    }
+
+    /// Fits all folds of several runs at the same time, where a device does all of them: one run after the
+    /// other leaves most of it idle.
+    ///
+    /// # Errors
+    /// [`Failure`] as when they are fitted for one run.
+    pub fn fit_on_device(runs: &[(FoldFolders<'_>, &Method)]) -> Result<()> {
+        let Some((first, _)) = runs.first().filter(|_| runs.len() > 1) else { return Ok(()) };
+        if !runs.iter().all(|(run, _)| run.is_on_device()) {
+            return Ok(());
+        }
+        let all = runs.iter().map(|(run, method)| run.all(method));
+        let all = all.collect::<Result<Vec<_>>>()?;
+        let mut begun = Vec::new();
+        for ((run, _), divisions) in runs.iter().zip(&all) {
+            for (division, folds) in divisions {
+                begun.extend(run.begun(division, folds)?);
+            }
+        }
+        let Some((division, _)) = all.first().and_then(|divisions| divisions.first()) else {
+            return Ok(());
+        };
+        first.run_all(&begun, &first.folder(division))
+    }
+
+    /// Whether a device computes the chains of the run, and so those of its folds.
+    fn is_on_device(&self) -> bool {
+        matches!(self.subject.fit.prepared.placement(), Placement::Device(_))
+    }
+
+    /// The divisions of a method, with the models of all their folds and their folders.
+    fn all(&self, method: &Method) -> Result<Vec<(Division, Vec<(FoldModel, PathBuf)>)>> {
+        let Method::KFold { schemes, draws } = method else { return Ok(Vec::new()) };
+        let labels = |column: &str| self.labels(column);
+        let divisions = Division::all(&self.subject.fit, (schemes, *draws), labels)?;
+        let with_folds = divisions.into_iter().map(|division| {
+            let indices: Vec<usize> = (0..division.folds.count()).collect();
+            let folds = self.folds(&division, &indices)?;
+            Ok((division, folds))
+        });
+        with_folds.collect()
     }
 
     /// A division for a plan, with the number of training rows of each fold.
@@ -96,30 +135,45 @@ impl<'a> FoldFolders<'a> {
     /// for, each with all its chains. A signal stops all of them; what was drawn is kept, and the next
     /// call goes on with it.
     fn fit(&self, division: &Division, folds: &[(FoldModel, PathBuf)]) -> Result<()> {
+        let begun = self.begun(division, folds)?;
+        let sweeps: usize = begun.iter().map(FoldRun::sweeps).sum();
+        if let (true, Some(elsewhere)) = (sweeps > 0, &self.watched.elsewhere) {
+            let (divisions, path) = (vec![self.planned(division)?], self.subject.path.clone());
+            return Err(elsewhere.want(Wanted::Folds { path, divisions }));
+        }
+        self.run_all(&begun, &self.folder(division))
+    }
+
+    /// What is left to do of folds.
+    fn begun<'b>(
+        &'b self,
+        division: &Division,
+        folds: &'b [(FoldModel, PathBuf)],
+    ) -> Result<Vec<FoldRun<'b>>> {
         let folder = self.folder(division);
         fs::create_dir_all(&folder)
             .map_err(|error| anyhow!("cannot create {}: {error}", folder.display()))
             .bad_input()?;
         let of_fit = &self.subject.fit;
         let begun = folds.iter().map(|(fold, path)| FoldRun::begun(of_fit, division, fold, path));
-        let begun = begun.collect::<Result<Vec<_>, _>>()?;
+        Ok(begun.collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// Does what is left of folds, those of `folder` among them.
+    fn run_all(&self, begun: &[FoldRun<'_>], folder: &Path) -> Result<()> {
         let sweeps = begun.iter().map(FoldRun::sweeps).sum();
-        if let (true, Some(elsewhere)) = (sweeps > 0, &self.watched.elsewhere) {
-            let (divisions, path) = (vec![self.planned(division)?], self.subject.path.clone());
-            return Err(elsewhere.want(Wanted::Folds { path, divisions }));
-        }
         if !begun.iter().all(FoldRun::is_done) {
             let one = NonZero::<usize>::MIN;
             let threads = self.workers().threads.get();
             let chains = begun.iter().map(FoldRun::chains).max().unwrap_or(1);
             // Those that a device does only wait for it, and it has room for all of them.
             let wait = begun.iter().all(FoldRun::is_on_device);
-            let many = if wait { folds.len().min(MOST_AT_ONCE) } else { threads / chains };
+            let many = if wait { begun.len().min(MOST_AT_ONCE) } else { threads / chains };
             let at_once = NonZero::new(many).unwrap_or(one);
             let share = NonZero::new(threads / at_once).unwrap_or(one);
             let progress = JobProgress::new(self.watched.output, "folds", sweeps);
             let results =
-                run_jobs(folds.len(), at_once, |job| match self.watched.interrupt.signal() {
+                run_jobs(begun.len(), at_once, |job| match self.watched.interrupt.signal() {
                     Some(_) => Ok(()),
                     None => {
                         let (write, seen) =

@@ -70,6 +70,11 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
             return Err(Failure::Elsewhere);
         }
     }
+    let fitted = subjects.iter().zip(&plans).map(|(subject, plan)| {
+        let folds = FoldFolders::new(subject, context.seed(), context.watched(&interrupt));
+        (folds, &plan.method)
+    });
+    FoldFolders::fit_on_device(&fitted.collect::<Vec<_>>())?;
     let mut models = Vec::with_capacity(subjects.len());
     for (index, (subject, plan)) in subjects.iter().zip(&plans).enumerate() {
         context.output.message(&names[index]);

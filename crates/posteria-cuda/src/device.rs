@@ -1,6 +1,7 @@
 //! Say which devices there are, and open one.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, sys};
 use cudarc::nvrtc::Ptx;
@@ -76,6 +77,8 @@ pub struct Device {
     pub(crate) stream: Arc<CudaStream>,
     info: DeviceInfo,
     cache: Cache,
+    /// Kernels that were loaded, by their source: to load some stops the device for a moment.
+    modules: Mutex<HashMap<String, Arc<CudaModule>>>,
 }
 
 impl Device {
@@ -102,7 +105,7 @@ impl Device {
             return Err(CudaError::NoDevice { why });
         }
         let stream = context.default_stream();
-        Ok(Device { context, stream, info, cache })
+        Ok(Device { context, stream, info, cache, modules: Mutex::default() })
     }
 
     /// What is known about it.
@@ -112,11 +115,23 @@ impl Device {
 
     /// The kernels of a source text, compiled now unless they are kept from before.
     pub(crate) fn module(&self, source: &str) -> Result<Arc<CudaModule>, CudaError> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(source) {
+            return Ok(module.clone());
+        }
         let DeviceInfo { chip, driver, .. } = &self.info;
         let compile = || Compiler::open()?.compile(source, chip);
         let load = |code: Vec<u8>| self.context.load_module(Ptx::from_binary(code));
         let code = self.cache.get(&[source, chip, driver], compile)?;
-        load(code).map_err(CudaError::driver("loading kernels"))
+        let module = load(code).map_err(CudaError::driver("loading kernels"))?;
+        modules.insert(source.into(), module.clone());
+        Ok(module)
+    }
+
+    /// Bytes of shared memory that a block may ask for.
+    pub(crate) fn shared_memory(&self) -> Result<i32, CudaError> {
+        let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        self.context.attribute(most).map_err(CudaError::driver("asking what the GPU is"))
     }
 
     /// Makes this the device of the calling thread: libraries of the toolkit look there.

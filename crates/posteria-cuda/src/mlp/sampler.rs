@@ -44,6 +44,8 @@ pub struct MlpSampler {
     states: CudaSlice<f64>,
     report: CudaSlice<f64>,
     numbers: CudaSlice<u32>,
+    /// Room for draws: to take some and give it back stops the chains of all networks for a moment.
+    draws: CudaSlice<f64>,
 }
 
 /// Rows in the precision of forces.
@@ -106,10 +108,12 @@ impl MlpSampler {
         let launch = Launch::new(model, &options, most, block);
         let module = device.module(&launch.source(model, &options))?;
         let (sample, evaluate) = (kernel(&module, "sample")?, kernel(&module, "evaluate")?);
+        // All that there is, also where this launch needs less: networks of other rows share the kernels.
+        let shared = device.shared_memory()?;
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         for function in [&sample, &evaluate] {
             function
-                .set_attribute(attribute, launch.shared as i32)
+                .set_attribute(attribute, shared.max(launch.shared as i32))
                 .map_err(CudaError::driver("taking shared memory"))?;
         }
         let layout = model.layout();
@@ -163,6 +167,7 @@ impl MlpSampler {
             states: stream.clone_htod(&starts).map_err(&taking)?,
             report: stream.alloc_zeros(2 * places).map_err(&taking)?,
             numbers: stream.clone_htod(&numbers_of_chains).map_err(&taking)?,
+            draws: stream.alloc_zeros(1).map_err(&taking)?,
             device: device.clone(),
             stream,
         })
@@ -220,10 +225,12 @@ impl MlpSampler {
         let kept = done.checked_div(thin).unwrap_or(0) - begun.checked_div(thin).unwrap_or(0);
         let places = self.folds * self.chains;
         let len = (kept * places * self.state).max(1);
-        self.device.ensure_free("draws", len * size_of::<f64>())?;
-        let stream = &self.stream;
         let running = CudaError::driver("running chains");
-        let mut draws = stream.alloc_zeros::<f64>(len).map_err(&running)?;
+        if self.draws.len() < len {
+            self.device.ensure_free("draws", len * size_of::<f64>())?;
+            self.draws = self.stream.alloc_zeros(len).map_err(&running)?;
+        }
+        let stream = &self.stream;
         let MlpOptions { inverse_temperature, steps, adapting, .. } = self.options;
         let numbers = [self.chains, begun, iterations, steps, adapting, thin].map(|n| n as i32);
         let mut launch = stream.launch_builder(&self.sample);
@@ -232,7 +239,7 @@ impl MlpSampler {
             Rows::Double(rows) => launch.arg(rows),
         };
         launch.arg(&self.first).arg(&self.count).arg(&self.labels).arg(&self.squares);
-        launch.arg(&self.prior).arg(&mut self.states).arg(&mut draws).arg(&mut self.report);
+        launch.arg(&self.prior).arg(&mut self.states).arg(&mut self.draws).arg(&mut self.report);
         launch.arg(&self.numbers);
         launch.arg(&self.seed.0).arg(&inverse_temperature);
         numbers.iter().for_each(|number| {
@@ -242,8 +249,13 @@ impl MlpSampler {
         // for each chain of each fold, and shared memory as the source lays it out.
         unsafe { launch.launch(self.config) }.map_err(&running)?;
         self.iteration = done;
-        let mut draws = stream.clone_dtoh(&draws).map_err(&running)?;
-        draws.truncate(kept * places * self.state);
+        self.wait()?;
+        let kept = self.draws.slice(..kept * places * self.state);
+        let draws = if kept.is_empty() {
+            Vec::new()
+        } else {
+            stream.clone_dtoh(&kept).map_err(&running)?
+        };
         let report = stream.clone_dtoh(&self.report).map_err(&running)?;
         let each = |offset: usize| report.iter().skip(offset).step_by(2);
         Ok(MlpDraws {
@@ -251,6 +263,14 @@ impl MlpSampler {
             acceptance: each(0).map(|sum| sum / iterations.max(1) as f64).collect(),
             energies: each(1).copied().collect(),
         })
+    }
+
+    /// Waits, asleep, until the device has done what this has asked for. A copy from the device waits
+    /// inside the driver, where the launches of other networks would queue behind it.
+    fn wait(&self) -> Result<(), CudaError> {
+        let asleep = Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC);
+        let done = self.stream.record_event(asleep).and_then(|event| event.synchronize());
+        done.map_err(CudaError::driver("waiting for chains"))
     }
 
     /// Minus the log likelihood of every chain at its state, and the derivatives by its weights.

@@ -31,12 +31,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         ([2, 10, 1, 250], binary, 8000, 32, false),
         ([2, 10, 1, 250], binary, 2112, 32, false),
         ([2, 10, 1, 250], binary, 500, 32, false),
+        ([2, 10, 1, 250], binary, 500, 128, false),
         ([2, 10, 1, 250], binary, 8448, 8, true),
         ([2, 10, 1, 250], binary, 2112, 32, true),
         ([1, 8, 1, 100], normal, 8448, 8, false),
         ([4, 8, 3, 400], MlpLikelihood::Softmax, 2112, 32, false),
         ([8, 10, 1, 1030], normal, 2112, 32, false),
         ([8, 10, 1, 1030], normal, 4224, 8, false),
+        ([8, 10, 1, 1030], normal, 500, 32, false),
+        ([8, 10, 1, 1030], normal, 500, 128, false),
         ([8, 10, 1, 1030], MlpLikelihood::StudentT, 2112, 32, false),
     ] {
         networks(&device, (sizes, likelihood), (chains, threads, double), &mut out)?;

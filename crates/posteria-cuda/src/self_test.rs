@@ -219,7 +219,7 @@ fn mlp_checks(
     let last = &drawn.draws[drawn.draws.len() - ended.len()..];
     checks.push(Check::new(name("draws"), last, &ended, 0.0));
 
-    for threads in [8, 32] {
+    for threads in [32, 128] {
         let options = MlpOptions { double: false, threads, ..options };
         let single = |block: usize| {
             MlpSampler::with_block(device, (&model, &folds), CHAINS, (options, seed), block)

@@ -85,7 +85,7 @@ fn the_prior_is_sampled_in_single_precision() {
     let Some(device) = device() else { return };
     let (model, fold) = network(MlpLikelihood::StudentT);
     let layout = model.layout();
-    for threads in [8, 32] {
+    for threads in [8, 32, 128] {
         let options = MlpOptions {
             steps: 5,
             adapting: 100,
@@ -176,6 +176,7 @@ fn forces_in_single_precision_leave_the_posterior_as_it_is() {
         let others = [
             ("single, 32 threads", energies(false, 32, 2)),
             ("single, 8 threads", energies(false, 8, 3)),
+            ("single, 128 threads", energies(false, 128, 4)),
             ("reference", (mean(on_cpu).0, of_few)),
         ];
         let _ = writeln!(stderr(), "{likelihood:?}, double: {many:.4} ± {error:.4}");

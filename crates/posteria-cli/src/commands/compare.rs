@@ -146,11 +146,13 @@ impl Report {
             ));
         }
         if let Some(found) = self.0.stacked.filter(|found| found.gain_se > 0.0) {
-            let gain = fixed(found.gain, decimals_for(found.gain_se, 2));
+            let gain = fixed(found.gain.abs(), decimals_for(found.gain_se, 2));
             let error = fixed(found.gain_se, decimals_for(found.gain_se, 2));
+            let than =
+                if found.gain > 0.0 { "better than the best" } else { "worse than the best" };
             text.push_str(&format!(
-                "weight: by stacking; the average of all models with such weights predicts better than the \
-                 best\nof them by {gain} (se {error}), rows being judged by weights from the others\n"
+                "weight: by stacking; the average of all models with such weights predicts {than}\nof them by \
+                 {gain} (se {error}), rows being judged by weights from the others\n"
             ));
         }
         for utility in &self.0.utilities {

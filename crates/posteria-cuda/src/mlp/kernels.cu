@@ -2,7 +2,8 @@
 //   D, H, O          inputs, hidden units, outputs
 //   LIK              0 normal, 1 Student's t, 2 two classes, 3 several classes
 //   DOUBLE           1 if forces are in double precision; energies and random numbers always are
-//   LANES, THREADS   threads of a chain (at most 32), threads of a block
+//   LANES, WARPS     threads of a warp that a chain has (8 or 32), warps of a chain (more than one of 32 threads)
+//   THREADS          threads of a block
 //   BLOCKS           blocks that a multiprocessor has to hold
 //   ON_CHIP          1 if the rows of a fold fit on chip
 //   PER_INPUT        1 if every input has a scale of its own
@@ -22,7 +23,9 @@ enum { NORMAL, STUDENT_T, LOGISTIC, SOFTMAX };
 enum { HIDDEN_BIAS = D * H, OUTPUT = HIDDEN_BIAS + H, OUTPUT_BIAS = OUTPUT + H * O, P = OUTPUT_BIAS + O };
 enum { INPUT_PARTS = PER_INPUT ? D : 1, HYPER = PARTS + ABOVES + 3, STATE = P + HYPER };
 enum { TAU = PARTS + ABOVES, DOF = TAU + 1, STEP = DOF + 1 };
-enum { WIDTH = (D + 1 + 3) / 4 * 4, ROOM = (P + 3) / 4 * 4 + (LANES < 32 ? 4 : 0), CHAINS = THREADS / LANES };
+enum { WIDTH = (D + 1 + 3) / 4 * 4, ROOM = (P + 3) / 4 * 4 + (LANES < 32 ? 4 : 0) };
+// Each warp of a chain has all of its state, and does with it what the others do, but for its share of the rows.
+enum { SPAN = LANES * WARPS, CHAINS = THREADS / SPAN, COPIES = THREADS / LANES, HYPER_ROOM = (HYPER + 2) / 2 * 2 };
 enum { OF_DOF = 1, OF_KAPPA, OF_RESIDUAL, OF_PART, OF_ABOVE, OF_MOMENTUM, OF_STEP, OF_ACCEPTANCE };
 // Numbers of the prior: four for every part and every scale above, then those of the residuals.
 enum { PRIOR_ABOVE = 4 * PARTS, PRIOR_RESIDUAL = PRIOR_ABOVE + 4 * ABOVES };
@@ -97,9 +100,17 @@ struct Chain {
   const real *rows;
   real *weights;
   double *hyper;
-  int n, lane, base, count;
+  // What warps tell each other, in one of two places by turns.
+  double *totals;
+  real *partial;
+  mutable int turn;
+  int n, lane, warp, base, count;
   double beta;
 };
+// All warps of a chain have come here.
+INLINE void meet() {
+  asm volatile("bar.sync %0, %1;" ::"r"((int)threadIdx.x / SPAN + 1), "r"((int)SPAN) : "memory");
+}
 INLINE float hyperbolic(float x) { float y; asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 INLINE double hyperbolic(double x) { return tanh(x); }
 INLINE float exponential(float x) { return __expf(x); }
@@ -110,12 +121,24 @@ INLINE double total(double value) {
   UNROLL for (int s = LANES / 2; s; s >>= 1) value += __shfl_xor_sync(~0u, value, s);
   return value;
 }
+// The sum over all rows of a chain, from that over the rows of every lane.
+INLINE double over_rows(const Chain &x, double value) {
+  value = total(value);
+  if constexpr (WARPS > 1) {
+    double *all = x.totals + (x.turn++ & 1) * WARPS;
+    if (x.lane == 0) all[x.warp] = value;
+    meet();
+    value = 0.0;
+    UNROLL for (int w = 0; w < WARPS; w++) value += all[w];
+  }
+  return value;
+}
 INLINE int part_of(int i) {
   return i < HIDDEN_BIAS ? (PER_INPUT ? i / H : 0) : i < OUTPUT ? INPUT_PARTS : i < OUTPUT_BIAS ? INPUT_PARTS + 1 : INPUT_PARTS + 2;
 }
 // Sums over lanes; every lane keeps those of the parameters it owns.
 __host__ __device__ constexpr int owned(int count, int lanes) { return lanes <= 1 ? count : owned((count + 1) / 2, lanes / 2); }
-enum { OWN = owned(P, LANES) };
+enum { OWN = owned(P, LANES), SHARE = OWN * LANES };
 template <int N, int S> INLINE void scatter(real *g, int lane) {
   if constexpr (S > 0) {
     constexpr int HALF = (N + 1) / 2;
@@ -147,7 +170,7 @@ INLINE void slopes(const Chain &x, const real *own_q, real *own_g) {
   UNROLL for (int i = 0; i < P; i++) { q[i] = x.weights[i]; g[i] = 0; }
   const real tau = (real)exp(x.hyper[TAU]), nu = (real)x.hyper[HYPER], beta = (real)x.beta;
 #pragma unroll 1
-  for (int r = x.lane; r < x.n; r += LANES) {
+  for (int r = x.warp * LANES + x.lane; r < x.n; r += SPAN) {
     const real *row = x.rows + (size_t)r * WIDTH;
     real in[D + 1], v[H], f[O], df[O];
     UNROLL for (int k = 0; k <= D; k++) in[k] = row[k];
@@ -182,6 +205,15 @@ INLINE void slopes(const Chain &x, const real *own_q, real *own_g) {
     }
   }
   scatter<P, LANES / 2>(g, x.lane);
+  if constexpr (WARPS > 1) {
+    real *all = x.partial + (x.turn++ & 1) * WARPS * SHARE;
+    UNROLL for (int j = 0; j < OWN; j++) all[x.warp * SHARE + j * LANES + x.lane] = g[j];
+    meet();
+    UNROLL for (int j = 0; j < OWN; j++) {
+      g[j] = 0;
+      UNROLL for (int w = 0; w < WARPS; w++) g[j] += all[w * SHARE + j * LANES + x.lane];
+    }
+  }
   UNROLL for (int j = 0; j < OWN; j++) {
     const int i = x.base + j;
     own_g[j] = j < x.count ? (O == 1 && i < OUTPUT ? g[j] * x.weights[OUTPUT + i % H] : g[j]) : (real)0;
@@ -204,7 +236,7 @@ INLINE double misfit(const Chain &x, const real *own_q) {
   const double tau = exp(x.hyper[TAU]), nu = x.hyper[HYPER];
   double sum = 0.0;
 #pragma unroll 1
-  for (int r = x.lane; r < x.n; r += LANES) {
+  for (int r = x.warp * LANES + x.lane; r < x.n; r += SPAN) {
     const real *row = x.rows + (size_t)r * WIDTH;
     const double y = row[D];
     double f[O];
@@ -219,7 +251,7 @@ INLINE double misfit(const Chain &x, const real *own_q) {
       sum += log(s) - at;
     }
   }
-  return total(sum);
+  return over_rows(x, sum);
 }
 // Minus the log likelihood, up to what depends on no weight, to the power beta.
 INLINE double energy(const Chain &x, double misfit) {
@@ -250,7 +282,7 @@ INLINE void draw_residual(const Chain &x, const double *prior, const Name &name,
     double sum = 0.0, logs = 0.0;
     if (rows > 0.0)
 #pragma unroll 1
-      for (int r = x.lane; r < x.n; r += LANES) {
+      for (int r = x.warp * LANES + x.lane; r < x.n; r += SPAN) {
         const real *row = x.rows + (size_t)r * WIDTH;
         double f[O];
         outputs(x, row, f);
@@ -259,8 +291,8 @@ INLINE void draw_residual(const Chain &x, const double *prior, const Name &name,
         sum = fma(exp(log_kappa), e, sum);
         logs += log_kappa - exp(log_kappa);
       }
-    squares = total(sum);
-    logs = total(logs);
+    squares = over_rows(x, sum);
+    logs = over_rows(x, logs);
     const int count = (int)of[2];
     double most = -1e300, weight = 0.0;
     for (int g = 0; g < count; g++) most = fmax(most, fma(rows, of[4 + 2 * g], 0.5 * of[3 + 2 * g] * logs));
@@ -331,17 +363,22 @@ extern __shared__ __align__(16) unsigned char chip[];
 
 INLINE Chain begin(const real *rows, const int *first, const int *count, double beta, int chain, const double *state) {
   Chain x;
-  const int fold = blockIdx.y, local = threadIdx.x / LANES;
+  const int fold = blockIdx.y, own_copy = threadIdx.x / LANES, seat = threadIdx.x / SPAN;
   x.lane = threadIdx.x % LANES;
+  x.warp = own_copy % WARPS;
+  x.turn = 0;
   x.n = count[fold];
   x.beta = beta;
   rows += (size_t)first[fold] * WIDTH;
   double *hyper = (double *)chip;
-  real *weights = (real *)(hyper + CHAINS * ((HYPER + 2) / 2 * 2));
-  x.hyper = hyper + local * ((HYPER + 2) / 2 * 2);
-  x.weights = weights + local * ROOM;
+  double *totals = hyper + COPIES * HYPER_ROOM;
+  real *weights = (real *)(totals + (WARPS > 1 ? 2 * COPIES : 0)), *partial = weights + COPIES * ROOM;
+  x.hyper = hyper + own_copy * HYPER_ROOM;
+  x.totals = totals + seat * 2 * WARPS;
+  x.weights = weights + own_copy * ROOM;
+  x.partial = partial + seat * 2 * WARPS * SHARE;
 #if ON_CHIP
-  real *copy = weights + CHAINS * ROOM;
+  real *copy = partial + (WARPS > 1 ? 2 * COPIES * SHARE : 0);
   for (int i = threadIdx.x; i < x.n * WIDTH; i += THREADS) copy[i] = rows[i];
   rows = copy;
 #endif
@@ -353,8 +390,10 @@ INLINE Chain begin(const real *rows, const int *first, const int *count, double 
   __syncthreads();
   return x;
 }
-#define CHAIN_OF_THREAD min((int)(blockIdx.x * CHAINS + threadIdx.x / LANES), chains - 1)
-#define IS_LIVE ((int)(blockIdx.x * CHAINS + threadIdx.x / LANES) < chains)
+#define PLACE_OF_THREAD ((int)(blockIdx.x * CHAINS + threadIdx.x / SPAN))
+#define CHAIN_OF_THREAD min(PLACE_OF_THREAD, chains - 1)
+// One warp of a chain writes.
+#define WRITES (PLACE_OF_THREAD < chains && x.warp == 0)
 
 // Iterations of all chains of all folds. `state` has a state for every chain, fold after fold; `draws` every
 // thin-th one, `report` the sum of acceptance probabilities and the last energy.
@@ -411,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sample(const real 
       const double gain = pow((double)(begun + it + 1), -0.6);
       set(x, STEP, fmin(fmax(x.hyper[STEP] + gain * (probability - 0.8), -12.0), 2.0));
     }
-    if (thin > 0 && (begun + it + 1) % thin == 0 && IS_LIVE) {
+    if (thin > 0 && (begun + it + 1) % thin == 0 && WRITES) {
       const int kept_before = (begun + it + 1) / thin - begun / thin - 1;
       double *draw = draws + ((size_t)kept_before * gridDim.y * chains + place) * STATE;
       UNROLL for (int j = 0; j < OWN; j++) if (j < x.count) draw[x.base + j] = q[j];
@@ -419,7 +458,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sample(const real 
     }
     __syncwarp();
   }
-  if (IS_LIVE) {
+  if (WRITES) {
     UNROLL for (int j = 0; j < OWN; j++) if (j < x.count) state[x.base + j] = q[j];
     for (int i = x.lane; i < HYPER; i += LANES) state[P + i] = x.hyper[i];
     if (x.lane == 0) { report[2 * place] = accepted; report[2 * place + 1] = energy(x, sum); }
@@ -437,7 +476,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) evaluate(const real *rows,
   set(x, HYPER, prior[PRIOR_RESIDUAL + 3 + 2 * (int)x.hyper[DOF]]);
   const double value = energy(x, misfit(x, q));
   slopes(x, q, g);
-  if (!IS_LIVE) return;
+  if (!WRITES) return;
   if (x.lane == 0) energies[place] = value;
   UNROLL for (int j = 0; j < OWN; j++) if (j < x.count) gradients[place * P + x.base + j] = g[j];
 }

@@ -16,7 +16,7 @@ const FOLDS: u64 = 1 << 12;
 /// Leapfrog steps of a trajectory, unless the specification says how many.
 const STEPS: usize = 100;
 /// Threads of a chain, whatever the number of chains: sums depend on it in the last digits.
-const THREADS: usize = 32;
+const THREADS: usize = 128;
 
 /// A network and its rows, whose chains the device moves.
 pub(crate) struct CudaNetwork {

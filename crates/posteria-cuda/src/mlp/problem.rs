@@ -332,6 +332,9 @@ impl MlpFold {
     }
 }
 
+/// Threads that move together.
+pub(super) const WARP: usize = 32;
+
 /// How long chains are and how they move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MlpOptions {
@@ -343,7 +346,7 @@ pub struct MlpOptions {
     pub inverse_temperature: f64,
     /// Whether forces are in double precision, as energies always are.
     pub double: bool,
-    /// Threads of a chain, 8 or 32. Sums over rows depend on it in the last digits, so it is part of
+    /// Threads of a chain: 8, 32 or 128. Many are for few chains, few for many. Sums over rows depend on it in the last digits, so it is part of
     /// what results are reproducible by.
     pub threads: usize,
 }
@@ -370,9 +373,14 @@ impl MlpOptions {
         if model.likelihood == MlpLikelihood::StudentT && beta > 0.0 && beta < 1.0 {
             return refuse("residuals of Student's t at other temperatures");
         }
-        if ![8, 32].contains(&self.threads) || self.steps == 0 {
-            return refuse("a chain of no steps, or not of 8 or 32 threads");
+        if ![8, WARP, 4 * WARP].contains(&self.threads) || self.steps == 0 {
+            return refuse("a chain of no steps, or not of 8, 32 or 128 threads");
         }
         Ok(())
+    }
+
+    /// Threads of a warp that a chain has, and how many warps.
+    pub(super) fn warps(&self) -> (usize, usize) {
+        (self.threads.min(WARP), self.threads.div_ceil(WARP))
     }
 }

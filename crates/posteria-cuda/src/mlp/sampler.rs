@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys};
 use posteria::random::Seed;
 
-use super::problem::{MlpFold, MlpLikelihood, MlpModel, MlpOptions};
+use super::problem::{MlpFold, MlpLikelihood, MlpModel, MlpOptions, WARP};
 use crate::CudaError;
 use crate::device::{Device, kernel};
 use crate::error::expect_length;
@@ -100,6 +100,7 @@ impl MlpSampler {
     ) -> Result<Self, CudaError> {
         model.check()?;
         options.check(model)?;
+        let block = block.max(options.threads);
         folds.iter().try_for_each(|fold| fold.check(model))?;
         if folds.is_empty() || chains == 0 {
             return Err(CudaError::NotAvailable { what: "a run without chains".into() });
@@ -314,10 +315,16 @@ impl Launch {
         let number = if options.double { size_of::<f64>() } else { size_of::<f32>() };
         let layout = model.layout();
         let hyper = layout.state() - layout.weights;
-        let padding = if options.threads < 32 { 4 } else { 0 };
+        let (lanes, warps) = options.warps();
+        let padding = if lanes < WARP { 4 } else { 0 };
         let room = layout.weights.next_multiple_of(4) + padding;
-        let chains = block / options.threads;
-        let of_chains = chains * ((hyper + 2) / 2 * 2 * size_of::<f64>() + room * number);
+        let copies = block / lanes;
+        // What warps of a chain tell each other: sums, and derivatives by the weights that lanes own.
+        let told = |numbers: usize| if warps > 1 { 2 * copies * numbers } else { 0 };
+        let share = lanes * layout.weights.div_ceil(lanes);
+        let of_chains = copies * ((hyper + 2) / 2 * 2 * size_of::<f64>() + room * number)
+            + told(1) * size_of::<f64>()
+            + told(share) * number;
         let width = (model.inputs + 1).next_multiple_of(4);
         let of_rows = rows * width * number;
         let on_chip = of_rows <= ROWS_ON_CHIP;
@@ -333,14 +340,20 @@ impl Launch {
             MlpLikelihood::Logistic => 2,
             MlpLikelihood::Softmax => 3,
         };
-        let blocks = if options.double || layout.weights > TWO_BLOCKS { 1 } else { 2 };
+        let (lanes, warps) = options.warps();
+        let blocks = match options.double || layout.weights > TWO_BLOCKS {
+            true => 1,
+            // As many threads as 256 in two blocks.
+            false => 2 * MANY_CHAINS / self.block.max(MANY_CHAINS / warps),
+        };
         let names = [
             ("D", model.inputs),
             ("H", model.hidden),
             ("O", model.outputs),
             ("LIK", likelihood),
             ("DOUBLE", usize::from(options.double)),
-            ("LANES", options.threads),
+            ("LANES", lanes),
+            ("WARPS", warps),
             ("THREADS", self.block),
             ("BLOCKS", blocks),
             ("ON_CHIP", usize::from(self.on_chip)),

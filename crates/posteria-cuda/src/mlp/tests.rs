@@ -296,7 +296,7 @@ fn what_the_device_does_not_do_is_refused_by_name() {
     assert!(refusal(&wide, usual).contains("more than 160 weights is not available on the GPU"));
     let two = MlpModel { outputs: 2, ..good.clone() };
     assert!(refusal(&two, usual).contains("several real targets"));
-    assert!(refusal(&good, MlpOptions { threads: 16, ..usual }).contains("8 or 32 threads"));
+    assert!(refusal(&good, MlpOptions { threads: 16, ..usual }).contains("8, 32 or 128 threads"));
     let broken = MlpFold { targets: vec![0.0, 1.0, f64::NAN, 2.0], ..rows.clone() };
     assert!(Reference::new(&good, &broken, usual, Seed(1)).is_err());
     let short = MlpFold { targets: vec![0.0], ..rows.clone() };

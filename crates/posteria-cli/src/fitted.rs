@@ -11,8 +11,8 @@ use crate::failure::{Classify, Failure, Result, folder_failure};
 use crate::prepare::{prepare, read_table};
 
 /// The data and the model of a run, from its folder; from the table `data` if one is given.
-pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> Result<Prepared> {
-    let shown = path.display();
+pub fn fitted(run: &Run, spec: &Spec, data: Option<&Path>) -> Result<Prepared> {
+    let shown = run.path().display();
     let others = || {
         Failure::bad_input(format!(
             "the draws of {shown} do not belong to its specification and data"
@@ -37,7 +37,7 @@ pub fn fitted((path, run): (&Path, &Run), spec: &Spec, data: Option<&Path>) -> R
 }
 
 /// What a run was begun with, from its own folder: for tables that cannot be read a second time.
-pub fn prepare_kept(spec: Spec, run: (&Path, &Run)) -> Result<Prepared> {
+pub fn prepare_kept(spec: Spec, run: &Run) -> Result<Prepared> {
     let Prepared { encoder, data: dataset, .. } = fitted(run, &spec, None)?;
     let test = match &spec.data.test {
         None => None,

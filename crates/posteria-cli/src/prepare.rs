@@ -24,8 +24,8 @@ pub enum Source {
 
 impl Source {
     /// That of a run.
-    pub fn of_run((path, run): (&Path, &Run), spec: &Spec) -> Result<Self> {
-        let shown = path.display();
+    pub fn of_run(run: &Run, spec: &Spec) -> Result<Self> {
+        let shown = run.path().display();
         if let Some(table) = spec.data.path.as_ref().map(PathBuf::from) {
             return match table.exists() {
                 true => Ok(Source::File(table)),

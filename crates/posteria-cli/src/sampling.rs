@@ -106,8 +106,8 @@ pub fn open(path: &Path) -> Result<Run> {
 }
 
 /// The specification of the run in a folder.
-pub fn spec_of((path, run): (&Path, &Run)) -> Result<Spec> {
+pub fn spec_of(run: &Run) -> Result<Spec> {
     Spec::from_toml(run.spec())
-        .with_context(|| format!("{}", path.join("spec.toml").display()))
+        .with_context(|| format!("{}", run.path().join("spec.toml").display()))
         .bad_input()
 }

@@ -64,6 +64,11 @@ impl Run {
         Ok(Run { path: path.to_path_buf(), spec, approximation, loaded, store: disk.store() })
     }
 
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The specification, as it was given.
     pub fn spec(&self) -> &str {
         &self.spec

@@ -58,14 +58,14 @@ impl Subject {
     pub fn open_part(path: &Path) -> Result<Self> {
         let run: Run = open(path)?;
         let shown = path.display();
-        let spec = spec_of((path, &run))?;
+        let spec = spec_of(&run)?;
         if spec.model.kind.is_unsupervised() {
             let kind = spec.model.kind.name();
             return Err(Failure::bad_input(format!(
                 "{shown} is a {kind} model, which has no targets to predict"
             )));
         }
-        let fitted = fitted((path, &run), &spec, None)?;
+        let fitted = fitted(&run, &spec, None)?;
         let draws = run.draws_of_variables().map_err(store_failure)?;
         let draws = draws.laid_out_as(fitted.posterior.layout());
         if draws.draws == 0 {
@@ -149,7 +149,7 @@ impl Subject {
     /// Reads the table that the run was fitted to.
     fn read(&self) -> Result<(Table, Vec<usize>)> {
         let shown = self.path.display();
-        let path = match Source::of_run((&self.path, &self.run), &self.prepared.spec)? {
+        let path = match Source::of_run(&self.run, &self.prepared.spec)? {
             Source::File(path) => path,
             Source::Kept(table) => return Ok((table, (0..self.rows()).collect())),
         };

@@ -42,7 +42,7 @@ pub fn run(arguments: &args::Export, context: &Context) -> Result<()> {
     };
     let draws = draws.map_err(store_failure)?;
     if draws.draws > 0 {
-        let inference = spec_of((&arguments.run, &run))?.sampling.inference();
+        let inference = spec_of(&run)?.sampling.inference();
         verdict::repeat(&arguments.run, &draws, inference, run.approximation(), &context.warnings);
     }
     let draws = chosen(draws, arguments)?;
@@ -87,7 +87,7 @@ fn beside_the_draws(
     flags: &args::Export,
     context: &Context,
 ) -> Result<Export> {
-    let spec = spec_of((&flags.run, run))?;
+    let spec = spec_of(run)?;
     let name = spec.data.target.first().cloned().unwrap_or_else(|| "y".into());
     let mut export = Export {
         pointwise: (draws.rows > 0).then(|| Pointwise { name, rows: Axis::rows(draws.rows) }),
@@ -98,7 +98,7 @@ fn beside_the_draws(
     if run.training_data().map_err(store_failure)?.is_none() && flags.prior.is_none() {
         return Ok(export);
     }
-    let prepared = fitted((&flags.run, run), &spec, None)?;
+    let prepared = fitted(run, &spec, None)?;
     let training = TrainingArrays::new(&prepared.data, &prepared.encoder);
     (export.observed, export.constant) = (training.observed, training.constant);
     let interrupt = Interrupt::listen().running()?;

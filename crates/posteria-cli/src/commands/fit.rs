@@ -142,12 +142,12 @@ pub(super) fn joined(
     context: &Context,
 ) -> Result<FitReport> {
     let run = open(path)?;
-    let spec = spec_of((path, &run))?;
+    let spec = spec_of(&run)?;
     let table = spec.data.path.as_ref().map(PathBuf::from).filter(|table| table.exists());
     let prepared = match (prepared, table) {
         (Some(known), _) => known,
         (None, Some(table)) => prepare(spec, &table)?,
-        (None, None) => prepare_kept(spec, (path, &run))?,
+        (None, None) => prepare_kept(spec, &run)?,
     };
     let interrupt = Interrupt::listen().running()?;
     keep_words(&prepared, path)?;
@@ -208,7 +208,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
     let started = Instant::now();
     let path = &arguments.run;
     let run = open(path)?;
-    let mut spec = spec_of((path, &run))?;
+    let mut spec = spec_of(&run)?;
     spec.sampling.device = device::resumed(path, &spec.sampling, arguments.device);
     let table = arguments.data.clone().or_else(|| spec.data.path.clone().map(Into::into));
     let prepared = match table {
@@ -221,7 +221,7 @@ pub fn resume(arguments: &args::Resume, context: &Context) -> Result<()> {
             )));
         }
         // The table came from standard input.
-        None => prepare_kept(spec, (path, &run))?,
+        None => prepare_kept(spec, &run)?,
     };
     device::check_resumed(path, &prepared, arguments.device)?;
     let (own, kind) = (prepared.spec.sampling, prepared.spec.model.kind);

@@ -44,7 +44,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
     }
     let interrupt = Interrupt::listen().running()?;
     let run = open(path)?;
-    let spec = spec_of((path, &run))?;
+    let spec = spec_of(&run)?;
     let flag = if arguments.effects { "--effects" } else { "--draws-out" };
     if spec.model.kind.is_unsupervised() && (arguments.effects || arguments.draws_out.is_some()) {
         let kind = spec.model.kind.name();
@@ -52,7 +52,7 @@ pub fn run(arguments: &args::Predict, context: &Context) -> Result<()> {
             "{flag} is about the function behind a target, and a {kind} model has none; omit it"
         )));
     }
-    let fitted = fitted((path, &run), &spec, arguments.data.as_deref())?;
+    let fitted = fitted(&run, &spec, arguments.data.as_deref())?;
     let Prepared { encoder, data: dataset, posterior, .. } = &fitted;
     let args::Predict { cost, choosing, .. } = arguments;
     let decide = Decide::new(cost.as_deref(), choosing, &TargetFacts::of(dataset))?;

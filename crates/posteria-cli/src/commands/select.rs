@@ -111,7 +111,7 @@ fn go_on(job: FitJob, out: &Path, context: &Context) -> Result<()> {
     context.output.message(&format!("going on with {}", out.display()));
     let interrupt = Interrupt::listen().running()?;
     // Standard input has been read already.
-    let source = Source::of_run((out, &open(out)?), &prepared.spec)?;
+    let source = Source::of_run(&open(out)?, &prepared.spec)?;
     finish((job.spec, &source), out, &interrupt, context)?;
     fit::add_missing_predictive(&prepared, out, &interrupt, context)
 }
@@ -128,7 +128,7 @@ fn free_folder(file: Option<&Path>) -> PathBuf {
 /// of a run that is `judged` already have been told.
 fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context) -> Result<()> {
     let run = open(path)?;
-    let spec = spec_of((path, &run))?;
+    let spec = spec_of(&run)?;
     let Some(selection) = &spec.selection else {
         return Err(Failure::bad_input(format!(
             "{} samples no input sets: its specification has no [selection]; run posteria select on \
@@ -150,7 +150,7 @@ fn report((path, judged): (&Path, bool), asked: &args::Choice, context: &Context
     }
     found.cautions.iter().for_each(|caution| context.warn(caution));
     let interrupt = Interrupt::listen().running()?;
-    let prepared = fitted((path, &run), &spec, None)?;
+    let prepared = fitted(&run, &spec, None)?;
     if context.elsewhere.is_some() && !asked.no_choice {
         let of = (path, path, &spec);
         likely::want((of, &prepared.data), (&candidates, &found), asked, (&interrupt, context))?;

@@ -159,8 +159,7 @@ pub fn diagnose(arguments: &args::Diagnose, context: &Context) -> Result<()> {
     let summary = summarize(&draws, &SummaryOptions::default());
     let looked = match &arguments.paths[..] {
         [folder] if folder.is_dir() => {
-            let run = (folder.as_path(), &open(folder)?);
-            chains::look(run, (&draws, &summary), arguments.all, context)?
+            chains::look(&open(folder)?, (&draws, &summary), arguments.all, context)?
         }
         _ => None,
     };

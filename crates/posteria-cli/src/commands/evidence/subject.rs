@@ -54,7 +54,7 @@ impl Subject {
         let name = path.display().to_string();
         let (spec, run) = if path.is_dir() {
             let run = open(path)?;
-            (spec_of((path, &run))?, Some(run))
+            (spec_of(&run)?, Some(run))
         } else if path.exists() {
             (read_spec(path)?, None)
         } else {
@@ -69,7 +69,7 @@ impl Subject {
         let source = match (data, &spec.data.path, &run) {
             (Some(data), _, _) => Source::File(data.to_path_buf()),
             (None, Some(own), Some(_)) => Source::File(own.into()),
-            (None, None, Some(run)) => Source::of_run((path, run), &spec)?,
+            (None, None, Some(run)) => Source::of_run(run, &spec)?,
             (None, Some(own), None) => Source::File(beside(Some(path), Path::new(own))),
             (None, None, None) => {
                 return Err(Failure::bad_input(format!(

@@ -74,7 +74,7 @@ pub fn gather(
     interrupt: &Interrupt,
 ) -> Result<Gathered> {
     let run = open(folder)?;
-    let spec = spec_of((folder, &run))?;
+    let spec = spec_of(&run)?;
     let draws = foreign::draws_of(&run, context)?;
     if draws.draws == 0 {
         return Err(Failure::bad_input(format!(
@@ -93,7 +93,7 @@ pub fn gather(
     let evidence = kept::evidence(folder)?;
     let selection = selection(folder, &draws, &spec)?;
     let looked = match inference {
-        InferenceChoice::Mcmc => chains::look((folder, &run), (&draws, &summary), false, context)?,
+        InferenceChoice::Mcmc => chains::look(&run, (&draws, &summary), false, context)?,
         _ => None,
     };
     let mut doubts = doubts(&run, &spec)?;
@@ -118,7 +118,7 @@ pub fn gather(
     };
     // A posteria of old did not keep the data.
     if run.training_data().map_err(store_failure)?.is_some() {
-        let prepared = fitted((folder, &run), &spec, None)?;
+        let prepared = fitted(&run, &spec, None)?;
         gathered.model = model(&prepared, &run).section();
         let how = (context, interrupt);
         (gathered.predictions, gathered.row_note) =

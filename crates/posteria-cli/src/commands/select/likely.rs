@@ -38,14 +38,14 @@ pub fn want(
         for index in 0..folds.count() {
             let (path, spec) =
                 (fold_path(whole, &scheme, (&folds, index)), fold_spec(spec, &scheme, index));
-            let source = Source::of_run((whole, &open(whole)?), &spec)?;
+            let source = Source::of_run(&open(whole)?, &spec)?;
             let searched = finish((spec, &source), &path, interrupt, context);
             if unless_elsewhere(searched)?.is_none() {
                 missing = true;
                 continue;
             }
             let run = open(&path)?;
-            let spec = spec_of((&path, &run))?;
+            let spec = spec_of(&run)?;
             let found = visits(&run.draws_of_variables().running()?, candidates).bad_input()?;
             let of = ((whole, &*path, &spec), rows);
             let inner = want(of, (candidates, &found), asked, (interrupt, context));

@@ -117,7 +117,7 @@ impl Whole<'_> {
         let spec = fold_spec(self.spec, scheme, index);
         let fold = spec.data.fold.clone();
         let path = fold_path(self.path, scheme, (folds, index));
-        let source = Source::of_run((self.path, &open(self.path)?), &spec)?;
+        let source = Source::of_run(&open(self.path)?, &spec)?;
         // What a run keeps of its table is the columns that it uses, and the chosen set uses fewer.
         let (table, rows) = match &source {
             Source::Kept(table) => (table, &(0..table.rows()).collect()),
@@ -129,7 +129,7 @@ impl Whole<'_> {
         let finished = finish((spec, &source), &path, interrupt, context);
         finished.map_err(|it| go_on_later(it, self.path))?;
         let run = open(&path)?;
-        let spec = spec_of((&path, &run))?;
+        let spec = spec_of(&run)?;
         if spec.data.fold != fold || spec.data.sha256 != self.spec.data.sha256 {
             return Err(Failure::bad_input(format!(
                 "{} is a fold of another division or of other data; remove it, or use another --seed",

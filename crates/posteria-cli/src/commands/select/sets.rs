@@ -48,7 +48,7 @@ impl<'a> Sets<'a> {
             )));
         };
         // A fold keeps only the rows that it knows, and divides the rows of the whole run.
-        let source = Source::of_run((whole, &open(whole)?), spec)?;
+        let source = Source::of_run(&open(whole)?, spec)?;
         let sets = InputSets::new(spec, &kept.encoder, candidates, draws);
         Ok(Sets { whole, run: path, source, sets })
     }

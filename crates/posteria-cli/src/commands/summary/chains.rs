@@ -1,7 +1,5 @@
 //! Show the chains of a run one by one: how the sampler fared, and what they disagree about.
 
-use std::path::Path;
-
 use posteria::assess::ChainScore;
 use posteria::caution::{Caution, Question};
 use posteria::diagnose::{FEWEST_DRAWS, Summary, divergences, energy_fractions};
@@ -93,7 +91,7 @@ pub struct Looked {
 /// Looks at the chains of the run in a folder, if `summary` gives reason to or `always`. `None` if
 /// not, and for runs without targets or without their data.
 pub fn look(
-    (path, run): (&Path, &Run),
+    run: &Run,
     (draws, summary): (&Draws, &Summary),
     always: bool,
     context: &Context,
@@ -107,10 +105,12 @@ pub fn look(
         return Ok(None);
     }
     // Nor is a run of an earlier version, whose draws are diagnosed all the same.
-    let Ok(fitted) = fitted((path, run), &spec, None) else { return Ok(None) };
+    let Ok(fitted) = fitted(run, &spec, None) else { return Ok(None) };
+    let path = run.path();
     let advice = Advice::new(path, (&fitted, draws), None, context.threads);
     let chained = Chained { path, run, fitted: &fitted, draws };
-    let disagree = always || advice.is_apart() || summary.cautions.iter().any(is_of_predictions);
+    let disagree =
+        always || advice.is_apart() || summary.cautions.iter().any(is_of_predictions);
     let mut looked = Looked { advice, chains: None, each: None };
     if disagree && chained.refusal().is_none() {
         let interrupt = Interrupt::listen().running()?;

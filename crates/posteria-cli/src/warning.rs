@@ -33,6 +33,11 @@ impl Warning {
         Warning { code: code.into(), run: None, message: message.into(), cure, doubt: true }
     }
 
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The same with words before and after what is wrong, and more that can be done.
     pub fn told_again(self, before: &str, after: &str, more: &str) -> Self {
         let cure = self.cure.map_or_else(|| more.to_string(), |cure| format!("{cure}; {more}"));

@@ -99,6 +99,7 @@ pub mod diagnose;
 pub mod draws;
 pub mod evidence;
 pub mod fit;
+mod json;
 pub mod model;
 pub mod optimise;
 pub mod predict;

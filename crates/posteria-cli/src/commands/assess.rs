@@ -10,7 +10,7 @@ use std::path::Path;
 use posteria::assess::{AssessmentAsked, RowGroups, StackedChains};
 use posteria::fit::Fit;
 
-pub use self::report::Report;
+pub use self::report::{FILE, Report};
 use super::Context;
 use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject};

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use self::candidates::runs;
 pub use self::candidates::{folder_of, has_specifications};
+pub use self::kept::{FILE, Kept};
 use super::Context;
 use crate::args;
 use crate::assessment::{FoldFolders, Plan, Subject};
@@ -92,7 +93,7 @@ pub fn find(arguments: &args::Compare, context: &Context) -> Result<Report> {
         groups: groups.as_ref(),
     };
     let report = Report(ComparisonReport::new(&asked, &models)?);
-    kept::keep(&report, &subjects)?;
+    kept::keep(&report.0, &subjects)?;
     Ok(report)
 }
 

@@ -9,11 +9,12 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 use posteria::evidence::{
-    EstimateError, EvidenceComparison, EvidenceFindings, EvidenceOptions, LadderError,
+    CurveRung, EstimateError, EvidenceComparison, EvidenceFindings, EvidenceOptions, LadderError,
     NamedEvidence, estimate,
 };
 use posteria::random::Seed;
 use posteria_store::WorkPlan;
+use serde::{Deserialize, Serialize};
 
 pub use self::planned::{check as check_planned, planned};
 use self::report::{render, render_comparison, warnings};
@@ -24,7 +25,7 @@ use crate::args;
 use crate::failure::{Classify, Failure, Result};
 use crate::file::write_whole;
 use crate::interrupt::Interrupt;
-use crate::warning::Enveloped;
+use crate::warning::{Enveloped, Warning};
 
 /// Runs `posteria evidence`.
 pub fn run(arguments: &args::Evidence, context: &Context) -> Result<()> {
@@ -149,11 +150,28 @@ fn failure(name: &str, error: EstimateError) -> Failure {
     }
 }
 
-/// Writes `evidence.json` into the folder of a run.
+/// Name of the file of a run folder that keeps its evidence.
+pub const FILE: &str = "evidence.json";
+
+/// The evidence of a run as its folder keeps it.
+#[derive(Serialize, Deserialize)]
+pub struct KeptEvidence {
+    /// What is printed.
+    #[serde(flatten)]
+    pub report: NamedEvidence,
+    /// Energy against temperature.
+    pub curve: Vec<CurveRung>,
+    /// What to be careful about, which the envelope writes.
+    #[serde(default, skip_serializing)]
+    pub warnings: Vec<Warning>,
+}
+
+/// Writes the evidence into the folder of a run.
 fn keep(folder: &Path, report: &NamedEvidence, findings: &EvidenceFindings) -> Result<()> {
-    let mut value = serde_json::to_value(Enveloped::new(report, &warnings(report))).running()?;
-    value["curve"] = serde_json::to_value(findings.curve()).running()?;
+    let (report, warnings) = (report.clone(), warnings(report));
+    let kept = KeptEvidence { report, curve: findings.curve(), warnings: Vec::new() };
+    let value = serde_json::to_value(Enveloped::new(&kept, &warnings)).running()?;
     let text = serde_json::to_string_pretty(&value).running()? + "\n";
-    let path = folder.join("evidence.json");
+    let path = folder.join(FILE);
     write_whole(&path, |file| file.write_all(text.as_bytes()).running())
 }

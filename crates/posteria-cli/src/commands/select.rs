@@ -22,6 +22,7 @@ use self::assessor::{Assessor, sweeps_of_choice};
 use self::choice::tell_nested;
 use self::leave_out::leave_out;
 use self::nested::Whole;
+pub use self::report::FILE;
 use self::report::Report;
 use self::sets::go_on_later;
 pub use self::sets::{finish, independent};

@@ -1,6 +1,6 @@
 //! Predictions averaged over models, none of which is chosen.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::comparison::check_averageable;
 use super::leave_one_out::standard_error;
@@ -153,15 +153,19 @@ fn keep_common(encoded: &mut [EncodedRows]) {
 
 /// What an average with stacking weights is worth: the weights that a row is judged by come from
 /// the other nine tenths of the rows, since weights flatter the rows they were found by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StackedScore {
     /// Sum over rows of the log predictive density of the average.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub elpd: f64,
     /// Its standard error over rows.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub se: f64,
     /// By how much it exceeds the best single model; below 0 if it does not.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub gain: f64,
     /// Standard error of that over rows.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub gain_se: f64,
 }
 

@@ -13,9 +13,10 @@ const ROUNDING: f64 = 1e-12;
 
 /// What makes an expected utility uncertain: standard deviations, in its unit
 /// [Vehtari 2001, figures 3.4 and 3.8].
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Components {
     /// Finitely many rows: which future rows there will be, and how noisy.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub data: f64,
     /// Finitely many draws of the Markov chains. `None` if no replicates of the draws were given.
     pub monte_carlo: Option<f64>,
@@ -31,11 +32,13 @@ pub struct Components {
 }
 
 /// Mean and standard deviation of the expected utility by the central limit theorem.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct NormalApproximation {
     /// The estimate.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Its standard error by the rows.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
 }
 

@@ -90,16 +90,18 @@ pub struct PointwiseLoo {
 }
 
 /// Effective sizes of the weights of all rows.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EffectiveSizes {
     /// The smallest.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub min: f64,
     /// The 10 % quantile over rows.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q10: f64,
 }
 
 /// How many rows have which shape k of the tail of their ratios.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ShapeCounts {
     /// k up to 0.5, or up to the limit if that is less: the ratios have a finite variance.
     pub good: usize,
@@ -108,8 +110,10 @@ pub struct ShapeCounts {
     /// k above the limit: neither the estimate nor its error can be trusted.
     pub bad: usize,
     /// The largest k; ∞ where a tail could not be fitted.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub max: f64,
     /// What k must not exceed, [`pareto_shape_limit`].
+    #[serde(deserialize_with = "crate::json::nan")]
     pub limit: f64,
 }
 

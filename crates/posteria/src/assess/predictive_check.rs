@@ -1,6 +1,6 @@
 //! Does the model reproduce what the data are like? Statistics of replicated data.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::formula::Statistic;
 use super::{AssessError, Assessor, InMemoryRefit, TargetFacts};
@@ -19,7 +19,7 @@ use crate::fit::Fit;
 /// Replicated durations are censored as those of the data are: where a row was watched until it was
 /// censored, at that time, and where it was seen to end, at a time from the Kaplan-Meier estimate of the
 /// times of censoring beyond its duration; without one where nothing was censored later.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PredictiveCheck {
     /// Number of rows.
     pub rows: usize,
@@ -33,11 +33,12 @@ pub struct PredictiveCheck {
 }
 
 /// A statistic of the data beside those of replicated data.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StatisticCheck {
     /// Its formula.
     pub statistic: String,
     /// T(y).
+    #[serde(deserialize_with = "crate::json::nan")]
     pub observed: f64,
     /// T(y_rep) where all rows are drawn together from the posterior predictive distribution.
     pub posterior: ReplicatedStatistic,
@@ -46,23 +47,30 @@ pub struct StatisticCheck {
 }
 
 /// A statistic of replicated data.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReplicatedStatistic {
     /// Number of replicated data.
     pub replicates: usize,
     /// Mean.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Standard deviation.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// The 5 % quantile.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q05: f64,
     /// The 95 % quantile.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q95: f64,
     /// P(T(y_rep) ≥ T(y)), where what is equal counts half.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub p: f64,
     /// Its Monte Carlo standard error.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub p_mcse: f64,
     /// The values, at most 400 of them, evenly spaced.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub values: Vec<f64>,
 }
 

@@ -13,15 +13,18 @@ pub struct RowSample {
 }
 
 /// A sum over all rows, estimated from a sample of them.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SampledTotal {
     /// The estimate of the sum, unbiased.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub total: f64,
     /// Standard error over rows of the sum, √(n Var): what remains if all rows are looked at. NaN
     /// for one row.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub se: f64,
     /// Standard error of the estimate by the choice of the sample: what looking at all rows would
     /// remove. 0 for all rows; NaN for a sample of one.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub subsampling_se: f64,
 }
 

@@ -21,16 +21,22 @@ pub struct Energies {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RungSummary {
     /// β.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub inverse_temperature: f64,
     /// Mean log likelihood; -∞ if any is.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Its standard deviation.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// Effective number of draws; NaN where log likelihoods are not finite.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub effective_size: f64,
     /// R-hat between ladders.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub r_hat: f64,
     /// Mean probability of an exchange with the next rung; NaN for the last.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub acceptance: f64,
 }
 

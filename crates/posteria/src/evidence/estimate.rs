@@ -1,12 +1,12 @@
 //! Hold an estimate of a log evidence with its error.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::caution::Caution;
 use crate::diagnose::mcse_mean;
 
 /// How a log evidence was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Method {

@@ -1,6 +1,6 @@
 //! What was found about the evidence of a model.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Directions, LogEvidence, RungSummary};
 use crate::caution::Caution;
@@ -20,7 +20,7 @@ pub struct EvidenceFindings {
 }
 
 /// Energy at one temperature, by the ladder and by single chains in both directions.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CurveRung {
     /// By the ladder.
     #[serde(flatten)]

@@ -1,17 +1,19 @@
 //! Tell log evidences and probabilities of models, as values with the names that JSON has.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{EvidenceFindings, LogEvidence, Method, ModelEvidence, model_probabilities};
 use crate::caution::Caution;
 use crate::random::Seed;
 
 /// The log evidence of a model, as `posteria evidence --json` has it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EvidenceReport {
     /// The log evidence by the method that counts.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub log_evidence: f64,
     /// Its standard error.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mcse: f64,
     /// Whether value and error can be relied on.
     pub usable: bool,
@@ -26,6 +28,7 @@ pub struct EvidenceReport {
     /// Standard error of the latter.
     pub backward_mcse: Option<f64>,
     /// The part of the error that is due to steps of the temperature.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub discretization: f64,
     /// Number of temperatures.
     pub rungs: usize,
@@ -45,31 +48,36 @@ pub struct EvidenceReport {
 }
 
 /// What one method found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MethodReport {
     /// The method.
     pub method: Method,
     /// The log evidence.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub log_evidence: f64,
     /// Its standard error.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mcse: f64,
     /// Whether they can be relied on.
     pub usable: bool,
-    /// What to be careful about; `warnings` in JSON.
-    #[serde(rename = "warnings")]
+    /// What to be careful about; `warnings` in JSON, which are texts and not read back.
+    #[serde(rename = "warnings", skip_deserializing)]
     pub cautions: Vec<Caution>,
 }
 
 /// The log evidence with the scale of a prior multiplied.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SensitivityPoint {
     /// The group of the prior.
     pub group: String,
     /// What its scale was multiplied by.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub factor: f64,
     /// The log evidence.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub log_evidence: f64,
     /// Its standard error.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mcse: f64,
     /// Whether it can be used.
     pub usable: bool,
@@ -140,7 +148,7 @@ impl MethodReport {
 }
 
 /// The log evidence of a model that has a name.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NamedEvidence {
     /// The name; of the command line, the run or the specification.
     pub run: String,

@@ -38,11 +38,13 @@ impl Default for EffectOptions {
 }
 
 /// Posterior mean and standard deviation of a quantity.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Estimate {
     /// Its mean over draws.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Its standard deviation over draws and over what a draw leaves open; NaN for a single draw.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
 }
 

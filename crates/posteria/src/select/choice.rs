@@ -1,6 +1,6 @@
 //! Choose the smallest set of inputs whose predictions are as good as those of all inputs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{InputSets, SmallestSize, Visits};
 use crate::assess::{
@@ -95,20 +95,24 @@ pub trait AssessSets {
 }
 
 /// A distribution in four numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UtilitySummary {
     /// Mean of the expected utility.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Its standard deviation.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// Its 5 % quantile.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q05: f64,
     /// Its 95 % quantile.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q95: f64,
 }
 
 /// What predictions by a set of inputs are worth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SetUtility {
     /// Number of inputs.
     pub k: usize,
@@ -120,6 +124,7 @@ pub struct SetUtility {
     #[serde(flatten)]
     pub utility: UtilitySummary,
     /// Probability that all inputs are better.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub p_full_better: f64,
     /// Probability that all inputs are better by more than the tolerance.
     #[serde(skip_serializing_if = "Option::is_none")]

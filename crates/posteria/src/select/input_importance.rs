@@ -1,6 +1,6 @@
 //! Measure what each input does, by relevance and by what predictions do.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::UtilitySummary;
 use crate::data::{Dataset, Encoder, InputColumn, Targets};
@@ -16,7 +16,7 @@ const OF_PROCESSES: EffectOptions = EffectOptions { rows: 25, draws: 60, seed: S
 const OF_OTHERS: EffectOptions = EffectOptions { rows: 50, draws: 120, seed: Seed(0) };
 
 /// Measures of how much an input matters. Averages are over input sets, with the input in or out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InputImportance {
     /// Relevance while the input is in, the largest of a candidate; none if the model has none.
     pub relevance: Option<Estimate>,
@@ -31,12 +31,13 @@ pub struct InputImportance {
 }
 
 /// What is lost without an input.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputLoss {
     /// Expected utility of all inputs minus that without this one: positive if it is needed.
     #[serde(flatten)]
     pub utility: UtilitySummary,
     /// Probability that all inputs are better.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub p_full_better: f64,
 }
 

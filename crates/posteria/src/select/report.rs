@@ -1,6 +1,6 @@
 //! Tell what is known about inputs and sets, as a value with the names that JSON has.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     ChoiceRule, InputChoice, InputImportance, SetProbability, SetUtility, SizeProbability,
@@ -13,10 +13,10 @@ const NOTE: &str = "relevance measures how much the function bends along an inpu
                     matters to predictions: an input with a straight effect has a small relevance";
 
 /// What is known about inputs and sets, as `posteria select --json` has it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SelectionReport {
     /// The kind of model.
-    pub model: &'static str,
+    pub model: String,
     /// Every candidate.
     pub inputs: Vec<InputReport>,
     /// Numbers of candidates.
@@ -35,36 +35,44 @@ pub struct SelectionReport {
     /// Different sets that were visited.
     pub visited: usize,
     /// Share of draws whose set is another than that of the draw before.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub jump_rate: f64,
     /// Largest split R-hat of the number of inputs and of single inputs.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub between_model_r_hat: f64,
     /// p value of Kolmogorov–Smirnov tests between chains on the number of inputs.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub ks_p: f64,
     /// p value of χ² tests between chains.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub chi_square_p: f64,
     /// Integrated autocorrelation time of the number of inputs.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub autocorrelation_time: f64,
     /// How relevances are to be read, where they measure how much a function bends.
-    pub importance_note: Option<&'static str>,
+    pub importance_note: Option<String>,
 }
 
 /// What is known about one candidate.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputReport {
     /// Its name.
     pub name: String,
     /// Posterior probability to be in.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub probability: f64,
     /// Its Monte Carlo standard error.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// Prior probability.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub prior: f64,
     /// How much it matters.
     pub importance: InputImportance,
 }
 
 /// What sets were chosen by.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChoiceReport {
     /// What predictions are worth.
     pub utility: String,
@@ -79,7 +87,7 @@ pub struct ChoiceReport {
     #[serde(skip)]
     pub chosen_by: String,
     /// How rows were predicted: loo or kfold.
-    pub method: &'static str,
+    pub method: String,
     /// Into how many folds rows were divided, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<usize>,
@@ -91,7 +99,7 @@ pub struct ChoiceReport {
 }
 
 /// What search and choice are worth for rows that neither has seen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NestedReport {
     /// Number of folds.
     pub folds: usize,
@@ -103,6 +111,7 @@ pub struct NestedReport {
     /// By how much the latter is too good: positive if it is.
     pub optimism: UtilitySummary,
     /// Probability that all inputs are better than search and choice.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub p_full_better: f64,
     /// The sets that were chosen, those that were chosen most often first.
     pub sets: Vec<SetTimes>,
@@ -111,7 +120,7 @@ pub struct NestedReport {
 }
 
 /// A set and in how many folds it was chosen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SetTimes {
     /// The inputs.
     pub inputs: Vec<String>,
@@ -120,7 +129,7 @@ pub struct SetTimes {
 }
 
 /// An input and in how many folds it was chosen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputTimes {
     /// Its name.
     pub name: String,
@@ -140,7 +149,7 @@ impl SelectionReport {
         });
         let always = spec.selection.as_ref().and_then(|selection| selection.always.clone());
         SelectionReport {
-            model: spec.model.kind.name(),
+            model: spec.model.kind.name().into(),
             inputs: inputs.collect(),
             sizes: found.sizes.clone(),
             models: found.sets.clone(),
@@ -154,7 +163,7 @@ impl SelectionReport {
             ks_p: found.between.ks_p,
             chi_square_p: found.between.chi_square_p,
             autocorrelation_time: found.between.autocorrelation_time,
-            importance_note: (spec.model.kind != ModelKind::Linear).then_some(NOTE),
+            importance_note: (spec.model.kind != ModelKind::Linear).then(|| NOTE.into()),
         }
     }
 
@@ -180,7 +189,7 @@ impl ChoiceReport {
             full: found.full,
             chosen: found.chosen.clone(),
             chosen_by: words(rule),
-            method,
+            method: method.into(),
             folds,
             nested: None,
             note: "the utility of the chosen set is a little optimistic: the same rows chose it \

@@ -50,26 +50,31 @@ pub struct InputProbability {
 }
 
 /// The probability of a number of candidates.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SizeProbability {
     /// The number.
     pub k: usize,
     /// Posterior probability.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub probability: f64,
     /// Its Monte Carlo standard error.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// Prior probability.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub prior: f64,
 }
 
 /// The probability of one set.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SetProbability {
     /// Names of the candidates that are in.
     pub inputs: Vec<String>,
     /// Posterior probability.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub probability: f64,
     /// Its Monte Carlo standard error.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// Prior probability; not in JSON.
     #[serde(skip)]

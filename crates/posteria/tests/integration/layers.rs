@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 const LONGEST_FILE: usize = 400;
 
 /// Every module of the library with its layer: a module may import from lower layers only.
-const LAYERS: [(&str, usize); 16] = [
+const LAYERS: [(&str, usize); 17] = [
     ("random", 0),
     ("density", 0),
     ("caution", 0),
+    ("json", 0),
     ("target", 1),
     ("data", 1),
     ("draws", 1),

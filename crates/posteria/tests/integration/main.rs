@@ -79,3 +79,6 @@ mod no_allocation;
 /// Same numbers on any number of threads, after any interruption.
 mod process_approximations;
 mod reproducibility;
+
+/// Results are read back from JSON.
+mod results;

@@ -8,7 +8,7 @@ use crate::text::{decimals_of, fixed};
 pub fn words(found: &EffectiveParameters) -> String {
     let decimals = decimals_of(found.value, found.sd, 2);
     let (value, sd) = (fixed(found.value, decimals), fixed(found.sd, decimals));
-    let what = match found.counts {
+    let what = match &found.counts[..] {
         EffectiveParameters::HYPER => EffectiveParameters::HYPER,
         _ => EffectiveParameters::ALL,
     };
@@ -17,7 +17,7 @@ pub fn words(found: &EffectiveParameters) -> String {
 
 /// What is and is not in the count, where that is not plain.
 pub fn note(found: &EffectiveParameters) -> &'static str {
-    match found.counts {
+    match &found.counts[..] {
         EffectiveParameters::HYPER => {
             "hyperparameters only: each row is predicted from the others with the function \
              integrated out, which takes\nno parameters; --method kfold counts what the \

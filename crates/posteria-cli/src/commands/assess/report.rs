@@ -16,7 +16,7 @@ use crate::text::{self, decimals_for, fixed, short};
 use crate::warning::{Enveloped, Warning};
 
 /// Name of the file of a run folder that keeps the last assessment.
-const FILE: &str = "assess.json";
+pub const FILE: &str = "assess.json";
 
 /// How well new rows will be predicted by a run.
 #[derive(Serialize)]
@@ -144,7 +144,7 @@ impl Report {
                 format!("{} of {} rows, chosen at random", sample.rows, self.found.rows)
             }
         };
-        let how = match (self.found.method, self.found.folds) {
+        let how = match (&self.found.method[..], self.found.folds) {
             ("loo", _) if self.found.linearised => {
                 "each left out in turn of the linearised network, its scales kept".into()
             }

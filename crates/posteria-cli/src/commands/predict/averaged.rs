@@ -1,15 +1,16 @@
 //! Predict by several runs, averaged.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use posteria::assess::{ModelAverage, PredictOptions, TargetFacts};
 use posteria::data::Missing;
-use posteria::evidence::{ModelEvidence, model_probabilities};
-use serde::{Deserialize, Serialize};
+use posteria::evidence::{EvidenceReport, ModelEvidence, model_probabilities};
+use serde::Serialize;
 
 use super::report::Report;
 use crate::args::{self, ModelWeights};
 use crate::assessment::Subject;
+use crate::commands::evidence::{self, KeptEvidence};
 use crate::commands::{compare, report};
 use crate::context::Context;
 use crate::decide::Decide;
@@ -139,14 +140,6 @@ fn stacking(
     Ok(found.0.stacking_weights())
 }
 
-/// What `posteria evidence` kept of a run.
-#[derive(Deserialize)]
-struct KeptEvidence {
-    log_evidence: Option<f64>,
-    mcse: Option<f64>,
-    usable: bool,
-}
-
 /// Posterior probabilities of the runs, all as probable before the data, and what errors of the log
 /// evidences leave open of them.
 fn probabilities(
@@ -165,16 +158,18 @@ fn probabilities(
                 command()
             ))
         };
-        let kept = report::read::<KeptEvidence>(Path::new(path), "evidence.json", &command())?;
-        let KeptEvidence { log_evidence, mcse, usable } = kept.ok_or_else(missing)?;
-        let log_evidence = log_evidence.ok_or_else(missing)?;
+        let kept = report::read::<KeptEvidence>(path, evidence::FILE, &command())?;
+        let EvidenceReport { log_evidence, mcse, usable, .. } =
+            kept.ok_or_else(missing)?.report.found;
+        if !log_evidence.is_finite() {
+            return Err(missing());
+        }
         if !usable {
             let text = "its log evidence is not to be relied on, and neither is its weight; see \
                         posteria evidence, or use --weights stacking";
             context.warn(Warning::new("evidence-not-usable", text).doubt(true).of_run(name));
         }
-        let standard_error = mcse.unwrap_or(f64::NAN);
-        Ok(ModelEvidence { log_evidence, standard_error, prior_weight: 1.0 })
+        Ok(ModelEvidence { log_evidence, standard_error: mcse, prior_weight: 1.0 })
     };
     let models = arguments.runs.iter().zip(names).map(one).collect::<Result<Vec<_>>>()?;
     let found = model_probabilities(&models, context.seed());

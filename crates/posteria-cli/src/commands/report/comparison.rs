@@ -4,16 +4,15 @@
 use std::path::PathBuf;
 
 use posteria::assess::{
-    Bootstrap, PointwiseUtilities, TargetFacts, Terms, Weighting, compare, compare_elpds,
+    Bootstrap, ComparisonReport, PointwiseUtilities, TargetFacts, Terms, Weighting, compare_elpds,
     parse_utility,
 };
 use posteria::random::Seed;
 use posteria_report::Level;
 use posteria_report::sections::{Comparison, Doubt, ElpdForest, ElpdOfModel, Utilities, Utility};
-use serde::Deserialize;
-use serde_json::Value;
 
-use super::kept::{Assessment, method_words, number, read, texts};
+use super::kept::{Assessment, method_words, read};
+use crate::commands::compare::{self, Kept};
 use crate::failure::Result;
 use crate::text;
 
@@ -36,48 +35,6 @@ pub struct RowDensities {
     pub unreliable: usize,
 }
 
-/// What `posteria compare` kept in each of the folders it compared.
-#[derive(Debug, Deserialize, PartialEq)]
-struct Kept {
-    /// Which of the models the folder holds.
-    run: usize,
-    /// Draws that every model had.
-    run_draws: Vec<usize>,
-    models: Vec<String>,
-    method: String,
-    table: Vec<KeptModel>,
-    utilities: Vec<KeptUtility>,
-    #[serde(default)]
-    warnings: Vec<Value>,
-}
-
-#[derive(Debug, Deserialize, PartialEq)]
-struct KeptModel {
-    model: String,
-    elpd: Option<f64>,
-    se: Option<f64>,
-    elpd_diff: Option<f64>,
-    dse: Option<f64>,
-    weight: Option<f64>,
-}
-
-#[derive(Debug, Deserialize, PartialEq)]
-struct KeptUtility {
-    name: String,
-    expected: Vec<KeptExpected>,
-    #[serde(default)]
-    p_better: Vec<Vec<Option<f64>>>,
-}
-
-#[derive(Debug, Deserialize, PartialEq)]
-struct KeptExpected {
-    model: String,
-    mean: Option<f64>,
-    sd: Option<f64>,
-    q05: Option<f64>,
-    q95: Option<f64>,
-}
-
 /// What `posteria compare` kept about exactly these runs, which have these names and so many draws;
 /// `None` where it has not compared them, or where it has compared something else or a run has gone
 /// on since.
@@ -85,19 +42,21 @@ pub fn kept(folders: &[PathBuf], names: &[String], draws: &[usize]) -> Result<Op
     let mut all: Vec<Kept> = Vec::new();
     for (folder, draws) in folders.iter().zip(draws) {
         let command = format!("compare {} …", folder.display());
-        match read::<Kept>(folder, "compare.json", &command)? {
+        match read::<Kept>(folder, compare::FILE, &command)? {
             Some(kept) if kept.run_draws.get(kept.run) == Some(draws) => all.push(kept),
             _ => return Ok(None),
         }
     }
     let order: Vec<usize> = all.iter().map(|kept| kept.run).collect();
-    let is_one = all.iter().all(|kept| {
-        kept.models == all[0].models && kept.table == all[0].table && kept.method == all[0].method
-    });
+    // As text: a number that is none is not equal to itself.
+    let about = |Kept { found, .. }: &Kept| {
+        serde_json::to_string(&(&found.models, &found.table, &found.method)).ok()
+    };
+    let is_one = all.iter().all(|kept| about(kept) == about(&all[0]));
     let mut sorted = order.clone();
     sorted.sort_unstable();
-    let is_whole = sorted.iter().copied().eq(0..all[0].models.len());
-    Ok((is_one && is_whole).then(|| all.remove(0).shown(&order, names)))
+    let is_whole = sorted.iter().copied().eq(0..all[0].found.models.len());
+    Ok((is_one && is_whole).then(|| shown(&all[0].found, &order, names)))
 }
 
 /// Stacking weights that `posteria compare` kept of exactly these runs, as [`kept`].
@@ -114,60 +73,55 @@ pub fn kept_weights(
     Ok(names.iter().map(weight).collect())
 }
 
-impl Kept {
-    /// With the names of this report; folder i holds model `order[i]`.
-    fn shown(self, order: &[usize], names: &[String]) -> Compared {
-        let renamed = |model: &String| {
-            let index = self.models.iter().position(|own| own == model);
-            let folder = index.and_then(|index| order.iter().position(|own| *own == index));
-            folder.map_or_else(|| model.clone(), |folder| names[folder].clone())
-        };
-        let method = method_words(&self.method, None);
-        let models = self.table.iter().map(|it| ElpdOfModel {
-            name: renamed(&it.model),
-            elpd: number(it.elpd),
-            se: number(it.se),
-            difference: -number(it.elpd_diff),
-            difference_se: number(it.dse),
-            weight: number(it.weight),
-        });
-        let doubts = texts(&self.warnings)
-            .into_iter()
-            .map(|text| Doubt { level: Level::Doubtful, text })
-            .collect();
-        let utilities = self.utilities.iter().flat_map(|utility| {
-            utility.expected.iter().map(|it| Utility {
-                name: utility.name.clone(),
-                model: renamed(&it.model),
-                mean: number(it.mean),
-                sd: number(it.sd),
-                interval: [number(it.q05), number(it.q95)],
-                ..Utility::default()
-            })
-        });
-        let comparisons = self.utilities.iter().map(|utility| Comparison {
-            utility: utility.name.clone(),
-            models: self.models.iter().map(renamed).collect(),
-            probability_better: utility
-                .p_better
-                .iter()
-                .map(|row| row.iter().map(|it| number(*it)).collect())
-                .collect(),
-        });
-        Compared {
-            method: self.method.clone(),
-            forest: ElpdForest {
-                method: method.clone(),
-                models: models.collect(),
-                is_rough: false,
-                doubts,
-            },
-            utilities: Utilities {
-                utilities: utilities.collect(),
-                comparisons: comparisons.filter(|it| !it.probability_better.is_empty()).collect(),
-                method,
-            },
-        }
+/// With the names of this report; folder i holds model `order[i]`.
+fn shown(found: &ComparisonReport, order: &[usize], names: &[String]) -> Compared {
+    let renamed = |model: &String| {
+        let index = found.models.iter().position(|own| own == model);
+        let folder = index.and_then(|index| order.iter().position(|own| *own == index));
+        folder.map_or_else(|| model.clone(), |folder| names[folder].clone())
+    };
+    let method = method_words(&found.method, None);
+    let models = found.table.iter().map(|it| ElpdOfModel {
+        name: renamed(&it.model),
+        elpd: it.elpd,
+        se: it.se,
+        difference: -it.elpd_diff,
+        difference_se: it.dse,
+        weight: it.weight,
+    });
+    let utilities = found.utilities.iter().flat_map(|utility| {
+        utility.expected.iter().map(|it| Utility {
+            name: utility.name.clone(),
+            model: renamed(&it.model),
+            mean: it.mean,
+            sd: it.sd,
+            interval: [it.q05, it.q95],
+            ..Utility::default()
+        })
+    });
+    let number = |it: &Option<f64>| it.unwrap_or(f64::NAN);
+    let comparisons = found.utilities.iter().map(|utility| Comparison {
+        utility: utility.name.clone(),
+        models: found.models.iter().map(renamed).collect(),
+        probability_better: utility
+            .p_better
+            .iter()
+            .map(|row| row.iter().map(number).collect())
+            .collect(),
+    });
+    Compared {
+        method: found.method.clone(),
+        forest: ElpdForest {
+            method: method.clone(),
+            models: models.collect(),
+            is_rough: false,
+            doubts: Vec::new(),
+        },
+        utilities: Utilities {
+            utilities: utilities.collect(),
+            comparisons: comparisons.collect(),
+            method,
+        },
     }
 }
 
@@ -201,7 +155,7 @@ pub fn of_assessments(
             .collect();
         let views: Vec<(&str, &PointwiseUtilities)> =
             pointwise.iter().map(|(name, it)| (*name, it)).collect();
-        if let Ok(compared) = compare(&views, &Bootstrap::new(seed)) {
+        if let Ok(compared) = posteria::assess::compare(&views, &Bootstrap::new(seed)) {
             utilities.comparisons.push(Comparison {
                 utility: utility.into(),
                 models: compared.models,

@@ -18,7 +18,7 @@ use crate::text;
 use crate::warning::Enveloped;
 
 /// Name of the file of a run folder that keeps it.
-const FILE: &str = "selection.json";
+pub const FILE: &str = "selection.json";
 /// Posterior probability from which on a size is shown.
 const SHOWN: f64 = 5e-4;
 
@@ -85,7 +85,7 @@ impl Report {
         }
         let mut all = heading("change of predictions per standard deviation of each input");
         all.push_str(&table.render());
-        if let Some(note) = self.found.importance_note.filter(|_| has_relevance) {
+        if let Some(note) = self.found.importance_note.as_ref().filter(|_| has_relevance) {
             all.push_str(&format!("{note}\n"));
         }
         all

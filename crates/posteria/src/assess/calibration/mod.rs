@@ -10,7 +10,7 @@ pub use pit::{Coverage, EcdfPoint, ProbabilityIntegralTransform};
 pub use proportion::Proportion;
 pub use reliability::{Reliability, ReliabilityBin};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::TargetFacts;
 use crate::predict::Predictive;
@@ -25,7 +25,7 @@ pub fn share_of_jump(row: usize) -> f64 {
 
 /// Whether the predictive distributions of rows are calibrated. Of real targets one entry of
 /// `targets` each, of classes one of `classes` each.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Of every real target.
     pub targets: Vec<ProbabilityIntegralTransform>,

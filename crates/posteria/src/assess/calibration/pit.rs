@@ -1,6 +1,6 @@
 //! Where targets fall in their predictive distributions.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::Proportion;
@@ -19,41 +19,49 @@ const POINTS: usize = 100;
 ///
 /// Of leave-one-out predictions the u_i are nearly, not quite, independent, so that p-values and
 /// bands are nearly right.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbabilityIntegralTransform {
     /// Name of the target.
     pub target: String,
     /// The transform of every row, in order of rows.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub values: Vec<f64>,
     /// The distribution function of the u_i minus that of a uniform variable, at equal distances.
     pub ecdf: Vec<EcdfPoint>,
     /// Half the width of the band about 0 that holds the difference at *all* points with
     /// probability 0.95 or more: √(log(2 / 0.05) / (2n)), by the inequality of Dvoretzky, Kiefer
     /// and Wolfowitz [Massart 1990].
+    #[serde(deserialize_with = "crate::json::nan")]
     pub band: f64,
     /// Largest distance of the two distribution functions (Kolmogorov–Smirnov).
+    #[serde(deserialize_with = "crate::json::nan")]
     pub statistic: f64,
     /// Probability of such a distance if predictions are calibrated and rows independent.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub p_value: f64,
     /// 12 × variance about ½ of the u_i: above 1 predictions are too narrow, below too wide.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub spread: f64,
     /// How many targets lie in their central predictive intervals.
     pub coverage: Vec<Coverage>,
 }
 
 /// A point of the empirical distribution function.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EcdfPoint {
     /// Where.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub at: f64,
     /// Part of the rows at or below, minus `at`.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub difference: f64,
 }
 
 /// How many targets lie in their central predictive interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
     /// The probability that the interval should hold.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mass: f64,
     /// What it holds.
     pub observed: Proportion,

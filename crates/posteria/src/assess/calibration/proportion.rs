@@ -1,22 +1,25 @@
 //! A proportion with its interval.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::density::special::normal_quantile;
 
 /// How many of how many, with a central 90 % interval [Wilson 1927], which stays within [0, 1] and is
 /// sound for few rows too.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proportion {
     /// How many.
     pub count: usize,
     /// Of how many.
     pub of: usize,
     /// The proportion.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub value: f64,
     /// Lower end of the interval.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub low: f64,
     /// Upper end of the interval.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub high: f64,
 }
 

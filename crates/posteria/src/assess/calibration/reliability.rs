@@ -1,6 +1,6 @@
 //! How often events happen that were given a probability.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Proportion;
 
@@ -8,7 +8,7 @@ use super::Proportion;
 const BINS: usize = 10;
 
 /// Predicted probabilities beside observed frequencies.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
     /// The class; `None` if it is the most probable one, which differs by row.
     pub class: Option<String>,
@@ -16,17 +16,21 @@ pub struct Reliability {
     pub bins: Vec<ReliabilityBin>,
     /// Expected calibration error Σ_b (n_b / n) |frequency_b - mean probability_b|. Never quite 0 for
     /// finitely many rows, however good predictions are.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub expected_calibration_error: f64,
 }
 
 /// Rows whose predicted probabilities are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReliabilityBin {
     /// Probabilities from here,
+    #[serde(deserialize_with = "crate::json::nan")]
     pub from: f64,
     /// to here.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub to: f64,
     /// Their mean.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub predicted: f64,
     /// How often the event happened.
     pub observed: Proportion,

@@ -3,7 +3,7 @@
 mod comparable;
 mod of_fits;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(super) use comparable::check_averageable;
 pub use comparable::{ComparedFit, NotComparable, check_comparable};
@@ -17,12 +17,12 @@ use super::{
 use crate::caution::Caution;
 
 /// Which model predicts better, as `posteria compare --json` has it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ComparisonReport {
     /// Names of the models.
     pub models: Vec<String>,
     /// How rows were predicted, see [`Method::name`].
-    pub method: &'static str,
+    pub method: String,
     /// If rows were left out by a sample of them, the same for all models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subsample: Option<SampledRows>,
@@ -36,6 +36,7 @@ pub struct ComparisonReport {
     /// The same for every utility that was asked for.
     pub utilities: Vec<UtilityComparison>,
     /// Pseudo-BMA weights of the models, in their order.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub pseudo_bma: Vec<f64>,
     /// The margin of `p_better_by`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +54,7 @@ pub struct ComparisonReport {
 }
 
 /// A random sample of the rows.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct SampledRows {
     /// Number of rows in it.
     pub rows: usize,
@@ -62,17 +63,21 @@ pub struct SampledRows {
 }
 
 /// A model by its log predictive density.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ComparisonRow {
     /// Its name.
     pub model: String,
     /// Sum over rows of the log predictive density of rows left out.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub elpd: f64,
     /// Its standard error over rows.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub se: f64,
     /// By how much the best model exceeds it.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub elpd_diff: f64,
     /// Standard error of that difference over rows.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub dse: f64,
     /// Standard error of the sum by the choice of a sample of the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,11 +86,12 @@ pub struct ComparisonRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subsampling_dse: Option<f64>,
     /// Stacking weight.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub weight: f64,
 }
 
 /// The models by one utility.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UtilityComparison {
     /// Its name.
     pub name: String,
@@ -100,12 +106,16 @@ pub struct UtilityComparison {
     /// Differences of the expected utilities, row minus column.
     pub differences: Vec<Vec<DifferenceReport>>,
     /// Logarithms of pseudo-Bayes factors, row against column.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::json::nan"
+    )]
     pub log_pseudo_bayes_factors: Option<Vec<Vec<f64>>>,
 }
 
 /// The models by the rows of a group.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ComparedSubgroup {
     /// The column and its value in these rows.
     pub name: String,
@@ -116,28 +126,35 @@ pub struct ComparedSubgroup {
 }
 
 /// What predictions of a model will be worth.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ModelUtility {
     /// Name of the model.
     pub model: String,
     /// The estimate, per row.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Standard deviation of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// The 5 % quantile of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q05: f64,
     /// The 95 % quantile of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q95: f64,
 }
 
 /// The difference of two expected utilities.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct DifferenceReport {
     /// The estimate, per row.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Standard deviation of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// How many of these the estimate is.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub effect_size: f64,
 }
 
@@ -235,7 +252,7 @@ impl ComparisonReport {
         }
         Ok(ComparisonReport {
             models: models.iter().map(|model| model.name.clone()).collect(),
-            method: asked.method.name(),
+            method: asked.method.name().into(),
             subsample: sample.map(|it| SampledRows { rows: it.rows().len(), of: it.all() }),
             utility: utilities.first().map(|it| it.name.clone()).unwrap_or_default(),
             table: table.collect(),

@@ -1,6 +1,6 @@
 //! Count the parameters that the data determine, and say how sure that count is.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::assess::utility::Elpd;
 use crate::assess::{
@@ -9,23 +9,28 @@ use crate::assess::{
 use crate::random::Seed;
 
 /// An effective number of parameters with its distribution over rows that might have been.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EffectiveParameters {
     /// What counts: loo, kfold, waic or dic.
-    pub method: &'static str,
+    pub method: String,
     /// What is counted: [`EffectiveParameters::ALL`]; or, of a Gaussian process with normal
     /// residuals, [`EffectiveParameters::HYPER`] where the function is integrated out, `function and
     /// hyperparameters` where it counts.
-    pub counts: &'static str,
+    pub counts: String,
     /// The count.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub value: f64,
     /// Standard deviation of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// The 5 % quantile of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q05: f64,
     /// The median of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q50: f64,
     /// The 95 % quantile of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q95: f64,
 }
 
@@ -73,8 +78,8 @@ pub(super) fn effective_parameters(
             (true, _) => EffectiveParameters::HYPER,
         };
         Some(EffectiveParameters {
-            method,
-            counts,
+            method: method.into(),
+            counts: counts.into(),
             value,
             sd: count * per_row.sd(),
             q05: count * per_row.quantile(0.05),

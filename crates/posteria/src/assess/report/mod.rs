@@ -5,7 +5,7 @@ mod effective_parameters;
 mod subgroups;
 mod subsample;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use criteria::InformationCriteria;
 pub use effective_parameters::EffectiveParameters;
@@ -22,10 +22,10 @@ use super::{
 use crate::caution::Caution;
 
 /// How well new rows will be predicted, as `posteria assess --json` has it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AssessmentReport {
     /// How rows were predicted, see [`Method::name`].
-    pub method: &'static str,
+    pub method: String,
     /// Number of rows that it is judged by, those outside a sample included.
     pub rows: usize,
     /// Number of folds, if rows were divided.
@@ -43,6 +43,7 @@ pub struct AssessmentReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elpd_holdout: Option<f64>,
     /// Standard error of that sum.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub se: f64,
     /// Effective number of parameters: what the sum loses against that of rows that are known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,32 +75,37 @@ pub struct AssessmentReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
     /// What predictions are worth in groups of rows, if these were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subgroups: Vec<Subgroup>,
     /// What to be careful about; whoever shows the report shows these too.
     #[serde(skip)]
     pub cautions: Vec<Caution>,
-    /// What is known about every row.
-    #[serde(skip)]
+    /// What is known about every row; JSON has it in the file of a run alone.
+    #[serde(default, skip_serializing)]
     pub pointwise: Vec<PointwiseRow>,
 }
 
 /// What predictions of new rows will be worth by one utility.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UtilityReport {
     /// Its name.
     pub name: String,
     /// Which values are the better ones.
     pub better: Better,
     /// The estimate, per row.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Standard deviation of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
     /// The 5 % quantile of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q05: f64,
     /// The median of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q50: f64,
     /// The 95 % quantile of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub q95: f64,
     /// The correction for bias that is in the estimate.
     pub bias_correction: Option<f64>,
@@ -107,13 +113,13 @@ pub struct UtilityReport {
     pub components: Components,
     /// The same by the central limit theorem.
     pub normal: NormalApproximation,
-    /// The distribution itself.
-    #[serde(skip)]
+    /// The distribution itself; JSON has it in the file of a run alone.
+    #[serde(default, skip_serializing, deserialize_with = "crate::json::nan")]
     pub replicates: Vec<f64>,
 }
 
 /// What is known about one row.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PointwiseRow {
     /// Its number, from 1, where not every row is here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,9 +131,14 @@ pub struct PointwiseRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub m_eff: Option<f64>,
     /// The mass of its k largest weights, see [`PointwiseLoo::LARGEST`](super::PointwiseLoo::LARGEST).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::json::nan"
+    )]
     pub mass_of_largest: Option<[f64; 7]>,
     /// Every utility that was asked for.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub values: Vec<f64>,
 }
 
@@ -232,7 +243,7 @@ impl AssessmentReport {
         let elpd = loo.map_or(sum, |loo| sampled.map_or(loo.elpd, |it| it.elpd.total));
         let p_loo = loo.map(|loo| sampled.map_or(loo.p_loo, |it| it.p_loo.total));
         AssessmentReport {
-            method: asked.method.name(),
+            method: asked.method.name().into(),
             rows,
             folds,
             utilities: expected[shown..].iter().map(UtilityReport::new).collect(),

@@ -1,6 +1,6 @@
 //! Say what predictions are worth in groups of rows.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::AssessmentAsked;
 use crate::assess::{AssessError, Assessed, PointwiseUtilities, bayesian_bootstrap};
@@ -18,7 +18,7 @@ pub struct RowGroups {
 }
 
 /// What predictions of some rows are worth.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Subgroup {
     /// The column and its value in these rows.
     pub name: String,
@@ -29,13 +29,15 @@ pub struct Subgroup {
 }
 
 /// What predictions of some rows are worth by one utility.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SubgroupUtility {
     /// Its name.
     pub name: String,
     /// The estimate, per row.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub mean: f64,
     /// Standard deviation of its distribution.
+    #[serde(deserialize_with = "crate::json::nan")]
     pub sd: f64,
 }
 

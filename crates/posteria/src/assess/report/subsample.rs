@@ -1,12 +1,12 @@
 //! Say what a sample of the rows leaves open about all of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::assess::{Assessed, Information, SampledTotal};
 
 /// What a sample of the rows says about all of them: sums over all rows, with the standard error
 /// over rows and that by the choice of the sample.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SubsampleReport {
     /// Rows of the sample.
     pub rows: usize,

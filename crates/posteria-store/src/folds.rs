@@ -139,7 +139,7 @@ impl<'a> FoldRun<'a> {
     ///
     /// # Errors
     /// [`PartError`] if something else is there.
-    pub fn begun(
+    pub fn open(
         fit: &Fit,
         division: &Division,
         fold: &'a FoldModel,
@@ -152,7 +152,7 @@ impl<'a> FoldRun<'a> {
     /// it is none.
     ///
     /// # Errors
-    /// [`PartError`] as [`FoldRun::begun`].
+    /// [`PartError`] as [`FoldRun::open`].
     pub(crate) fn of_chains(
         (fit, division): (&Fit, &Division),
         fold: &'a FoldModel,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use posteria::draws::Draws;
-use posteria::fit::{ApproximationResult, Fit, Kept, PrepareError, Prepared};
+use posteria::fit::{ApproximationResult, Fit, KeptDraw, PrepareError, Prepared};
 use posteria::model::spec::{Spec, SpecError};
 use posteria::sample::Plan;
 
@@ -114,7 +114,7 @@ impl RunFolder {
             }
             for index in 0..ahead.get(chain).map_or(0, |more| more.draws) {
                 let more = kept(&ahead[chain], 0, index);
-                writer.append(chain, &Kept { index: draws.draws + index, ..more })?;
+                writer.append(chain, &KeptDraw { index: draws.draws + index, ..more })?;
             }
             writer.end_at(chain, memory.clone())?;
         }
@@ -160,9 +160,9 @@ impl Run {
 }
 
 /// A draw as a chain kept it.
-pub(crate) fn kept(draws: &Draws, chain: usize, index: usize) -> Kept<'_> {
+pub(crate) fn kept(draws: &Draws, chain: usize, index: usize) -> KeptDraw<'_> {
     let place = chain * draws.draws + index;
-    Kept {
+    KeptDraw {
         index,
         draw: draws.draw(chain, index),
         statistics: draws.statistics[place],

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use posteria::fit::{Chain, ChainMemory, Kept, Recorder, Report};
+use posteria::fit::{Chain, ChainMemory, KeptDraw, Recorder, Report};
 
 use crate::chain_log::{ChainLog, ChainRecord};
 use crate::checkpoint::{CHECKPOINT, Checkpoint, Loaded, head, put_chain, seal};
@@ -218,7 +218,7 @@ impl RunWriter {
     }
 
     /// Adds a draw of a chain that has run elsewhere.
-    pub(crate) fn append(&self, chain: usize, kept: &Kept<'_>) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, chain: usize, kept: &KeptDraw<'_>) -> Result<(), StoreError> {
         self.append_to(&mut lock(&self.chains[chain].log), chain, kept)
     }
 
@@ -235,7 +235,7 @@ impl RunWriter {
         &self,
         log: &mut ChainLog,
         chain: usize,
-        kept: &Kept<'_>,
+        kept: &KeptDraw<'_>,
     ) -> Result<(), StoreError> {
         let expect = |what, expected, found| match expected == found {
             true => Ok(()),

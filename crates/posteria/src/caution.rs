@@ -27,8 +27,8 @@ pub enum Question {
 }
 
 impl Question {
-    /// In words.
-    pub fn words(self) -> &'static str {
+    /// What it is about.
+    pub fn name(self) -> &'static str {
         match self {
             Question::Predictions => "predictions",
             Question::Residuals => "the residuals",

@@ -1,6 +1,6 @@
 //! Tell what was found at a mode.
 
-use posteria::approximate::{Criteria, ScaleFound};
+use posteria::approximate::{Criteria, ScaleEstimate};
 use posteria::fit::ModeFindings;
 use posteria::model::spec::InferenceChoice;
 
@@ -33,7 +33,7 @@ pub fn words(mode: &ModeFindings) -> Vec<String> {
             ));
         }
     }
-    let group = |group: &ScaleFound| {
+    let group = |group: &ScaleEstimate| {
         let name = text::printable(&group.name);
         let known = if group.fixed { ", fixed" } else { "" };
         let gamma = format!("{} of {}", fixed(group.effective_parameters), group.count);

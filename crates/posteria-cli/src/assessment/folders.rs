@@ -155,7 +155,7 @@ impl<'a> FoldFolders<'a> {
             .map_err(|error| anyhow!("cannot create {}: {error}", folder.display()))
             .bad_input()?;
         let of_fit = &self.subject.fit;
-        let begun = folds.iter().map(|(fold, path)| FoldRun::begun(of_fit, division, fold, path));
+        let begun = folds.iter().map(|(fold, path)| FoldRun::open(of_fit, division, fold, path));
         Ok(begun.collect::<Result<Vec<_>, _>>()?)
     }
 

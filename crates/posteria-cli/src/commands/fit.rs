@@ -89,7 +89,7 @@ pub fn sampled(job: FitJob, context: &Context) -> Result<Option<(PathBuf, FitRep
 
 /// Says what computes the model, if that was asked for.
 fn tell_device(prepared: &Prepared, context: &Context) {
-    if let Some(words) = prepared.placement().words() {
+    if let Some(words) = prepared.placement().description() {
         context.output.message(&words);
     }
 }

@@ -85,7 +85,7 @@ impl Tally {
             (chain.proposals, chain.accepted, chain.divergences) = (0.0, 0.0, 0);
         }
         let proposing = !chain.members;
-        for step in Step::telling(report.steps).filter(|_| proposing) {
+        for step in Step::informative(report.steps).filter(|_| proposing) {
             chain.proposals += 1.0;
             chain.accepted += step.acceptance;
         }
@@ -163,7 +163,7 @@ impl ChainTally {
 #[cfg(test)]
 mod tests {
     use posteria::draws::Statistics;
-    use posteria::fit::Kept;
+    use posteria::fit::KeptDraw;
 
     use super::*;
 
@@ -209,7 +209,7 @@ mod tests {
         let statistics = Statistics::from_array([0.0; Statistics::LEN]);
         for (index, error) in [2.0, 4.0].into_iter().enumerate() {
             let draw = [7.0, error];
-            let kept = Kept { index, draw: &draw, statistics, log_likelihood: &[] };
+            let kept = KeptDraw { index, draw: &draw, statistics, log_likelihood: &[] };
             let (steps, iteration) = ([trajectory, walk], index + 1);
             tally.add(&Report { chain: 0, iteration, steps: &steps, kept: Some(kept) });
         }

@@ -76,7 +76,7 @@ impl WorkPlan {
     ) -> Result<(), WorkError> {
         let (division, fold) = self.fold_model(fit, planned, index)?;
         let begun = self.scratch("fold", chains[0].id);
-        let joined = FoldRun::begun(fit, &division, &fold, &begun)
+        let joined = FoldRun::open(fit, &division, &fold, &begun)
             .and_then(|run| run.begin())
             .map_err(WorkError::from)
             .and_then(|()| self.join_parts(&begun, chains.iter().copied(), path));

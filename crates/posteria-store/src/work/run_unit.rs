@@ -86,7 +86,7 @@ impl WorkPlan {
                 let fit = self.fit_of(unit.run)?;
                 let (planned, _) = self.division(division)?;
                 let (division, fold) = self.fold_model(&fit, &planned, index)?;
-                let run = FoldRun::begun(&fit, &division, &fold, folder).map_err(failed)?;
+                let run = FoldRun::open(&fit, &division, &fold, folder).map_err(failed)?;
                 match (run.run(options).map_err(failed)?, &planned.valuation) {
                     (true, Some(by)) => value((&fit, &fold), by, folder, options).map_err(failed),
                     (done, _) => Ok(done),

@@ -24,29 +24,29 @@ pub fn member(
     posterior.early_stopped(&mut seed.stream(Purpose::Start, [index as u64, 0]))
 }
 
-/// Members of a committee in the shape of a posterior whose only chain visits them in order.
+/// The members of a committee in the shape of a posterior whose only chain visits them in order.
 ///
 /// A committee predicts with the mean of its members' predictive distributions, as a set of
 /// draws does, so draws of a posterior are what it is kept and predicted as: one per member.
 /// The spread of the members is no posterior distribution, and their scales have no meaning of
 /// their own: they are the size of the weights.
-pub struct Members<'p> {
+pub struct Committee<'p> {
     posterior: &'p MlpPosterior,
     networks: Vec<EarlyStoppedNetwork>,
 }
 
-impl<'p> Members<'p> {
+impl<'p> Committee<'p> {
     /// These members, which were trained on the data of `posterior`.
     ///
     /// # Panics
     /// If there are none.
     pub fn new(posterior: &'p MlpPosterior, networks: Vec<EarlyStoppedNetwork>) -> Self {
         assert!(!networks.is_empty(), "a committee has members");
-        Members { posterior, networks }
+        Committee { posterior, networks }
     }
 }
 
-impl Posterior for Members<'_> {
+impl Posterior for Committee<'_> {
     fn layout(&self) -> &Layout {
         self.posterior.layout()
     }

@@ -62,7 +62,7 @@ pub enum EvidenceError {
 
 /// A group of weights or residuals in the result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ScaleFound {
+pub struct ScaleEstimate {
     /// What the group is called.
     pub name: String,
     /// Its precision α or β.
@@ -109,9 +109,9 @@ pub struct Evidence {
     /// Effective parameters γ in all.
     pub effective_parameters: f64,
     /// The groups of weights.
-    pub weight_groups: Vec<ScaleFound>,
+    pub weight_groups: Vec<ScaleEstimate>,
     /// The groups of residuals.
-    pub residual_groups: Vec<ScaleFound>,
+    pub residual_groups: Vec<ScaleEstimate>,
     /// Classical criteria of the mode.
     pub criteria: Criteria,
     /// Rounds of re-estimation.
@@ -275,7 +275,7 @@ impl Evidence {
             .iter()
             .zip(&scales.alphas)
             .zip(&gammas)
-            .map(|((decay, alpha), gamma)| ScaleFound {
+            .map(|((decay, alpha), gamma)| ScaleEstimate {
                 name: decay.name.clone(),
                 precision: *alpha,
                 scale: alpha.sqrt().recip(),
@@ -285,12 +285,12 @@ impl Evidence {
             })
             .collect();
         let determined = determined(penalised, &precision);
-        let residual_groups: Vec<ScaleFound> = penalised
+        let residual_groups: Vec<ScaleEstimate> = penalised
             .noises
             .iter()
             .zip(&scales.betas)
             .zip(&determined)
-            .map(|((noise, beta), gamma)| ScaleFound {
+            .map(|((noise, beta), gamma)| ScaleEstimate {
                 name: noise.name.clone(),
                 precision: *beta,
                 scale: beta.sqrt().recip(),

@@ -22,12 +22,14 @@ mod tempered;
 mod weighted_positions;
 
 pub(crate) use at_mode::{NormalAtMode, PointAtMode, check_normality};
-pub use committee::{Members, member};
+pub use committee::{Committee, member};
 pub use criteria::Criteria;
 pub use design::Design;
 pub(crate) use ensemble::ImportanceSample;
 pub use ensemble::{Ensemble, EnsembleFindings, EnsembleOptions};
-pub use evidence::{CurvePoint, Estimation, Evidence, EvidenceError, ScaleFound, evidence_curve};
+pub use evidence::{
+    CurvePoint, Estimation, Evidence, EvidenceError, ScaleEstimate, evidence_curve,
+};
 pub use factorised_normal::{FactorisedNormal, NormalGamma};
 pub use independent::{Approximation, Independent};
 pub use laplace::{Laplace, LaplaceError};

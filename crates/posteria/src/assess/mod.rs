@@ -58,7 +58,6 @@ pub(crate) use crate::diagnose::importance::importance_weights;
 pub use crate::diagnose::importance::{
     ImportanceError, ImportanceWeights, Smoothing, pareto_shape_limit,
 };
-pub use crate::diagnose::pareto::ParetoTail;
 pub use assessor::{
     AssessError, Assessed, Assessor, Division, EachFold, FittedFolds, FoldModel, FoldStart,
     FoldsOfFit, HeldOut, HeldOutRows, InMemoryRefit, Information, Method, Note, Refit, Repair,

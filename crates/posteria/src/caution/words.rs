@@ -32,7 +32,7 @@ impl fmt::Display for Caution {
                 "the chains disagree about {}: R-hat is {:.3} for {variable} ({count} \
                  variable(s) above the limit); draw longer, or look for separate modes by running \
                  more chains",
-                about.words(),
+                about.name(),
                 // Rounded up, so that what is above the limit does not read as if it were not.
                 (r_hat * 1e3).ceil() / 1e3
             ),

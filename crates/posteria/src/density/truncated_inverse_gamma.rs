@@ -43,7 +43,7 @@ impl TruncatedInverseGamma {
     }
 
     /// The distribution without the limit.
-    pub fn whole(&self) -> InverseGamma {
+    pub fn untruncated(&self) -> InverseGamma {
         self.whole
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{HyperparameterFindings, LikelihoodFindings};
-use crate::approximate::{Criteria, CurvePoint, EnsembleFindings, ScaleFound};
+use crate::approximate::{Criteria, CurvePoint, EnsembleFindings, ScaleEstimate};
 use crate::caution::ApproximationDoubt;
 use crate::model::VariationalFindings;
 use crate::model::spec::InferenceChoice;
@@ -95,9 +95,9 @@ pub struct ModeFindings {
     /// Number of weights.
     pub weights: usize,
     /// Precisions α, and standard deviations, on the standardised scale.
-    pub weight_groups: Vec<ScaleFound>,
+    pub weight_groups: Vec<ScaleEstimate>,
     /// Precisions β, and standard deviations, on the standardised scale.
-    pub residual_groups: Vec<ScaleFound>,
+    pub residual_groups: Vec<ScaleEstimate>,
     /// Information criteria.
     pub criteria: Criteria,
     /// γ, 2αE_W and the log evidence when all estimated α are multiplied by a factor.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::FitError;
-use super::recorder::{Kept, Report};
+use super::recorder::{KeptDraw, Report};
 use super::settle::Window;
 use crate::draws::Statistics;
 use crate::model::{Evaluator, Posterior};
@@ -180,7 +180,7 @@ impl<'p> Chain<'p> {
             chain: self.index,
             iteration: self.iteration,
             steps: self.sweep.steps(),
-            kept: self.kept.map(|(index, statistics)| Kept {
+            kept: self.kept.map(|(index, statistics)| KeptDraw {
                 index,
                 draw: &self.draw,
                 statistics,
@@ -240,11 +240,11 @@ impl<'p> Chain<'p> {
 }
 
 fn statistics(terms: Terms, steps: &[Step]) -> Statistics {
-    let telling = || Step::telling(steps);
+    let informative = || Step::informative(steps);
     let (count, acceptance) =
-        telling().fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
+        informative().fold((0.0, 0.0), |(n, sum), step| (n + 1.0, sum + step.acceptance));
     let last = |value: fn(&Step) -> f64| {
-        telling().map(value).filter(|value| !value.is_nan()).last().unwrap_or(f64::NAN)
+        informative().map(value).filter(|value| !value.is_nan()).last().unwrap_or(f64::NAN)
     };
     Statistics {
         log_density: terms.at(1.0),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::recorder::{InMemory, Recorder};
 use super::{Chain, ChainMemory, FitError, Outcome, run_jobs};
-use crate::approximate::{Members, member};
+use crate::approximate::{Committee, member};
 use crate::draws::Draws;
 use crate::model::mlp::MlpPosterior;
 use crate::random::Seed;
@@ -40,7 +40,7 @@ pub fn run_committee(
             let index = first + index;
             member(posterior, seed, index).map_err(|reason| FitError::Member { index, reason })
         });
-        let round = Members::new(posterior, trained.into_iter().collect::<Result<_, _>>()?);
+        let round = Committee::new(posterior, trained.into_iter().collect::<Result<_, _>>()?);
         let mut chain = match &memory {
             Some(memory) => Chain::resume(&round, &plan, 0, memory)?,
             None => Chain::start(&round, &plan, seed, 0)?,

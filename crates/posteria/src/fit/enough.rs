@@ -153,7 +153,7 @@ impl Attained {
     }
 
     /// Whether chains differ by more than what they will forget.
-    pub fn is_apart(&self) -> bool {
+    pub fn chains_disagree(&self) -> bool {
         self.r_hat_between() > APART
     }
 
@@ -195,7 +195,7 @@ impl Attained {
             return true;
         }
         // The first time nothing is known of how they come together.
-        let Some(before) = before().filter(|_| self.is_apart()) else { return false };
+        let Some(before) = before().filter(|_| self.chains_disagree()) else { return false };
         let stay = self.r_hat_between() - 1.0 > KEPT * (before.r_hat_between() - 1.0);
         draws as f64 * more > most as f64 || stay
     }

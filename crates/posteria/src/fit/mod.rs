@@ -56,7 +56,7 @@ pub use judged::judged_summary;
 pub use likelihood::{LikelihoodFindings, ReferenceClass};
 pub use predictive::{PosteriorPredictive, PredictError, PredictedRows};
 pub use prepared::{PrepareError, Prepared, encode_test};
-pub use recorder::{InMemory, Kept, Recorder, Report};
+pub use recorder::{InMemory, KeptDraw, Recorder, Report};
 pub use remedy::{ChainVerdict, Remedy};
 pub use replicates::{PriorDraws, Replicates};
 pub use resumed::ResumeOptions;

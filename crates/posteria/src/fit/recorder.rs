@@ -19,12 +19,12 @@ pub struct Report<'a> {
     /// What each update of the sweep did.
     pub steps: &'a [Step],
     /// The draw that was kept, if this sweep ended one.
-    pub kept: Option<Kept<'a>>,
+    pub kept: Option<KeptDraw<'a>>,
 }
 
 /// A kept draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept<'a> {
+pub struct KeptDraw<'a> {
     /// Its index in the chain.
     pub index: usize,
     /// Its components.

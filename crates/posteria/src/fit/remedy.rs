@@ -86,7 +86,7 @@ impl ChainVerdict {
     }
 
     /// Whether each chain is in a place of its own, and not because classes are separable.
-    pub fn is_apart(&self) -> bool {
+    pub fn chains_disagree(&self) -> bool {
         self.agreement.cause == Some(Cause::Modes) && self.separated.is_none()
     }
 
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(slow.remedy(), Some(Remedy::GoOn { draws: 150, sweeps: 300 }));
         let separated = verdict(Some(Cause::Modes), Some(0.9));
         assert_eq!(separated.remedy(), Some(Remedy::NarrowerPrior(ModelKind::Mlp)));
-        assert!(!separated.is_apart() && modes.is_apart());
+        assert!(!separated.chains_disagree() && modes.chains_disagree());
         assert_eq!(verdict(Some(Cause::Unclear), None).remedy(), None);
         assert_eq!(verdict(None, None).cause(), None);
     }

@@ -330,7 +330,7 @@ impl Placement {
     }
 
     /// Where, and why, in words; `None` where nothing but the processor was asked for.
-    pub fn words(&self) -> Option<String> {
+    pub fn description(&self) -> Option<String> {
         match self {
             Placement::Cpu => None,
             Placement::Device(name) => Some(format!("computed by {name}")),
@@ -352,9 +352,9 @@ mod tests {
         assert_eq!(instead(DeviceChoice::Auto, absent).missing(), None);
         let unable = Placement::without(DeviceChoice::Cuda(None), "linear models");
         assert_eq!(unable.missing(), None);
-        let words = unable.words().unwrap();
+        let words = unable.description().unwrap();
         assert_eq!(words, "computed by the CPU: the GPU does not do linear models");
         assert_eq!(Placement::without(DeviceChoice::Cpu, "linear models"), Placement::Cpu);
-        assert_eq!(Placement::Cpu.words(), None);
+        assert_eq!(Placement::Cpu.description(), None);
     }
 }

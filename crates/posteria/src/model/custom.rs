@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Evaluator, KernelFactory, ModelError, Posterior};
 use crate::draws::Layout;
 use crate::random::Stream;
-use crate::sample::{Block, Kernel, Sweep, Whole};
+use crate::sample::{Block, Kernel, Sweep, Unconditional};
 use crate::target::{Infeasible, LogDensity, PriorTimesLikelihood, Tempered, Terms};
 
 type DensityFactory<'a> = Box<dyn Fn() -> Box<dyn LogDensity + Send + 'a> + Send + Sync + 'a>;
@@ -164,7 +164,7 @@ impl Posterior for Custom<'_> {
             }
         };
         let kernel = (self.kernel)(self.layout.len());
-        Sweep::new(vec![Box::new(Block::new("position", 0, Whole(target), kernel))])
+        Sweep::new(vec![Box::new(Block::new("position", 0, Unconditional(target), kernel))])
     }
 
     fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {

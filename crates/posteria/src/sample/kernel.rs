@@ -158,13 +158,13 @@ impl Step {
     /// Those of `steps` that tell how a sweep fared: its trajectories, or where there is none
     /// every proposal. Exact draws tell nothing, and Metropolis steps beside trajectories aim at
     /// another acceptance.
-    pub fn telling(steps: &[Step]) -> impl Iterator<Item = &Step> {
+    pub fn informative(steps: &[Step]) -> impl Iterator<Item = &Step> {
         let trajectories = steps.iter().any(|step| step.leapfrog_steps > 0);
-        let tells = move |step: &&Step| match trajectories {
+        let informs = move |step: &&Step| match trajectories {
             true => step.leapfrog_steps > 0,
             false => step.evaluations > 0,
         };
-        steps.iter().filter(tells)
+        steps.iter().filter(informs)
     }
 
     /// An update that could not be made: the state stays.

@@ -64,5 +64,5 @@ pub(crate) use slice::slice_sample;
 pub use slice::{Scan, Slice};
 pub use step_size::DualAveraging;
 pub(crate) use surrogate::{Surrogate, SurrogateTransition};
-pub use update::{Block, Conditional, Sweep, Update, Whole};
+pub use update::{Block, Conditional, Sweep, Unconditional, Update};
 pub(crate) use with_surrogate::WithSurrogate;

@@ -174,7 +174,7 @@ impl Modes {
     }
 
     /// The modes, if they have been looked for.
-    pub fn found(&self) -> Option<&[AtMode]> {
+    pub fn get(&self) -> Option<&[AtMode]> {
         self.distinct.get().map(Vec::as_slice)
     }
 }

@@ -129,9 +129,9 @@ pub trait Conditional: LogDensity + Send {
 
 /// A density of the whole state: depends on nothing else.
 #[derive(Clone, Debug)]
-pub struct Whole<T>(pub T);
+pub struct Unconditional<T>(pub T);
 
-impl<T: LogDensity> LogDensity for Whole<T> {
+impl<T: LogDensity> LogDensity for Unconditional<T> {
     fn dim(&self) -> usize {
         self.0.dim()
     }
@@ -169,7 +169,7 @@ impl<T: LogDensity> LogDensity for Whole<T> {
     }
 }
 
-impl<T: LogDensity + Send> Conditional for Whole<T> {
+impl<T: LogDensity + Send> Conditional for Unconditional<T> {
     fn condition(&mut self, _state: &[f64]) -> bool {
         false
     }
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_density_of_the_whole_state_tells_what_the_density_knows() {
-        let mut whole = Whole(Known);
+        let mut whole = Unconditional(Known);
         let mut curvature = Matrix::zeros(1, 1);
         assert_eq!(whole.curvature(&[3.0], &mut curvature), Ok(true));
         assert!((curvature[(0, 0)] - 1.0).abs() < f64::EPSILON);

@@ -127,7 +127,7 @@ fn networks_that_no_device_does_are_done_by_the_processor_and_said() {
     ] {
         let keys = format!("warmup = 5\n{keys}device = 'cuda'\n");
         let fit = network(&keys, 4, 1).expect("a fit");
-        let words = placement(&fit).words().expect("words");
+        let words = placement(&fit).description().expect("words");
         assert!(words.starts_with("computed by the CPU") && words.contains(what), "{words}");
     }
     let lost = network("warmup = 50\ndevice = 'cuda:300'\n", 50, 1).err().expect("lost");

@@ -345,7 +345,7 @@ fn what_no_device_does_is_done_by_the_processor_and_said() {
         ("task = 'binary'", "classes"),
     ] {
         let there = fit(31, keys, Some("cuda")).expect("a fit");
-        let words = placement(&there).words().expect("words");
+        let words = placement(&there).description().expect("words");
         assert!(words.starts_with("computed by the CPU: ") && words.contains(what), "{words}");
         let here = fit(31, keys, None).expect("a fit");
         for component in 0..here.draws.layout.len() {
@@ -354,7 +354,7 @@ fn what_no_device_does_is_done_by_the_processor_and_said() {
         }
     }
     let small = fit(FEWEST_ROWS - 1, "", Some("auto")).expect("a fit");
-    let words = placement(&small).words().expect("words");
+    let words = placement(&small).description().expect("words");
     assert!(words.contains("fewer than 30 rows"), "{words}");
 }
 

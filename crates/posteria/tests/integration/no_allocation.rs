@@ -10,7 +10,8 @@ use posteria::optimise::{Ascent, ScaledConjugateGradient};
 use posteria::random::{Purpose, Seed};
 use posteria::sample::hmc::{Nuts, NutsOptions};
 use posteria::sample::{
-    Block, EllipticalSlice, Ladder, NormalPrior, Plan, ReplicaExchange, Slice, Stage, Sweep, Whole,
+    Block, EllipticalSlice, Ladder, NormalPrior, Plan, ReplicaExchange, Slice, Stage, Sweep,
+    Unconditional,
 };
 use posteria::target::{PriorTimesLikelihood, Tempered};
 use posteria_linalg::{Cholesky, Matrix};
@@ -186,7 +187,7 @@ fn elliptical_slice_sampling_allocates_nothing() {
 fn replica_exchange_allocates_nothing() {
     let ladder = Ladder::geometric(0.4, 3).expect("a valid ratio").down_to_prior();
     let sweep = |inverse_temperature: f64| {
-        let target = Whole(Tempered { product: WideBanana, inverse_temperature });
+        let target = Unconditional(Tempered { product: WideBanana, inverse_temperature });
         Sweep::new(vec![Box::new(Block::new("position", 0, target, Slice::new(&[1.0, 1.0])))])
     };
     let sweeps = ladder[1..].iter().map(|beta| sweep(*beta)).collect();

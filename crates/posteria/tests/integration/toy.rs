@@ -3,7 +3,7 @@
 use posteria::draws::Layout;
 use posteria::model::{Evaluator, Posterior};
 use posteria::random::Stream;
-use posteria::sample::{Block, Kernel, Step, Sweep, Update, Whole};
+use posteria::sample::{Block, Kernel, Step, Sweep, Unconditional, Update};
 use posteria::target::{Infeasible, LogDensity, Terms};
 
 /// y_i ~ N(μ, exp(2u)), μ ~ N(0, 10²), u ~ N(0, 1). The state is (μ, u).
@@ -113,7 +113,7 @@ impl Posterior for Toy {
     }
 
     fn sweep<'p>(&'p self, _inverse_temperature: f64) -> Sweep<'p> {
-        let block = Block::new("joint", 0, Whole(Joint(self)), (self.kernel)(2));
+        let block = Block::new("joint", 0, Unconditional(Joint(self)), (self.kernel)(2));
         Sweep::new(vec![Box::new(MeanUpdate(self)), Box::new(block)])
     }
 

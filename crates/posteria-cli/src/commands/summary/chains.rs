@@ -110,7 +110,7 @@ pub fn look(
     let advice = Advice::new(path, (&fitted, draws), None, context.threads);
     let chained = Chained { path, run, fitted: &fitted, draws };
     let disagree =
-        always || advice.is_apart() || summary.cautions.iter().any(is_of_predictions);
+        always || advice.chains_disagree() || summary.cautions.iter().any(is_of_predictions);
     let mut looked = Looked { advice, chains: None, each: None };
     if disagree && chained.refusal().is_none() {
         let interrupt = Interrupt::listen().running()?;
@@ -146,7 +146,7 @@ impl Looked {
     /// Which chains are worse than others, in one line.
     pub fn verdict(&self) -> Option<Warning> {
         let worse = self.chains.as_ref()?.worse_words();
-        if self.advice.is_apart() {
+        if self.advice.chains_disagree() {
             let fitted = self.advice.agreement.attained.fitted;
             let words = format!(
                 "each chain moves freely, but in a place of its own (R-hat of predictions {}): {}",

@@ -110,7 +110,7 @@ pub(in crate::model) fn written(dof: &DofChoice) -> Dof {
         DofChoice::Grid(grid) => Dof::Grid(DofValues { grid: grid.clone() }),
         DofChoice::Continuous(DofDensity::Gamma(_)) => Dof::Unknown(Unknown::Continuous),
         DofChoice::Continuous(DofDensity::Above(prior)) => {
-            let whole = prior.whole();
+            let whole = prior.untruncated();
             let scale = whole.scale() * whole.scale();
             Dof::Above(DofAbove { scale, dof: whole.dof(), above: prior.above() })
         }

@@ -1,7 +1,7 @@
 //! The full conditional of degrees of freedom on a grid.
 
 use crate::density::special::{ln_gamma, ln_gamma_half_step};
-use crate::density::{Categorical, ParameterError, draw_by_log_weights, normalize_log_weights};
+use crate::density::{Categorical, ParameterError, draw_by_log_weights};
 use crate::random::Stream;
 
 /// Degrees of freedom with a categorical prior on a grid of values, and room for their full
@@ -107,8 +107,9 @@ impl DofGrid {
     }
 
     /// The conditional log probabilities of what was added since [`DofGrid::begin`].
+    #[cfg(test)]
     pub fn log_probabilities(&mut self) -> &[f64] {
-        normalize_log_weights(&mut self.log_weights);
+        crate::density::normalize_log_weights(&mut self.log_weights);
         &self.log_weights
     }
 

@@ -42,7 +42,7 @@ impl DofDensity {
     pub(crate) fn slope(&self, dof: f64) -> f64 {
         match self {
             DofDensity::Gamma(prior) => prior.derivative(dof),
-            DofDensity::Above(prior) => prior.whole().derivative(dof),
+            DofDensity::Above(prior) => prior.untruncated().derivative(dof),
         }
     }
 

@@ -5,7 +5,8 @@
 //! updates under test [Geweke 2004]. Every statistic is compared by a two-sample z with
 //! batch-means errors; |z| < 4 has a false-alarm rate of 6e-5 each (seeds are fixed).
 
-use super::{Above, DofGrid, DofSource, Levels, Spread, Squares, log_scale_given_student_t};
+use super::student_t_scale::log_scale_given_student_t;
+use super::{Above, DofGrid, DofSource, Levels, Spread, Squares};
 use crate::density::{Categorical, InverseGamma, StudentT};
 use crate::random::{Purpose, Seed, Stream};
 

@@ -26,12 +26,13 @@ mod joint_test;
 mod levels;
 mod scale;
 mod scale_density;
+#[cfg(test)]
+mod student_t_scale;
 
 pub(in crate::model) use choices::{DofChoice, SpreadChoice, TopChoice, dof_choice, written};
 pub(crate) use covariance::CovarianceConditional;
-pub use dof::{DofGrid, DofSource};
+pub(crate) use dof::{DofGrid, DofSource};
 pub(crate) use dof_density::DofDensity;
 pub(crate) use levels::{Above, LOG_SCALE_LIMIT, LevelDensities, Levels, Spread, limited};
 pub(crate) use scale::{Squares, variance_given_normal};
-pub use scale::{draw_case_variances, log_scale_given_student_t};
-pub use scale_density::{LogScaleDensity, ScaleDensity};
+pub(crate) use scale_density::ScaleDensity;

@@ -1,8 +1,6 @@
-//! Full conditionals of a scale, given values that are normal or Student t.
+//! The full conditional of a scale, given values that are normal.
 
 use crate::density::{InverseGamma, ParameterError};
-use crate::random::Stream;
-use crate::sample::draw_log_concave;
 
 /// Where a log scale may be.
 pub(super) const REAL_LINE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -46,81 +44,13 @@ pub fn variance_given_normal(
     InverseGamma::new(prior.scale() * ((prior.dof() + ratio) / dof).sqrt(), dof)
 }
 
-/// Draws the variances v_i of a scale mixture, x_i ~ N(0, v_i) and v_i ~ `prior`: Student t
-/// values with the prior's scale and degrees of freedom, case by case [Geweke 1993]. The normal
-/// density is raised to β; the v_i belong to the prior.
-///
-/// # Errors
-/// [`ParameterError`] if a residual's square is not finite; variances before it are drawn.
-///
-/// # Panics
-/// If the lengths differ.
-pub fn draw_case_variances(
-    residuals: &[f64],
-    prior: &InverseGamma,
-    inverse_temperature: f64,
-    variances: &mut [f64],
-    stream: &mut Stream,
-) -> Result<(), ParameterError> {
-    assert_eq!(residuals.len(), variances.len(), "one variance per residual");
-    for (&residual, variance) in residuals.iter().zip(variances) {
-        let squares = Squares::of([residual]);
-        *variance = variance_given_normal(squares, prior, inverse_temperature)?.draw(stream);
-    }
-    Ok(())
-}
-
-/// Draws log s, exactly, for x_i ~ t_ν(0, s²) raised to β with ν = `dof` given, and
-/// s² ~ `prior` (`cond_t_invgam`; per group `cond_gt_invgam`). `log_scale` is a guess, best the
-/// present value: it changes the cost (about ten passes over the values), not the distribution.
-/// `None` if a value is not finite.
-///
-/// In t = log s, Jacobian included, the log density is
-/// g(t) = -(βn + ν0) t - β (ν+1)/2 Σ log(1 + x_i² e^(-2t)/ν) - (ν0 s0²/2) e^(-2t). It is
-/// strictly concave: log(1 + q e^(-2t)) is a log of a sum of exponentials of linear functions
-/// of t, hence convex, and e^(-2t) is strictly convex.
-pub fn log_scale_given_student_t(
-    values: &[f64],
-    dof: f64,
-    prior: &InverseGamma,
-    inverse_temperature: f64,
-    log_scale: f64,
-    stream: &mut Stream,
-) -> Option<f64> {
-    let power = inverse_temperature * values.len() as f64 + prior.dof();
-    let exponent = inverse_temperature * (dof + 1.0);
-    let log_prior_scale = prior.scale().ln();
-    // The information about log s is 2nν/(ν+3) from the values and 2ν0 from the prior.
-    let information = inverse_temperature * values.len() as f64 * dof / (dof + 3.0) + prior.dof();
-    draw_log_concave(
-        REAL_LINE,
-        log_scale,
-        (2.0 * information).sqrt().recip(),
-        |t| {
-            let unit = (-t).exp() / dof.sqrt();
-            let (mut logs, mut fractions) = (0.0, 0.0);
-            for value in values {
-                let square = (value * unit).powi(2);
-                logs += square.ln_1p();
-                // q/(1 + q), 1 where q overflows.
-                fractions += 1.0 / (1.0 + square.recip());
-            }
-            let tail = prior.dof() * (-2.0 * (t - log_prior_scale)).exp();
-            let value = -power * t - 0.5 * (exponent * logs + tail);
-            (value, -power + exponent * fractions + tail)
-        },
-        stream,
-    )
-    .ok()
-    .map(|draw| draw.value)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::student_t_scale::log_scale_given_student_t;
     use super::*;
     use crate::density::checks::{NumericCdf, assert_draws_follow, assert_relative};
     use crate::density::{Normal, StudentT};
-    use crate::random::{Purpose, Seed};
+    use crate::random::{Purpose, Seed, Stream};
 
     const VALUES: [f64; 5] = [0.3, -1.2, 2.5, 0.05, -0.4];
 
@@ -200,24 +130,6 @@ mod tests {
             for draws in &mut draws {
                 assert_draws_follow(draws, |l| prior.cdf((2.0 * l).exp()));
             }
-        }
-    }
-
-    #[test]
-    fn case_variances_are_drawn_one_by_one() {
-        let prior = InverseGamma::new(0.6, 3.0).unwrap();
-        let mut stream = stream(5, 1.0);
-        let mut variances = [0.0; 2];
-        let mut draws = [vec![], vec![]];
-        for _ in 0..10_000 {
-            draw_case_variances(&[0.1, 4.0], &prior, 1.0, &mut variances, &mut stream).unwrap();
-            draws.iter_mut().zip(variances).for_each(|(draws, v)| draws.push(v));
-        }
-        for (draws, x) in draws.iter_mut().zip([0.1, 4.0]) {
-            // Inv-gamma(ν + 1, (ν s0² + x²)/(ν + 1)), written out anew.
-            let scale = ((3.0 * 0.36 + x * x) / 4.0_f64).sqrt();
-            let exact = InverseGamma::new(scale, 4.0).unwrap();
-            assert_draws_follow(draws, |v| exact.cdf(v));
         }
     }
 

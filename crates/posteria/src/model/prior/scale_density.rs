@@ -83,6 +83,7 @@ impl ScaleDensity {
     }
 
     /// P(log A ≤ log a).
+    #[cfg(test)]
     pub fn cdf_of_log_scale(&self, log_scale: f64) -> f64 {
         match self {
             ScaleDensity::InverseGamma(variance) => variance.cdf((2.0 * log_scale).exp()),

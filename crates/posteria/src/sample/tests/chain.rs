@@ -1,7 +1,7 @@
 //! Drive a sweep through stages, as a chain of a fit does.
 
 use crate::random::{Purpose, Seed, Stream};
-use crate::sample::{Adapt, Block, Kernel, Stage, Step, Sweep, Whole};
+use crate::sample::{Adapt, Block, Kernel, Stage, Step, Sweep, Unconditional};
 use crate::target::LogDensity;
 
 /// A stage of `iterations` sweeps.
@@ -24,7 +24,7 @@ pub fn sweep_of<'p>(
     target: impl LogDensity + Send + 'p,
     kernel: Box<dyn Kernel + 'p>,
 ) -> Sweep<'p> {
-    Sweep::new(vec![Box::new(Block::new("block", 0, Whole(target), kernel))])
+    Sweep::new(vec![Box::new(Block::new("block", 0, Unconditional(target), kernel))])
 }
 
 /// A sweep on its way through `stages`; after the last one nothing adapts.

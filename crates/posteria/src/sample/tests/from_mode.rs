@@ -128,7 +128,7 @@ fn flat_and_rising_directions_get_a_bounded_spread() {
 fn shared_modes_are_found_once_and_told_apart() {
     let starts = [[1.0, 2.0], [-3.0, 1.0], [2.0, 33.0], [-1.0, 28.0], [0.0, 0.0]];
     let modes = Modes::new(starts.map(|start| start.to_vec()).to_vec());
-    assert!(modes.found().is_none());
+    assert!(modes.get().is_none());
     let found = modes.find(&mut { TWO });
     assert_eq!(found.len(), 2);
     // The greater mass first; the other has e⁻¹ of it.

@@ -2,7 +2,7 @@
 
 use posteria::random::Stream;
 use posteria::sample::{
-    Block, Kernel, Ladder, Plan, ReplicaExchange, Slice, Stage, Sweep, Update, Whole,
+    Block, Kernel, Ladder, Plan, ReplicaExchange, Slice, Stage, Sweep, Unconditional, Update,
 };
 use posteria::target::{Infeasible, PriorTimesLikelihood, Tempered};
 
@@ -28,7 +28,7 @@ impl LadderWalker {
         let sweep = |inverse_temperature: f64| -> Sweep<'static> {
             let target = Tempered { product: product.clone(), inverse_temperature };
             let kernel: Box<dyn Kernel> = Box::new(Slice::new(&vec![1.0; product.dim()]));
-            Sweep::new(vec![Box::new(Block::new("position", 0, Whole(target), kernel))])
+            Sweep::new(vec![Box::new(Block::new("position", 0, Unconditional(target), kernel))])
         };
         let sweeps = ladder[1..].iter().map(|beta| sweep(*beta)).collect();
         let states = vec![start.clone(); ladder.len() - 1];

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::error::Error;
 use std::num::NonZero;
 
-use posteria::data::{Dataset, Standardization, Targets, Task};
+use posteria::data::{Dataset, Standardization, Targets};
 use posteria::density::special::regularized_gamma_upper;
 use posteria::fit::{fit, run_jobs};
 use posteria::model::Posterior;
@@ -172,29 +172,19 @@ fn draw_targets(
 }
 
 fn dataset(kind: Kind, inputs: &Matrix, target: impl Fn(usize, usize) -> f64) -> Dataset {
-    let (targets, task, scalings) = match kind {
+    let (targets, target_scaling) = match kind {
         Kind::Real(count) => {
             let names = (0..count).map(|o| format!("y{o}")).collect();
             let scaling = |o| Standardization { centre: 3.0, scale: 2.0 + o as f64 };
             let scalings: Vec<Standardization> = (0..count).map(scaling).collect();
             let values = Matrix::from_fn(ROWS, count, |i, o| scalings[o].apply(target(i, o)));
-            (Targets::Real { names, values }, Task::Regression, scalings)
+            (Targets::Real { names, values }, scalings)
         }
         Kind::Classes(count) => {
             let labels = (0..count).map(|class| format!("class {class}")).collect();
             let codes = (0..ROWS).map(|i| target(i, 0) as usize).collect();
-            let task = if count == 2 { Task::Binary } else { Task::Multiclass };
-            (Targets::Classes { name: "y".into(), labels, codes }, task, Vec::new())
+            (Targets::Classes { name: "y".into(), labels, codes }, Vec::new())
         }
     };
-    Dataset {
-        inputs: inputs.clone(),
-        input_names: (0..INPUTS).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; INPUTS],
-        target_scaling: scalings,
-        targets,
-        groups: None,
-        offsets: None,
-        task,
-    }
+    Dataset { target_scaling, ..Dataset::unscaled(inputs.clone(), targets) }
 }

@@ -10,7 +10,7 @@ use posteria::assess::{
     bayesian_bootstrap, parse_utility,
 };
 use posteria::data::recipes::robot_arm;
-use posteria::data::{Dataset, Folds, Roles, Standardization, Targets, Task};
+use posteria::data::{Dataset, Folds, Roles, Targets};
 use posteria::fit::{fit, run_jobs};
 use posteria::model::Posterior;
 use posteria::model::gp::GaussianProcess;
@@ -356,15 +356,6 @@ impl Truth {
         for row in 0..rows {
             values[(row, 0)] = self.target(&inputs, row, stream);
         }
-        Ok(Dataset {
-            inputs,
-            input_names: (0..weights.len()).map(|k| format!("x{k}")).collect(),
-            input_scaling: vec![Standardization::IDENTITY; weights.len()],
-            target_scaling: vec![Standardization::IDENTITY],
-            targets: Targets::Real { names: vec!["y".into()], values },
-            groups: None,
-            offsets: None,
-            task: Task::Regression,
-        })
+        Ok(Dataset::unscaled(inputs, Targets::Real { names: vec!["y".into()], values }))
     }
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::num::NonZero;
 use std::sync::Arc;
 
-use posteria::data::{Dataset, Standardization, Targets, Task};
+use posteria::data::{Dataset, Targets, Task};
 use posteria::density::special::{log_sum_exp, normal_cdf, regularized_gamma_upper};
 use posteria::draws::Role;
 use posteria::fit::run_jobs;
@@ -184,17 +184,7 @@ fn rows(x: Matrix, y: &[f64], task: Task) -> Dataset {
             codes: y.iter().map(|y| usize::from(*y > 0.5)).collect(),
         },
     };
-    let count = x.columns();
-    Dataset {
-        inputs: x,
-        input_names: (0..count).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; count],
-        target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
-        targets,
-        groups: None,
-        offsets: None,
-        task,
-    }
+    Dataset::unscaled(x, targets)
 }
 
 fn kernel() -> KernelFactory<'static> {

@@ -89,7 +89,7 @@ impl<'p> Linearised<'p> {
     /// # Errors
     /// The number of a row, from 0, whose outputs would be undetermined without it.
     pub fn leave_one_out(&self) -> Result<Vec<f64>, usize> {
-        let targets = self.posterior.answers();
+        let targets = self.posterior.targets();
         let rows = self.posterior.training_rows();
         let mut parameters = Vec::with_capacity(rows.len() * self.family.width());
         let mut failed = None;

@@ -127,7 +127,7 @@ impl Targets {
 impl Targets {
     /// Targets as numbers: standardised ones o·n + i, class codes, counts, or durations, of which those
     /// that are censored are negative.
-    pub(crate) fn answers(&self) -> Vec<f64> {
+    pub(crate) fn numbers(&self) -> Vec<f64> {
         match self {
             Targets::Real { values, .. } => values.values().to_vec(),
             Targets::Classes { codes, .. } => codes.iter().map(|code| *code as f64).collect(),
@@ -170,6 +170,40 @@ impl Dataset {
     pub fn new(table: &Table, roles: &Roles) -> Result<(Self, Vec<Caution>), DataError> {
         let encoding = Encoder::fit(table, roles)?;
         Ok((encoding.dataset, encoding.cautions))
+    }
+
+    /// Numbers as they are, nothing standardised: inputs x0, x1, … and the task that such targets set
+    /// (two classes are binary; more have no order).
+    ///
+    /// ```
+    /// use posteria::data::{Dataset, Targets, Task};
+    /// use posteria_linalg::Matrix;
+    ///
+    /// let inputs = Matrix::from_fn(4, 2, |row, column| (row + column) as f64);
+    /// let targets = Targets::Counts { name: "events".into(), values: vec![0.0, 2.0, 1.0, 3.0] };
+    /// let data = Dataset::unscaled(inputs, targets);
+    /// assert_eq!(data.input_names, ["x0", "x1"]);
+    /// assert_eq!(data.task, Task::Count);
+    /// ```
+    pub fn unscaled(inputs: Matrix, targets: Targets) -> Self {
+        let (task, scaled) = match &targets {
+            Targets::Real { names, .. } => (Task::Regression, names.len()),
+            Targets::Classes { labels, .. } if labels.len() > 2 => (Task::Multiclass, 0),
+            Targets::Classes { .. } => (Task::Binary, 0),
+            Targets::Counts { .. } => (Task::Count, 0),
+            Targets::Durations { .. } => (Task::Duration, 1),
+        };
+        let columns = inputs.columns();
+        Dataset {
+            inputs,
+            input_names: (0..columns).map(|k| format!("x{k}")).collect(),
+            input_scaling: vec![Standardization::IDENTITY; columns],
+            targets,
+            target_scaling: vec![Standardization::IDENTITY; scaled],
+            offsets: None,
+            groups: None,
+            task,
+        }
     }
 
     /// Number of rows.

@@ -1,6 +1,6 @@
 //! Networks of every kind on small datasets.
 
-use posteria::data::{Dataset, Standardization, Targets, Task};
+use posteria::data::{Dataset, Standardization, Targets};
 use posteria::model::mlp::{Mlp, MlpPosterior};
 use posteria::model::spec::{ModelKind, Spec};
 use posteria::random::{Purpose, Seed};
@@ -61,12 +61,12 @@ fn dataset(kind: Kind) -> Dataset {
     let inputs =
         Matrix::from_fn(18, 2, |i, k| if k == 0 { (i % 2) as f64 - 0.5 } else { normal[(i, 1)] });
     let signal = |i: usize| (2.0 * inputs[(i, 1)]).sin() + inputs[(i, 0)];
-    let (targets, task, count) = match kind {
+    let (targets, count) = match kind {
         Kind::Real(count) => {
             let value = |i: usize, o: usize| signal(i) * (o as f64 + 1.0) + 0.3 * stream.normal();
             let names = (0..count).map(|o| format!("y{o}")).collect();
             let values = Matrix::from_fn(18, count, value);
-            (Targets::Real { names, values }, Task::Regression, count)
+            (Targets::Real { names, values }, count)
         }
         Kind::Classes(count) => {
             let code = |i: usize| {
@@ -75,18 +75,11 @@ fn dataset(kind: Kind) -> Dataset {
             };
             let codes = (0..18).map(code).collect();
             let labels = (0..count).map(|class| format!("class {class}")).collect();
-            let task = if count == 2 { Task::Binary } else { Task::Multiclass };
-            (Targets::Classes { name: "y".into(), labels, codes }, task, 0)
+            (Targets::Classes { name: "y".into(), labels, codes }, 0)
         }
     };
     Dataset {
-        inputs,
-        input_names: vec!["x0".into(), "x1".into()],
-        input_scaling: vec![Standardization::IDENTITY; 2],
         target_scaling: vec![Standardization { centre: 1.0, scale: 2.0 }; count],
-        targets,
-        groups: None,
-        offsets: None,
-        task,
+        ..Dataset::unscaled(inputs, targets)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posteria::data::{Dataset, Standardization, Targets, Task};
+use posteria::data::{Dataset, Targets};
 use posteria::density::special::logistic;
 use posteria::model::linear::{Linear, LinearPosterior};
 use posteria::model::spec::Spec;
@@ -28,27 +28,13 @@ pub fn real(inputs: Matrix, targets: &[f64]) -> Dataset {
     let mut values = Matrix::zeros(targets.len(), 1);
     values.column_mut(0).copy_from_slice(targets);
     let targets = Targets::Real { names: vec!["y".into()], values };
-    dataset(inputs, targets, Task::Regression)
+    Dataset::unscaled(inputs, targets)
 }
 
 /// Inputs x0, x1, … as they are, with a binary target.
 pub fn classes(inputs: Matrix, codes: Vec<usize>) -> Dataset {
     let labels = vec!["no".into(), "yes".into()];
-    dataset(inputs, Targets::Classes { name: "y".into(), labels, codes }, Task::Binary)
-}
-
-fn dataset(inputs: Matrix, targets: Targets, task: Task) -> Dataset {
-    let count = inputs.columns();
-    Dataset {
-        inputs,
-        input_names: (0..count).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; count],
-        target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
-        targets,
-        groups: None,
-        offsets: None,
-        task,
-    }
+    Dataset::unscaled(inputs, Targets::Classes { name: "y".into(), labels, codes })
 }
 
 /// The output b + Σ w_k x_k of a row.

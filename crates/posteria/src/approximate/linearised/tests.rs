@@ -78,7 +78,7 @@ fn leaving_out_is_exact_where_the_outputs_are_linear() {
                 let beta = linearised.noise[output].recip();
                 for i in 0..dim {
                     let gradient = jacobian[(at, i)];
-                    b[i] -= beta * gradient * posterior.answers()[at];
+                    b[i] -= beta * gradient * posterior.targets()[at];
                     (0..dim).for_each(|j| a[(i, j)] -= beta * gradient * jacobian[(at, j)]);
                 }
             }
@@ -162,13 +162,13 @@ fn classes_are_left_out_nearly_as_by_fits_without_the_row() {
     let left_out = linearised.leave_one_out().unwrap();
     let known = linearised.at_training_rows();
     let sum = |log_odds: &[f64]| -> f64 {
-        let rows = log_odds.iter().zip(posterior.answers());
+        let rows = log_odds.iter().zip(posterior.targets());
         rows.map(|(a, y)| logistic(if *y > 0.5 { *a } else { -a }).ln()).sum()
     };
     // A row that is left out is predicted worse, by about one unit per weight in all.
     let gap = sum(&known) - sum(&left_out);
     assert!(gap > 0.5 && gap < 4.5, "{gap}");
-    let rows = left_out.iter().zip(&known).zip(posterior.answers());
+    let rows = left_out.iter().zip(&known).zip(posterior.targets());
     for ((out, known), y) in rows {
         assert!(if *y > 0.5 { out <= known } else { out >= known }, "{out} {known} {y}");
     }
@@ -181,7 +181,7 @@ fn several_classes_are_moderated_and_left_out() {
     let mode = mode(&posterior);
     let linearised = Linearised::at_mode(&posterior, &mode).unwrap();
     let [left_out, known] = [linearised.leave_one_out().unwrap(), linearised.at_training_rows()];
-    let codes = posterior.answers();
+    let codes = posterior.targets();
     let observed = |logs: &[f64], row: usize| logs[row * 3 + codes[row] as usize];
     let mut gap = 0.0;
     for row in 0..40 {

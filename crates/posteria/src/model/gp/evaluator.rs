@@ -96,9 +96,9 @@ impl<'p> LatentEvaluator<'p> {
                 }
             }
         }
-        push(posterior.error(latents, (&posterior.answers, state), None));
+        push(posterior.error(latents, (&posterior.targets, state), None));
         if let Some(test) = &posterior.test {
-            push(posterior.error(&self.test_functions, (&test.answers, state), Some(test)));
+            push(posterior.error(&self.test_functions, (&test.targets, state), Some(test)));
         }
     }
 

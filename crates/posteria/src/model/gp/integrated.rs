@@ -39,12 +39,12 @@ impl GpPosterior {
             }
         }
         let answer = |index: usize| {
-            self.answers[index / kept * residual.rows + self.fitted_rows[index % kept]]
+            self.targets[index / kept * residual.rows + self.fitted_rows[index % kept]]
         };
-        let answers: Vec<f64> = (0..fitted.len()).map(answer).collect();
-        push(self.error(fitted, (&answers, state), None));
+        let targets: Vec<f64> = (0..fitted.len()).map(answer).collect();
+        push(self.error(fitted, (&targets, state), None));
         if let Some(rows) = &self.test {
-            push(self.error(test, (&rows.answers, state), Some(rows)));
+            push(self.error(test, (&rows.targets, state), Some(rows)));
         }
     }
 

@@ -24,7 +24,9 @@
 //! sites, and hyperparameters move together with the functions, along what the sites say. The
 //! target is the exact one whatever the sites.
 
+mod condition;
 mod conditioned;
+mod contract;
 pub mod covariance;
 mod error;
 mod evaluator;

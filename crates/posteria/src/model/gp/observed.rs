@@ -1,6 +1,5 @@
 //! Hold the targets of a process, and their likelihood given latent values.
 
-use super::posterior::GpPosterior;
 use crate::density::special::log_sum_exp;
 use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
@@ -35,19 +34,6 @@ impl Observed {
             Observed::Binary { .. } | Observed::Outcomes(_) => 1,
             Observed::Multiclass { contrasts, .. } => contrasts.classes - 1,
         }
-    }
-}
-
-impl GpPosterior {
-    /// Number of rows.
-    pub(super) fn row_count(&self) -> usize {
-        self.inputs.rows()
-    }
-
-    /// Whether states and draws hold functions at all rows, which normal residuals integrate out, and
-    /// neighbours given a scale for every residual.
-    pub fn keeps_latents(&self) -> bool {
-        !self.latents.is_empty()
     }
 }
 

@@ -147,7 +147,7 @@ pub(super) fn draw_prior(posterior: &GpPosterior, stream: &mut Stream) -> Option
         }
     }
     // A test error would need functions at the test rows too.
-    let test = vec![f64::NAN; posterior.test.as_ref().map_or(0, |test| test.answers.len())];
+    let test = vec![f64::NAN; posterior.test.as_ref().map_or(0, |test| test.targets.len())];
     posterior.write_integrated(residual, &state, (&functions, &test), &mut draw);
     Some(draw)
 }

@@ -26,6 +26,8 @@ mod classified;
 mod closed_form;
 mod coefficients;
 mod columns;
+mod condition;
+mod contract;
 mod evaluator;
 mod exact;
 mod input_sets;

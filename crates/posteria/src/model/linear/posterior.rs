@@ -1,35 +1,18 @@
-//! Condition a linear model on data.
-
-use std::ops::Range;
+//! A linear model and the data that it is conditioned on.
 
 use posteria_linalg::{Matrix, NotPositiveDefinite, symmetric_rank_k, transposed_matrix_vector};
 
 use super::closed_form::ClosedForm;
-use super::coefficients::{Coefficients, GroupScale};
+use super::coefficients::Coefficients;
 use super::columns::Columns;
-use super::evaluator::LinearEvaluator;
-use super::input_sets::{ConjugateSet, RegressionSet};
-use super::layout::{check, layout};
-use super::logistic::Logistic;
-use super::predictor::LinearPredictor;
-use super::softmax::Softmax;
 use super::spec::{Linear, WeightPrior};
 use super::squares::{MANY_ROWS, Squares};
-use super::updates::{ConjugateUpdate, ResidualUpdate, ScalesUpdate};
 use super::user_scale::UserScale;
-use super::weights::WeightsUpdate;
-use crate::data::{Dataset, Standardization, Targets, Task};
 use crate::density::InverseGamma;
 use crate::draws::Layout;
 use crate::model::outcome::Outcomes;
 use crate::model::residual::Residual;
-use crate::model::selection::{Jump, Selection};
-use crate::model::spec::Link;
-use crate::model::spec::selection::TRIES;
-use crate::model::{Evaluator, KernelFactory, ModelError, Posterior, StateDensity, Tempering};
-use crate::predict::Predictor;
-use crate::random::Stream;
-use crate::sample::{Sweep, Update};
+use crate::model::{KernelFactory, ModelError};
 
 /// A linear, logistic, ordinal, softmax, count or duration regression conditioned on a dataset.
 ///
@@ -59,7 +42,7 @@ pub struct LinearPosterior {
     pub(super) coefficients: Coefficients,
     pub(super) likelihood: Likelihood,
     pub(super) user: UserScale,
-    layout: Layout,
+    pub(super) layout: Layout,
     pub(super) kernel: KernelFactory<'static>,
 }
 
@@ -96,90 +79,8 @@ pub(super) struct Conjugate {
     pub(super) closed_forms: Vec<ClosedForm>,
 }
 
-impl Linear {
-    /// Conditions the model on `data`. The kernels that `kernel` builds move the weights of a
-    /// logistic or softmax regression; those of a regression are drawn exactly.
-    ///
-    /// # Errors
-    /// [`ModelError`] if the data do not fit the model or are not usable.
-    pub fn condition(
-        &self,
-        data: &Dataset,
-        kernel: KernelFactory<'static>,
-    ) -> Result<LinearPosterior, ModelError> {
-        if self.task.is_none() {
-            return self.for_task(data.task)?.condition(data, kernel);
-        }
-        check(self, data)?;
-        let columns = Columns::new(self.basis.as_ref(), data)?;
-        let first = usize::from(self.intercept);
-        let mut x = Matrix::zeros(data.rows(), first + columns.len());
-        (0..first).for_each(|ones| x.column_mut(ones).fill(1.0));
-        columns.write(&data.inputs, first, &mut x);
-        let outputs = match &data.targets {
-            Targets::Classes { labels, .. } if data.task == Task::Multiclass => labels.len(),
-            Targets::Real { names, .. } => names.len(),
-            _ => 1,
-        };
-        let mut coefficients = Coefficients::new(self, &columns, outputs);
-        let (likelihood, scaling) = match &data.targets {
-            Targets::Real { names, .. } => {
-                let residual = Residual::new(&self.residual, data, coefficients.state_len)?;
-                let regression = Regression::new(self, &x, (names, residual))?;
-                (Likelihood::Real(Box::new(regression)), data.target_scaling.clone())
-            }
-            Targets::Classes { codes, .. }
-                if data.task == Task::Binary && self.link == Link::Logit =>
-            {
-                let sign = |&code: &usize| if code == 1 { 1.0 } else { -1.0 };
-                let signs = codes.iter().map(sign).collect();
-                (Likelihood::Logistic(signs), vec![Standardization::IDENTITY; outputs])
-            }
-            Targets::Classes { codes, .. } if data.task == Task::Multiclass => {
-                let codes = codes.iter().map(|code| *code as u32).collect();
-                let likelihood = Likelihood::Softmax { codes, classes: outputs };
-                (likelihood, vec![Standardization::IDENTITY; outputs])
-            }
-            // Ordered classes too, and two classes by the probit.
-            _ => {
-                let outcomes = Outcomes::new(&self.residual, data, coefficients.state_len);
-                let scaling = vec![outcomes.scaling()];
-                (Likelihood::Outcomes(Box::new(outcomes)), scaling)
-            }
-        };
-        let end = match &likelihood {
-            Likelihood::Real(regression) => regression.residual.end,
-            Likelihood::Outcomes(outcomes) => outcomes.end,
-            _ => coefficients.state_len,
-        };
-        coefficients.selection = self
-            .selection
-            .as_ref()
-            .map(|spec| Selection::new(spec, data, end, TRIES))
-            .transpose()?;
-        let user = UserScale::new(scaling, &columns, self.intercept);
-        let user = match &likelihood {
-            Likelihood::Outcomes(it) if it.are_ordered() => user.without_intercept(),
-            _ => user,
-        };
-        let layout = layout(self, (&coefficients, &columns), &user, &likelihood, data);
-        let (inputs, model) = (data.inputs.clone(), self.clone());
-        Ok(LinearPosterior {
-            x,
-            inputs,
-            columns,
-            model,
-            coefficients,
-            likelihood,
-            user,
-            layout,
-            kernel,
-        })
-    }
-}
-
 impl Regression {
-    fn new(
+    pub(super) fn new(
         model: &Linear,
         x: &Matrix,
         (names, residual): (&[String], Residual),
@@ -220,7 +121,7 @@ impl Regression {
 }
 
 /// The conjugate posteriors of all targets at an inverse temperature.
-fn closed_forms(
+pub(super) fn closed_forms(
     x: &Matrix,
     residual: &Residual,
     (rho, variance): (f64, InverseGamma),
@@ -228,134 +129,4 @@ fn closed_forms(
 ) -> Result<Vec<ClosedForm>, NotPositiveDefinite> {
     let targets = residual.targets.chunks_exact(x.rows());
     targets.map(|y| ClosedForm::new(x, y, rho, variance, inverse_temperature)).collect()
-}
-
-impl Posterior for LinearPosterior {
-    fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    fn rows(&self) -> usize {
-        self.x.rows()
-    }
-
-    fn state_len(&self) -> usize {
-        match (&self.coefficients.selection, &self.likelihood) {
-            (Some(selection), _) => selection.slots.end,
-            (None, Likelihood::Real(regression)) => regression.residual.end,
-            (None, Likelihood::Outcomes(outcomes)) => outcomes.end,
-            (None, _) => self.coefficients.state_len,
-        }
-    }
-
-    fn row_parts(&self) -> Vec<Range<usize>> {
-        match &self.likelihood {
-            Likelihood::Real(regression) => regression.residual.cases.clone().into_iter().collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Scales about the middle of their priors, coefficients about zero.
-    fn start(&self, stream: &mut Stream) -> Vec<f64> {
-        let mut state = vec![0.0; self.state_len()];
-        for group in &self.coefficients.groups {
-            let scale = match group.scale {
-                GroupScale::Fixed(scale) => scale,
-                GroupScale::Sampled(slot, prior) => {
-                    state[slot] = prior.conjugate().scale().ln() + stream.normal();
-                    state[slot].exp()
-                }
-            };
-            for slot in &mut state[group.members.clone()] {
-                *slot = scale.min(1.0) * stream.normal();
-            }
-        }
-        if let Likelihood::Real(regression) = &self.likelihood {
-            regression.residual.start(&mut state, stream);
-            regression.residual.start_cases(&mut state);
-        }
-        if let Likelihood::Outcomes(outcomes) = &self.likelihood {
-            outcomes.start(&mut state, stream);
-        }
-        if let Some(selection) = &self.coefficients.selection {
-            selection.draw_prior(&mut state, stream);
-        }
-        state
-    }
-
-    fn sweep<'p>(&'p self, inverse_temperature: f64) -> Sweep<'p> {
-        let coefficients = &self.coefficients;
-        let mut updates: Vec<Box<dyn Update + 'p>> = Vec::new();
-        match &self.likelihood {
-            Likelihood::Real(regression) => {
-                if let (Some(conjugate), Some(selection)) =
-                    (&regression.conjugate, &coefficients.selection)
-                {
-                    let x = &self.x;
-                    let weights = || {
-                        ConjugateSet::new(
-                            (x, regression),
-                            conjugate,
-                            coefficients,
-                            inverse_temperature,
-                        )
-                    };
-                    return Sweep::new(vec![
-                        Box::new(Jump::new(selection, weights())),
-                        Box::new(weights()),
-                    ]);
-                }
-                if let Some(Conjugate { rho, variance, .. }) = regression.conjugate {
-                    let (residual, prior) = (&regression.residual, (rho, variance));
-                    let exact = closed_forms(&self.x, residual, prior, inverse_temperature);
-                    return Sweep::new(vec![Box::new(ConjugateUpdate::new(exact, coefficients))]);
-                }
-                let (x, beta) = (&self.x, inverse_temperature);
-                if let Some(selection) = &coefficients.selection {
-                    let weights = WeightsUpdate::new(x, regression, coefficients, beta);
-                    updates.push(Box::new(Jump::new(selection, RegressionSet { weights })));
-                }
-                updates.push(Box::new(WeightsUpdate::new(x, regression, coefficients, beta)));
-                updates.push(Box::new(ResidualUpdate::new(x, regression, coefficients, beta)));
-            }
-            Likelihood::Logistic(signs) => {
-                let likelihood = || Logistic::new(&self.x, signs);
-                self.class_updates(likelihood, inverse_temperature, &mut updates);
-            }
-            Likelihood::Softmax { codes, classes } => {
-                let likelihood = || Softmax::new(&self.x, codes, *classes);
-                self.class_updates(likelihood, inverse_temperature, &mut updates);
-            }
-            Likelihood::Outcomes(outcomes) => {
-                updates.extend(self.outcome_updates(outcomes, inverse_temperature));
-            }
-        }
-        if coefficients.state_len > coefficients.count {
-            updates.push(Box::new(ScalesUpdate { coefficients }));
-        }
-        Sweep::new(updates)
-    }
-
-    fn evaluator<'p>(&'p self) -> Box<dyn Evaluator + 'p> {
-        Box::new(LinearEvaluator::new(self))
-    }
-
-    fn draw_prior(&self, stream: &mut Stream) -> Option<Vec<f64>> {
-        let state = self.draw_prior_state(stream)?;
-        let mut draw = vec![0.0; self.layout.len()];
-        LinearEvaluator::new(self).write(&state, &mut draw);
-        Some(draw)
-    }
-
-    fn predictor<'p>(&'p self) -> Option<Box<dyn Predictor + 'p>> {
-        Some(Box::new(LinearPredictor::new(self)))
-    }
-
-    fn tempering(&self) -> Option<&dyn Tempering> {
-        Some(self)
-    }
-
-    fn state_density(&self) -> Option<&dyn StateDensity> {
-        Some(self)
-    }
 }

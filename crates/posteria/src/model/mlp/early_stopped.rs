@@ -71,7 +71,7 @@ impl MlpPosterior {
         if let Observed::Real(residual) = &self.observed {
             let mut residuals = vec![0.0; stopping.rows.len() * self.shape.outputs];
             held_back.network.outputs(&trained.position, &mut residuals);
-            if let Answers::Real { targets, .. } = &stopping.answers {
+            if let HalfTargets::Real { targets, .. } = &stopping.targets {
                 residuals.iter_mut().zip(targets).for_each(|(slot, target)| *slot = target - *slot);
             }
             set_residual(residual, &stopping.indices, &residuals, &mut state);
@@ -115,10 +115,10 @@ impl MlpPosterior {
 struct Half {
     indices: Vec<usize>,
     rows: Rows,
-    answers: Answers,
+    targets: HalfTargets,
 }
 
-enum Answers {
+enum HalfTargets {
     Real { targets: Vec<f64>, precisions: Vec<f64> },
     Binary { signs: Vec<f64> },
     Multiclass { codes: Vec<u32> },
@@ -127,28 +127,28 @@ enum Answers {
 
 impl Half {
     fn new(posterior: &MlpPosterior, indices: Vec<usize>) -> Self {
-        let answers = match &posterior.observed {
+        let targets = match &posterior.observed {
             Observed::Real(residual) => {
                 let of_target = |all: &[f64]| indices.iter().map(|row| all[*row]).collect();
                 let targets: Vec<Vec<f64>> =
                     residual.targets.chunks(residual.rows).map(of_target).collect();
                 let targets = targets.concat();
-                Answers::Real { precisions: vec![1.0; targets.len()], targets }
+                HalfTargets::Real { precisions: vec![1.0; targets.len()], targets }
             }
             Observed::Binary { signs } => {
-                Answers::Binary { signs: indices.iter().map(|row| signs[*row]).collect() }
+                HalfTargets::Binary { signs: indices.iter().map(|row| signs[*row]).collect() }
             }
             Observed::Multiclass { codes } => {
-                Answers::Multiclass { codes: indices.iter().map(|row| codes[*row]).collect() }
+                HalfTargets::Multiclass { codes: indices.iter().map(|row| codes[*row]).collect() }
             }
             Observed::Outcomes(outcomes) => {
                 let outcomes = Box::new(outcomes.subset(&indices));
                 // As if counts were Poisson, durations varied as their prior says, and cut points gave the
                 // shares of the classes: nothing beside weights is estimated here.
-                Answers::Outcomes { given: outcomes.usual(), outcomes }
+                HalfTargets::Outcomes { given: outcomes.usual(), outcomes }
             }
         };
-        Half { rows: posterior.rows.subset(&indices), indices, answers }
+        Half { rows: posterior.rows.subset(&indices), indices, targets }
     }
 
     fn log_likelihood(&self, posterior: &MlpPosterior) -> HalfLikelihood<'_> {
@@ -164,11 +164,13 @@ struct HalfLikelihood<'h> {
 
 impl<'h> HalfLikelihood<'h> {
     fn likelihood(&self) -> Likelihood<'h> {
-        match &self.half.answers {
-            Answers::Real { targets, precisions } => Likelihood::Squares { targets, precisions },
-            Answers::Binary { signs } => Likelihood::Logistic { signs },
-            Answers::Multiclass { codes } => Likelihood::Softmax { codes },
-            Answers::Outcomes { outcomes, given } => Likelihood::Outcomes { outcomes, given },
+        match &self.half.targets {
+            HalfTargets::Real { targets, precisions } => {
+                Likelihood::Squares { targets, precisions }
+            }
+            HalfTargets::Binary { signs } => Likelihood::Logistic { signs },
+            HalfTargets::Multiclass { codes } => Likelihood::Softmax { codes },
+            HalfTargets::Outcomes { outcomes, given } => Likelihood::Outcomes { outcomes, given },
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use super::linear_outputs::LinearOutputs;
 use super::network::Network;
+use super::network::Rows;
 use super::observed::Observed;
-use super::posterior::{MlpPosterior, TestRows};
+use super::posterior::MlpPosterior;
 use crate::density::special::{log_sum_exp, log1p_exp, logistic};
 use crate::model::Evaluator;
+use crate::model::judged_rows::{TestRows, largest, root_mean_square_error, wrong_share};
 use crate::model::prior::Above;
 use crate::model::residual::ResidualLikelihood;
 use crate::target::{Infeasible, Terms};
@@ -27,11 +29,11 @@ impl<'p> MlpEvaluator<'p> {
     pub(super) fn new(posterior: &'p MlpPosterior) -> Self {
         let MlpPosterior { shape, rows, test, .. } = posterior;
         let outputs = shape.outputs;
-        let test_rows = test.as_ref().map_or(0, |test| test.rows.len());
+        let test_rows = test.as_ref().map_or(0, |test| test.inputs.len());
         MlpEvaluator {
             posterior,
             network: Network::new(*shape, rows),
-            test: test.as_ref().map(|test| Network::new(*shape, &test.rows)),
+            test: test.as_ref().map(|test| Network::new(*shape, &test.inputs)),
             linear: None,
             outputs: vec![0.0; rows.len() * outputs],
             test_outputs: vec![0.0; test_rows * outputs],
@@ -73,7 +75,7 @@ impl<'p> MlpEvaluator<'p> {
         let weights = &state[..self.posterior.shape.len()];
         linear.outputs(weights, &self.posterior.rows, &mut self.outputs);
         if let Some(test) = &self.posterior.test {
-            linear.outputs(weights, &test.rows, &mut self.test_outputs);
+            linear.outputs(weights, &test.inputs, &mut self.test_outputs);
         }
         true
     }
@@ -202,9 +204,9 @@ impl MlpEvaluator<'_> {
         for &row in &self.posterior.fitted_rows {
             self.fitted((&self.outputs, state), rows, row, |value| writer.push(value));
         }
-        writer.push(self.error((&self.outputs, state), &self.posterior.answers, None));
+        writer.push(self.error((&self.outputs, state), &self.posterior.targets, None));
         if let Some(test) = &self.posterior.test {
-            writer.push(self.error((&self.test_outputs, state), &test.answers, Some(test)));
+            writer.push(self.error((&self.test_outputs, state), &test.targets, Some(test)));
         }
     }
 
@@ -247,39 +249,21 @@ impl MlpEvaluator<'_> {
     fn error(
         &self,
         (outputs, state): (&[f64], &[f64]),
-        answers: &[f64],
-        test: Option<&TestRows>,
+        targets: &[f64],
+        test: Option<&TestRows<Rows>>,
     ) -> f64 {
-        let rows = outputs.len() / self.posterior.shape.outputs;
-        match &self.posterior.observed {
-            Observed::Real(_) => {
-                let scaling = &self.posterior.target_scaling;
-                let errors = || {
-                    let pairs = outputs.iter().zip(answers).enumerate();
-                    pairs.map(|(index, (f, y))| (y - f) * scaling[index / rows].scale)
-                };
-                // In units of the largest error, whose square need not be a number.
-                let largest = errors().fold(f64::MIN_POSITIVE, |most, error| most.max(error.abs()));
-                let sum: f64 = errors().map(|error| (error / largest).powi(2)).sum();
-                (sum / outputs.len() as f64).sqrt() * largest
-            }
+        let MlpPosterior { shape, observed, target_scaling, .. } = self.posterior;
+        let rows = outputs.len() / shape.outputs;
+        match observed {
+            Observed::Real(_) => root_mean_square_error(outputs, targets, target_scaling),
             Observed::Outcomes(outcomes) => {
                 let offsets = test.map(|test| test.offsets.as_deref());
-                outcomes.error(outputs, (answers, &outcomes.given(state)), offsets)
+                outcomes.error(outputs, (targets, &outcomes.given(state)), offsets)
             }
-            Observed::Binary { .. } => {
-                let wrong = outputs.iter().zip(answers).filter(|(f, y)| (**f > 0.0) != (**y > 0.5));
-                wrong.count() as f64 / rows as f64
-            }
-            Observed::Multiclass { .. } => {
-                let classes = self.posterior.shape.outputs;
-                let best = |row: usize| {
-                    (0..classes)
-                        .max_by(|a, b| outputs[a * rows + row].total_cmp(&outputs[b * rows + row]))
-                };
-                let wrong = (0..rows).filter(|row| best(*row) != Some(answers[*row] as usize));
-                wrong.count() as f64 / rows as f64
-            }
+            Observed::Binary { .. } => wrong_share(targets, |row| usize::from(outputs[row] > 0.0)),
+            Observed::Multiclass { .. } => wrong_share(targets, |row| {
+                largest(shape.outputs, |class| outputs[class * rows + row])
+            }),
         }
     }
 }

@@ -205,8 +205,8 @@ impl MlpPosterior {
     }
 
     /// Standardised targets o·n + i, or class codes.
-    pub(crate) fn answers(&self) -> &[f64] {
-        &self.answers
+    pub(crate) fn targets(&self) -> &[f64] {
+        &self.targets
     }
 
     /// Number of outputs.

@@ -25,6 +25,8 @@
 
 mod canonical;
 mod collapsed;
+mod condition;
+mod contract;
 mod defaults;
 mod early_stopped;
 mod evaluator;

@@ -23,6 +23,7 @@ use self::updates::{CutUpdate, SigmaUpdate};
 use crate::data::{Dataset, Standardization, Targets};
 use crate::density::LocationTerms;
 use crate::draws::Layout;
+use crate::model::judged_rows::wrong_share;
 use crate::model::prior::ScaleDensity;
 use crate::model::residual::ResidualPrior;
 use crate::model::spec::{Link, ResidualFamily};
@@ -266,14 +267,10 @@ impl Outcomes {
         others: Option<Option<&[f64]>>,
     ) -> f64 {
         if let Response::Ordered(_) = &self.response {
-            let rows = functions.iter().zip(observed);
-            let wrong = rows.filter(|(f, y)| ordered::most_probable(**f, given) != **y as usize);
-            return wrong.count() as f64 / observed.len() as f64;
+            return wrong_share(observed, |row| ordered::most_probable(functions[row], given));
         }
         if let Response::TwoClasses { .. } = &self.response {
-            let rows = functions.iter().zip(observed);
-            let wrong = rows.filter(|(f, y)| (**f > 0.0) != (**y > 0.5));
-            return wrong.count() as f64 / observed.len() as f64;
+            return wrong_share(observed, |row| usize::from(functions[row] > 0.0));
         }
         let expected = |row: usize, f: f64| {
             let offset = match others {

@@ -1,17 +1,6 @@
 //! Name the functions that covariance functions are made of, and their parameters.
 
 use super::Parameter;
-use super::constant::Constant;
-use super::exponential::Exponential;
-use super::form::Form;
-use super::linear::Linear;
-use super::matern_3_2::Matern32;
-use super::matern_5_2::Matern52;
-use super::neural_network::NeuralNetwork;
-use super::periodic::Periodic;
-use super::rational_quadratic::RationalQuadratic;
-use super::squared_exponential::SquaredExponential;
-use super::stationary::Stationary;
 use crate::model::spec::Sharing;
 
 /// A simple covariance function of magnitude 1 (the linear one: of the magnitude of its
@@ -114,20 +103,5 @@ impl Factor {
             _ => {}
         }
         parameters
-    }
-
-    /// What evaluates it.
-    pub(super) fn form(&self) -> Box<dyn Form> {
-        match self.function {
-            Function::SquaredExponential => Box::new(Stationary::<SquaredExponential>::new(self)),
-            Function::Matern32 => Box::new(Stationary::<Matern32>::new(self)),
-            Function::Matern52 => Box::new(Stationary::<Matern52>::new(self)),
-            Function::Exponential => Box::new(Stationary::<Exponential>::new(self)),
-            Function::RationalQuadratic => Box::new(RationalQuadratic::new(self)),
-            Function::Periodic => Box::new(Periodic::new(self)),
-            Function::Linear => Box::new(Linear::new(self)),
-            Function::Constant => Box::new(Constant),
-            Function::NeuralNetwork => Box::new(NeuralNetwork::new(self)),
-        }
     }
 }

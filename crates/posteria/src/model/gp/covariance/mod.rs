@@ -7,6 +7,7 @@ mod exponential;
 mod factor;
 mod factor_state;
 mod form;
+mod forms;
 mod jet;
 mod linear;
 mod matern_3_2;

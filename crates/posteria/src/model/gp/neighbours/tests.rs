@@ -62,7 +62,7 @@ fn found(most: usize, log_scale: f64, logs: &[f64]) -> (f64, Vec<f64>) {
     let (mut of_logs, mut of_scales, mut rows) = (vec![0.0; 3], vec![0.0; 24], vec![0.0; 24]);
     let derivatives = Derivatives { parameters: &mut of_logs, log_scales: &mut of_scales };
     let value =
-        marginal.log_density(&posterior.answers, &variances, &mut rows, Some(derivatives)).unwrap();
+        marginal.log_density(&posterior.targets, &variances, &mut rows, Some(derivatives)).unwrap();
     assert!((rows.iter().sum::<f64>() - value).abs() < 1e-10);
     of_logs.push(of_scales.iter().sum());
     (value, of_logs)
@@ -77,7 +77,7 @@ fn with_all_neighbours_the_density_and_its_derivatives_are_exact() {
     marginal.set(&LOGS);
     marginal.factorize(&[2.0_f64.exp(); 24]).unwrap();
     let mut solved = vec![0.0; 24];
-    let square = marginal.solve(&posterior.answers, &mut solved);
+    let square = marginal.solve(&posterior.targets, &mut solved);
     // N(y; 0, K + σ²) = |B|^(-½) exp(-½ …) (2πσ²)^(-n/2).
     let constant = 24.0 * (-1.0 + 0.5 * std::f64::consts::TAU.ln());
     let expected = marginal.log_volume() - 0.5 * square - constant;

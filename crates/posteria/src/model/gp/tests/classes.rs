@@ -4,7 +4,7 @@ use posteria_linalg::{Cholesky, Matrix};
 
 use super::super::observed::Observed;
 use super::posterior;
-use crate::data::{Dataset, Standardization, Targets, Task};
+use crate::data::{Dataset, Targets};
 use crate::density::special::normal_cdf;
 use crate::model::gp::GpPosterior;
 use crate::model::outcome::two_classes;
@@ -39,16 +39,8 @@ pub(in crate::model::gp) fn dataset(codes: &[usize], classes: usize) -> Dataset 
         _ => (0.4 + 1.7 * row as f64).cos(),
     });
     let labels = (0..classes).map(|class| format!("class {class}")).collect();
-    Dataset {
-        inputs,
-        input_names: vec!["a".into(), "b".into()],
-        input_scaling: vec![Standardization::IDENTITY; 2],
-        target_scaling: Vec::new(),
-        targets: Targets::Classes { name: "y".into(), labels, codes: codes.to_vec() },
-        groups: None,
-        offsets: None,
-        task: if classes == 2 { Task::Binary } else { Task::Multiclass },
-    }
+    let targets = Targets::Classes { name: "y".into(), labels, codes: codes.to_vec() };
+    Dataset { input_names: vec!["a".into(), "b".into()], ..Dataset::unscaled(inputs, targets) }
 }
 
 /// Functions of all classes of a row: of two classes 0 and f, else those of the contrasts.

@@ -25,16 +25,7 @@ fn inputs(rows: usize, count: usize, task: Task) -> Dataset {
         }
         _ => classes(&vec![0.0; rows]),
     };
-    Dataset {
-        inputs: Matrix::from_fn(rows, count, |_, _| stream.normal()),
-        input_names: (0..count).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; count],
-        target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
-        targets,
-        groups: None,
-        offsets: None,
-        task,
-    }
+    Dataset::unscaled(Matrix::from_fn(rows, count, |_, _| stream.normal()), targets)
 }
 
 fn classes(values: &[f64]) -> Targets {

@@ -67,7 +67,7 @@ fn normal_targets_are_predicted_as_if_their_row_had_not_been_there() {
         }
         predictor.leave_one_out(&draw, &mut parameters);
         for target in 0..family.outputs() {
-            let values = &posterior.answers[target * 10..(target + 1) * 10];
+            let values = &posterior.targets[target * 10..(target + 1) * 10];
             let noise: Vec<f64> = (0..10)
                 .map(|i| (2.0 * residual.log_scale(&state, target * 10 + i)).exp())
                 .collect();
@@ -178,7 +178,7 @@ fn densities_of_rows_left_out_are_ratios_of_joint_densities() {
             plain.at(&a, &b) + if i == j { 1e-4 + sigma * sigma } else { 0.0 }
         });
         let factor = posteria_linalg::Cholesky::new(&c).unwrap();
-        let mut z: Vec<f64> = rows.iter().map(|row| posterior.answers[*row]).collect();
+        let mut z: Vec<f64> = rows.iter().map(|row| posterior.targets[*row]).collect();
         factor.solve_lower(&mut z);
         let squares: f64 = z.iter().map(|z| z * z).sum();
         let constant = rows.len() as f64 * (std::f64::consts::TAU).ln();
@@ -194,7 +194,7 @@ fn densities_of_rows_left_out_are_ratios_of_joint_densities() {
         let expected = joint(&all) - joint(&rest) - scaling.scale.ln();
         let these = &parameters[2 * left_out..][..2];
         let predictive = crate::predict::Predictive::new(Family::Normal { outputs: 1 }, these);
-        let y = scaling.invert(posterior.answers[left_out]);
+        let y = scaling.invert(posterior.targets[left_out]);
         assert_close(predictive.log_density(&[y]), expected, "log density");
     }
 }

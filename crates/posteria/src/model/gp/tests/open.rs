@@ -90,7 +90,7 @@ impl Training {
                 plain.at(&at(i), &at(j)) + diagonal
             })
         };
-        let values = posterior.answers[target * ROWS..(target + 1) * ROWS].to_vec();
+        let values = posterior.targets[target * ROWS..(target + 1) * ROWS].to_vec();
         Training { function: of(0.0), targets: of(noise), values, noise }
     }
 

@@ -114,7 +114,7 @@ fn normal_targets_are_predicted_by_the_plain_formulas() {
         for target in 0..2 {
             let plain = Plain::new(&posterior, &state, target);
             let sigma = residual.log_scale(&state, target * 12).exp();
-            let values = &posterior.answers[target * 12..(target + 1) * 12];
+            let values = &posterior.targets[target * 12..(target + 1) * 12];
             let scaling = &posterior.target_scaling[target];
             for new in 0..5 {
                 let at = row(&inputs, new);

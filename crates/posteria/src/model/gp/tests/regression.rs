@@ -121,7 +121,7 @@ fn the_density_is_that_of_normal_targets() {
         eta * eta * (-r).exp() + if i == j { sigma * sigma + 1e-4 } else { 0.0 }
     });
     let factor = Cholesky::new(&covariance).unwrap();
-    let mut z = posterior.answers.clone();
+    let mut z = posterior.targets.clone();
     factor.solve_lower(&mut z);
     let likelihood = -0.5 * z.iter().map(|z| z * z).sum::<f64>()
         - 0.5 * factor.log_determinant()
@@ -158,14 +158,14 @@ fn functions_are_drawn_exactly() {
         k[(i, j)] + if i == j { if i == 4 { 1e12 } else { 1.0 / precisions[i] } } else { 0.0 }
     });
     let c = Cholesky::new(&c).unwrap();
-    let mut solved = posterior.answers.clone();
+    let mut solved = posterior.targets.clone();
     c.solve(&mut solved);
     let mut stream = Seed(5).stream(Purpose::Data, [0, 0]);
     let (mut function, mut room) = (vec![0.0; 9], Vec::new());
     let (mut sums, mut squares) = (vec![0.0; 9], vec![0.0; 9]);
     let means: Vec<f64> = (0..9).map(|i| (0..9).map(|j| k[(i, j)] * solved[j]).sum()).collect();
     for _ in 0..4000 {
-        marginal.draw_function(&factor, &posterior.answers, &mut function, &mut room, &mut stream);
+        marginal.draw_function(&factor, &posterior.targets, &mut function, &mut room, &mut stream);
         for row in 0..9 {
             sums[row] += function[row] - means[row];
             squares[row] += (function[row] - means[row]).powi(2);

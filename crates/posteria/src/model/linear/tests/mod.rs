@@ -54,30 +54,15 @@ fn alone(layout: &Layout, draw: &[f64]) -> Draws {
     Draws { draws: 1, values: draw.to_vec(), ..Draws::empty(layout.clone(), 1, 0) }
 }
 
-/// Inputs x0, x1, … as they are, nothing standardised.
-fn inputs(inputs: Matrix, targets: Targets, task: Task) -> Dataset {
-    let count = inputs.columns();
-    Dataset {
-        inputs,
-        input_names: (0..count).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; count],
-        target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
-        targets,
-        groups: None,
-        offsets: None,
-        task,
-    }
-}
-
 fn real(x: Matrix, y: Vec<f64>) -> Dataset {
     let mut values = Matrix::zeros(y.len(), 1);
     values.column_mut(0).copy_from_slice(&y);
-    inputs(x, Targets::Real { names: vec!["y".into()], values }, Task::Regression)
+    Dataset::unscaled(x, Targets::Real { names: vec!["y".into()], values })
 }
 
 fn classes(x: Matrix, codes: Vec<usize>) -> Dataset {
     let labels = vec!["no".into(), "yes".into()];
-    inputs(x, Targets::Classes { name: "y".into(), labels, codes }, Task::Binary)
+    Dataset::unscaled(x, Targets::Classes { name: "y".into(), labels, codes })
 }
 
 fn conditioned(text: &str, data: &Dataset) -> LinearPosterior {

@@ -11,8 +11,7 @@ const TRANSITIONS: usize = 10_000;
 pub(super) fn two(x: Matrix, y: &[Vec<f64>]) -> Dataset {
     let values = Matrix::from_fn(x.rows(), y.len(), |row, target| y[target][row]);
     let names = (0..y.len()).map(|target| format!("y{target}")).collect();
-    let data = inputs(x, Targets::Real { names, values }, Task::Regression);
-    Dataset { target_scaling: vec![Standardization::IDENTITY; y.len()], ..data }
+    Dataset::unscaled(x, Targets::Real { names, values })
 }
 
 /// Two targets that one input explains, both with noise.

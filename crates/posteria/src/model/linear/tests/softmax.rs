@@ -16,7 +16,7 @@ const TEXT: &str = "[prior.weights]\nscale = 0.8\ndof = 6.0\n[prior.intercept]\n
 
 fn classes(x: Matrix, codes: Vec<usize>) -> Dataset {
     let labels = (0..CLASSES).map(|class| format!("c{class}")).collect();
-    inputs(x, Targets::Classes { name: "y".into(), labels, codes }, Task::Multiclass)
+    Dataset::unscaled(x, Targets::Classes { name: "y".into(), labels, codes })
 }
 
 fn random(rows: usize, inputs: usize, noise: &mut Stream) -> Dataset {

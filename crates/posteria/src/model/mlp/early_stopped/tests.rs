@@ -3,7 +3,7 @@
 use posteria_linalg::Matrix;
 
 use super::*;
-use crate::data::{Dataset, Standardization, Targets, Task};
+use crate::data::{Dataset, Targets, Task};
 use crate::model::Posterior;
 use crate::model::mlp::Mlp;
 use crate::model::spec::Spec;
@@ -12,20 +12,6 @@ use crate::random::{Purpose, Seed};
 
 fn stream(index: u64) -> Stream {
     Seed(31).stream(Purpose::Start, [index, 0])
-}
-
-fn dataset(inputs: Matrix, targets: Targets, task: Task) -> Dataset {
-    let (columns, outputs) = (inputs.columns(), if task == Task::Regression { 2 } else { 0 });
-    Dataset {
-        inputs,
-        input_names: (0..columns).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; columns],
-        target_scaling: vec![Standardization::IDENTITY; outputs],
-        targets,
-        groups: None,
-        offsets: None,
-        task,
-    }
 }
 
 fn inputs(rows: usize) -> Matrix {
@@ -43,13 +29,17 @@ fn regression(rows: usize) -> Dataset {
         mean + 0.5 * stream.normal()
     });
     let names = vec!["y0".into(), "y1".into()];
-    dataset(inputs, Targets::Real { names, values }, Task::Regression)
+    Dataset::unscaled(inputs, Targets::Real { names, values })
 }
 
 fn classes(codes: Vec<usize>, task: Task) -> Dataset {
     let count = codes.iter().max().map_or(0, |code| code + 1).max(2);
     let labels = (0..count).map(|code| code.to_string()).collect();
-    dataset(inputs(codes.len()), Targets::Classes { name: "c".into(), labels, codes }, task)
+    let inputs = inputs(codes.len());
+    Dataset {
+        task,
+        ..Dataset::unscaled(inputs, Targets::Classes { name: "c".into(), labels, codes })
+    }
 }
 
 fn posterior(data: &Dataset, rest: &str) -> MlpPosterior {

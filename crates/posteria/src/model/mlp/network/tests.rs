@@ -270,7 +270,7 @@ fn too_few_targets_are_refused() {
 /// Counts: the value by its terms, the gradient by differences; rows that fill a tile do not count.
 #[test]
 fn counts_have_the_gradient_of_their_value() {
-    use crate::data::{Dataset, Standardization, Targets, Task};
+    use crate::data::{Dataset, Targets};
     use crate::model::outcome::Outcomes;
     use crate::model::residual::ResidualPrior;
     use crate::model::spec::Spec;
@@ -281,14 +281,8 @@ fn counts_have_the_gradient_of_their_value() {
     let inputs = Matrix::from_fn(n, 2, |_, _| stream.normal());
     let values: Vec<f64> = (0..n).map(|row| (row % 5) as f64).collect();
     let data = Dataset {
-        inputs: inputs.clone(),
-        input_names: vec!["a".into(), "b".into()],
-        input_scaling: vec![Standardization::IDENTITY; 2],
-        targets: Targets::Counts { name: "y".into(), values },
-        target_scaling: Vec::new(),
         offsets: Some((0..n).map(|row| 0.1 * (row % 7) as f64).collect()),
-        groups: None,
-        task: Task::Count,
+        ..Dataset::unscaled(inputs.clone(), Targets::Counts { name: "y".into(), values })
     };
     let spec = Spec::from_toml("[residual]\nfamily = 'negative-binomial'").unwrap();
     let outcomes = Outcomes::new(&ResidualPrior::new(&spec).unwrap(), &data, 0);

@@ -16,7 +16,6 @@ fn network(text: &str) -> Mlp {
 
 /// Rows with these targets, or classes.
 fn dataset(inputs: &Matrix, values: &[f64], task: Task) -> Dataset {
-    let count = inputs.columns();
     let targets = match task {
         Task::Regression => {
             let values = Matrix::from_fn(inputs.rows(), 1, |row, _| values[row]);
@@ -28,16 +27,7 @@ fn dataset(inputs: &Matrix, values: &[f64], task: Task) -> Dataset {
             codes: values.iter().map(|y| usize::from(*y > 0.5)).collect(),
         },
     };
-    Dataset {
-        inputs: inputs.clone(),
-        input_names: (0..count).map(|k| format!("x{k}")).collect(),
-        input_scaling: vec![Standardization::IDENTITY; count],
-        target_scaling: vec![Standardization::IDENTITY; usize::from(task == Task::Regression)],
-        targets,
-        groups: None,
-        offsets: None,
-        task,
-    }
+    Dataset::unscaled(inputs.clone(), targets)
 }
 
 #[test]

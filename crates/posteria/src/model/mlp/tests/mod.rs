@@ -78,32 +78,20 @@ impl World {
         let (rows, outputs) = (self.inputs.rows(), self.shape().outputs);
         let name = || "y".to_string();
         let labels = |count: usize| (0..count).map(|class| format!("class {class}")).collect();
-        let (targets, task) = match self.target.link {
+        let targets = match self.target.link {
             Link::Real | Link::Several => {
                 let values = Matrix::from_fn(rows, outputs, |i, o| values[o * rows + i]);
                 let names = (0..outputs).map(|o| format!("y{o}")).collect();
-                (Targets::Real { names, values }, Task::Regression)
+                Targets::Real { names, values }
             }
             Link::Binary | Link::Classes => {
                 let codes = values.iter().map(|code| *code as usize).collect();
                 let binary = self.target.link == Link::Binary;
                 let labels = labels(if binary { 2 } else { outputs });
-                let task = if binary { Task::Binary } else { Task::Multiclass };
-                (Targets::Classes { name: name(), labels, codes }, task)
+                Targets::Classes { name: name(), labels, codes }
             }
         };
-        let count = self.inputs.columns();
-        let scalings = if task == Task::Regression { outputs } else { 0 };
-        Dataset {
-            inputs: self.inputs.clone(),
-            input_names: (0..count).map(|k| format!("x{k}")).collect(),
-            input_scaling: vec![Standardization::IDENTITY; count],
-            target_scaling: vec![Standardization::IDENTITY; scalings],
-            targets,
-            groups: None,
-            offsets: None,
-            task,
-        }
+        Dataset::unscaled(self.inputs.clone(), targets)
     }
 
     fn posterior(&self, values: &[f64]) -> MlpPosterior {

@@ -18,7 +18,7 @@ fn standardised(world: &World, values: &[f64]) -> (MlpPosterior, Vec<Standardiza
 #[test]
 fn the_density_of_a_prediction_at_a_training_row_is_its_likelihood() {
     every_model(|world, posterior, state, _| {
-        let values = &posterior.answers;
+        let values = &posterior.targets;
         let (posterior, scaling) = standardised(world, values);
         let found = evaluate(&posterior, state);
         let mut predictor = posterior.predictor().unwrap();
@@ -93,7 +93,7 @@ fn groups_that_no_training_row_had_are_predicted_by_the_level_above() {
 #[test]
 fn a_draw_names_what_the_state_holds() {
     every_model(|world, posterior, state, _| {
-        let values = &posterior.answers;
+        let values = &posterior.targets;
         let (posterior, scaling) = standardised(world, values);
         let found = evaluate(&posterior, state);
         let value = |name: &str| -> Option<&[f64]> {

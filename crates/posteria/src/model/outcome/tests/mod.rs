@@ -84,15 +84,12 @@ fn dataset(values: &[f64], exposed: bool) -> Dataset {
         _ => (0.4 + 1.7 * row as f64).cos(),
     });
     let exposure = |row: usize| 0.6 * (1.3 * row as f64).sin();
+    let targets = Targets::Counts { name: "y".into(), values: values.to_vec() };
     Dataset {
-        inputs,
         input_names: vec!["a".into(), "b".into()],
-        input_scaling: vec![Standardization::IDENTITY; 2],
         target_scaling: vec![Standardization { centre: 2_f64.ln(), scale: 1.0 }],
-        targets: Targets::Counts { name: "y".into(), values: values.to_vec() },
-        groups: None,
         offsets: exposed.then(|| (0..values.len()).map(exposure).collect()),
-        task: Task::Count,
+        ..Dataset::unscaled(inputs, targets)
     }
 }
 

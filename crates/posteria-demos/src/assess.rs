@@ -2,14 +2,16 @@
 
 mod assessor;
 pub mod grouped_data;
+mod hulls;
 pub mod lindley;
+mod references;
 pub mod residual_models;
 pub mod robot_arm;
 
 use posteria::assess::utility::UtilityFunction;
 use posteria::assess::{Better, TargetFacts, UtilityError, parse_utility};
 
-use self::assessor::Assessor;
+pub(super) use self::assessor::Assessor;
 use super::estimate::Estimate;
 use super::study::{Fitted, Study, numbers};
 use super::{Demonstration, Quantity, Settings, mean_and_sd};

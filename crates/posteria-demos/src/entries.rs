@@ -120,8 +120,11 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "input-selection-concrete-like",
         title: "which of 27 similar inputs suffice to predict as well as all",
-        source: "Vehtari 2001, figures 4.2 to 4.6",
-        full: None,
+        source: "Vehtari 2001, figures 4.2 to 4.11",
+        full: Some(
+            "a Gaussian process and a network of 10 hidden units, by ten folds; about two hours on \
+             two cores",
+        ),
         run: selection::concrete::run,
     },
     Entry {
@@ -134,22 +137,27 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "robot-arm-assess",
         title: "the expected error by leave-one-out and ten folds, beside the true one",
-        source: "Vehtari 2001, §3.4.1",
-        full: None,
+        source: "Vehtari 2001, figures 3.2 to 3.9",
+        full: Some("three training tables, in three times the time of one"),
         run: assess::robot_arm::run,
     },
     Entry {
         name: "residual-models",
-        title: "four residual models compared in pairs, by three utilities",
-        source: "in kind Vehtari 2001, §3.4.2",
-        full: None,
+        title: "four residual models of a Gaussian process compared in pairs, by three utilities",
+        source: "in kind Vehtari 2001, tables 3.1 to 3.3",
+        full: Some(
+            "three tables of 215 rows, by Gaussian processes and networks of 10 hidden units; about \
+             an hour on two cores",
+        ),
         run: assess::residual_models::run,
     },
     Entry {
         name: "grouped-data",
         title: "rows that come in groups must be left out in groups",
-        source: "in kind Vehtari 2001, §3.4.3",
-        full: None,
+        source: "in kind Vehtari 2001, §3.4.3, table 2.3",
+        full: Some(
+            "48 images of 100 rows, 84 inputs, 20 hidden units; about three hours on two cores",
+        ),
         run: assess::grouped_data::run,
     },
     Entry {
@@ -210,9 +218,12 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "evidence-robot-arm",
-        title: "the evidence of networks with 1 to 12 hidden units (minutes)",
-        source: "Fabricius 1999, figure 6.20",
-        full: Some("networks of 1, 2, …, 19 hidden units; about an hour on two cores"),
+        title: "how many hidden units: maximum likelihood with its criteria, and the evidence",
+        source: "Fabricius 1999, figures 6.12 to 6.20",
+        full: Some(
+            "networks of 1, 2, …, 19 hidden units, two levels of noise; about two hours on two \
+             cores",
+        ),
         run: evidence::robot_arm::run,
     },
     Entry {

@@ -4,6 +4,7 @@ pub mod constant;
 pub mod hysteresis;
 pub mod inputs;
 pub mod robot_arm;
+mod test_errors;
 
 use posteria::evidence::{
     Directions, Energies, Ladder, LadderOptions, LogEvidence, Silent, both_directions, judge,

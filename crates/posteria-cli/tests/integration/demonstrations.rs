@@ -32,6 +32,15 @@ pub const NAMES: [&str; 19] = [
 /// Those of approximations, which follow in the list.
 pub const MODES: [&str; 3] = ["evidence-sinusoid", "neuron-laplace", "tempered"];
 
+/// Studies that have a full form, and a quantity that only this has.
+const FULL: [(&str, &str); 5] = [
+    ("input-selection-concrete-like", "network: inputs that were chosen"),
+    ("robot-arm-assess", "table 3, network: true expected RMSE"),
+    ("residual-models", "network, likelihood: expected of in.dep. t"),
+    ("grouped-data", "tree, folds of images: error rate"),
+    ("evidence-robot-arm", "noise 0.5, hidden units of the greatest evidence"),
+];
+
 /// What every demonstration must put beside its own figures: part of a quantity, published.
 const PUBLISHED: [(&str, &[(&str, f64)]); 15] = [
     ("surface-mlp", &[("new rows (published", 0.24), ("residual standard deviation", 0.25)]),
@@ -204,7 +213,9 @@ fn assessments_run_and_lindleys_paradox_is_seen() {
     let models = found("residual-models");
     let (.., published, share) = models
         .iter()
-        .find(|(name, ..)| name == "likelihood: probability that in.dep. t is better than N")
+        .find(|(name, ..)| {
+            name == "Gaussian process, likelihood: probability that in.dep. t is better than N"
+        })
         .expect("the pair");
     assert!((published.expect("published") - 1.0).abs() < 1e-9);
     assert!((0.0..=1.0).contains(share));
@@ -212,10 +223,34 @@ fn assessments_run_and_lindleys_paradox_is_seen() {
     let errors = arm.iter().filter(|(name, ..)| name.ends_with("expected RMSE"));
     // The noise of 0.05 is the least that is possible, but for chance in so few rows.
     assert_eq!(errors.map(|(.., rmse)| assert!(*rmse > 0.02, "{rmse}")).count(), 6);
+    // The true errors are of the noise and more, wherever the rows are.
+    for model in ["network", "Gaussian process"] {
+        assert!(here(&arm, &format!("{model}: true RMSE within the hulls")) > 0.05);
+    }
+    let by_deviance = arm.iter().find(|(name, ..)| name.ends_with("hyperparameters, DIC"));
+    assert!((by_deviance.and_then(|it| it.1).expect("published") - 2.0).abs() < 1e-9);
     let grouped = found("grouped-data");
-    for part in ["true error rate", "leave-one-out", "random folds", "folds of images"] {
+    let parts = ["true error rate", "leave-one-out", "random folds", "folds of images: error"];
+    for part in parts.into_iter().chain(["k nearest neighbours", "tree"]) {
         assert!((0.0..=1.0).contains(&here(&grouped, part)), "{part}");
     }
+}
+
+#[test]
+fn studies_of_the_published_size_say_what_they_do_and_run() {
+    let place = Place::new();
+    for (name, says) in FULL {
+        let call = place.call(&format!("demo {name} --full --quick --json --threads 2"));
+        assert!(call.stderr.contains("the full study: "), "{name}: {}", call.stderr);
+        let found = results(&call.json());
+        assert!(found.iter().any(|(quantity, ..)| quantity.contains(says)), "{name} lacks {says}");
+    }
+    let grouped = place.call("demo grouped-data --full --quick --json --quiet").json();
+    let published = results(&grouped).into_iter().filter_map(|(_, published, _)| published);
+    assert_eq!(
+        published.map(|rate| (100.0 * rate).round()).collect::<Vec<_>>(),
+        [11.0, 20.0, 30.0]
+    );
 }
 
 #[test]
@@ -287,7 +322,9 @@ fn text_has_pictures_sources_and_progress_apart() {
     let refusal = place.call("demo relevance --tables 3 --quick");
     assert!(refusal.refusal().contains("--tables is for"), "{}", refusal.stderr);
     let refusal = place.call("demo relevance --full --quick");
-    assert!(refusal.refusal().contains("--full is for evidence-robot-arm"), "{}", refusal.stderr);
+    for name in FULL.map(|(name, _)| name) {
+        assert!(refusal.refusal().contains(name), "{}", refusal.stderr);
+    }
     let full = place.call("demo evidence-robot-arm --full --quick");
     assert!(full.stderr.contains("1, 2, …, 19 hidden units"), "{}", full.stderr);
     // So few draws settle nothing, and --strict says so after the figures.

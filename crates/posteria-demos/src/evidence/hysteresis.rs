@@ -1,6 +1,8 @@
 //! Show chains that lag behind the temperature [Fabricius 1999, §6.3.6, figure 6.21].
 
-use super::robot_arm::network;
+use posteria::data::recipes::robot_arm::NOISE_SD;
+
+use super::robot_arm::{network, training};
 use super::{Demonstration, Quantity, Settings, conclude, doubt, estimate, quantity};
 use crate::{Listing, Result, Shown};
 use posteria_report::plain;
@@ -23,7 +25,7 @@ that exchange states know the right temperature of the jump. sd is the standard 
 /// Runs the demonstration.
 pub fn run(settings: &Settings) -> Result<Demonstration> {
     let hidden = if settings.quick { 2 } else { HIDDEN };
-    let posterior = network(hidden, settings)?;
+    let posterior = network(hidden, &training(NOISE_SD, settings))?;
     let found = estimate(&posterior, EFFORT, settings)?;
     let up = found.directions.forward_energies.curve();
     let down = found.directions.backward_energies.curve();

@@ -10,44 +10,80 @@ use crate::data::Table;
 use crate::density::special::logistic;
 use crate::random::Stream;
 
-/// Rows of every image.
+/// What images are like.
+#[derive(Clone, Copy, Debug)]
+pub struct Images {
+    /// Rows of every image.
+    pub rows: usize,
+    /// Inputs that are the lighting.
+    pub lighting: usize,
+    /// Inputs that tell the classes apart in any image.
+    pub clues: usize,
+    /// Standard deviation of the tendency of images, in log odds.
+    pub tendency: f64,
+    /// Change of the log odds with any of the clues.
+    pub slope: f64,
+}
+
+/// Few and small images, in which what they share counts for more than what tells the classes
+/// apart in any of them.
+pub const SMALL: Images =
+    Images { rows: ROWS_PER_IMAGE, lighting: 4, clues: 2, tendency: 2.5, slope: 1.2 };
+
+/// Images of the size of the thesis: 100 rows of 84 inputs each, 48 images in all.
+pub const FOREST: Images = Images { rows: 100, lighting: 48, clues: 36, tendency: 1.5, slope: 1.0 };
+
+/// Rows of every small image.
 pub const ROWS_PER_IMAGE: usize = 15;
 
-/// Images of a training table.
+/// Small images of a training table.
 pub const TRAINING_IMAGES: usize = 24;
 
-/// Standard deviation of the tendency of images, in log odds.
-const TENDENCY: f64 = 2.5;
+/// Images of the size of the thesis of a training table.
+pub const FOREST_IMAGES: usize = 48;
+
 /// Standard deviation of a row's lighting about that of its image, whose own is 1.
 const WITHIN: f64 = 0.15;
-/// Change of the log odds with either of the inputs that count in any image.
-const SLOPE: f64 = 1.2;
 
-/// Draws `rows` rows with columns `lighting1` to `lighting4`, `x1`, `x2`, `class` (0 or 1) and
-/// `image`, numbered from 0; every [`ROWS_PER_IMAGE`] rows are one image.
+/// Draws `rows` rows of small images, see [`Images::draw`].
 pub fn draw(rows: usize, stream: &mut Stream) -> Table {
-    let mut lighting = [const { Vec::new() }; 4];
-    let [mut x1, mut x2, mut class, mut image] = [const { Vec::new() }; 4];
-    let (mut own, mut tendency) = ([0.0; 4], 0.0);
-    for row in 0..rows {
-        if row % ROWS_PER_IMAGE == 0 {
-            stream.fill_normal(&mut own);
-            tendency = TENDENCY * stream.normal();
+    SMALL.draw(rows, stream)
+}
+
+impl Images {
+    /// Draws `rows` rows with columns `lighting1`, `lighting2`, …, `x1`, `x2`, …, `class` (0 or 1) and
+    /// `image`, numbered from 0; every [`Images::rows`] rows are one image.
+    pub fn draw(&self, rows: usize, stream: &mut Stream) -> Table {
+        let mut lighting = vec![Vec::with_capacity(rows); self.lighting];
+        let mut clues = vec![Vec::with_capacity(rows); self.clues];
+        let [mut class, mut image] = [const { Vec::new() }; 2];
+        let (mut own, mut tendency) = (vec![0.0; self.lighting], 0.0);
+        for row in 0..rows {
+            if row % self.rows == 0 {
+                stream.fill_normal(&mut own);
+                tendency = self.tendency * stream.normal();
+            }
+            for (column, shared) in lighting.iter_mut().zip(&own) {
+                column.push(shared + WITHIN * stream.normal());
+            }
+            let mut odds = tendency;
+            for column in &mut clues {
+                let clue = stream.normal();
+                odds += self.slope * clue;
+                column.push(clue);
+            }
+            class.push(f64::from(u8::from(stream.uniform() < logistic(odds))));
+            image.push((row / self.rows) as f64);
         }
-        for (column, shared) in lighting.iter_mut().zip(&own) {
-            column.push(shared + WITHIN * stream.normal());
-        }
-        let [a, b] = [stream.normal(), stream.normal()];
-        let odds = tendency + SLOPE * (a + b);
-        x1.push(a);
-        x2.push(b);
-        class.push(f64::from(u8::from(stream.uniform() < logistic(odds))));
-        image.push((row / ROWS_PER_IMAGE) as f64);
+        let name = |what: &str, index: usize| format!("{what}{}", index + 1);
+        let names: Vec<String> = (0..self.lighting)
+            .map(|index| name("lighting", index))
+            .chain((0..self.clues).map(|index| name("x", index)))
+            .chain(["class", "image"].map(String::from))
+            .collect();
+        let columns = lighting.into_iter().chain(clues).chain([class, image]);
+        table("images", names.iter().map(String::as_str).zip(columns))
     }
-    let [l1, l2, l3, l4] = lighting;
-    let inputs = [("lighting1", l1), ("lighting2", l2), ("lighting3", l3), ("lighting4", l4)];
-    let others = [("x1", x1), ("x2", x2), ("class", class), ("image", image)];
-    table("images", inputs.into_iter().chain(others))
 }
 
 #[cfg(test)]

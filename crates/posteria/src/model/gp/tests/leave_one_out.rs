@@ -141,7 +141,7 @@ fn given_scales_of_residuals_a_row_is_predicted_from_the_targets_of_the_others()
                 of.clone().map(|index| scale(index).powi(2) / cases[index]).collect();
             let scaling = &posterior.target_scaling[target];
             for i in 0..10 {
-                let values = (&posterior.answers[of.clone()], &noise[..]);
+                let values = (&posterior.targets[of.clone()], &noise[..]);
                 let (mean, variance) = without(&posterior, &state, (target, i), values);
                 let found = &parameters[i * family.width() + target * each..][..each];
                 assert_close(found[0], scaling.invert(mean), &text);
@@ -153,7 +153,7 @@ fn given_scales_of_residuals_a_row_is_predicted_from_the_targets_of_the_others()
         for (i, kept) in kept.into_iter().enumerate() {
             let these = &parameters[i * family.width()..][..family.width()];
             let targets: Vec<f64> = (0..2)
-                .map(|o| posterior.target_scaling[o].invert(posterior.answers[o * 10 + i]))
+                .map(|o| posterior.target_scaling[o].invert(posterior.targets[o * 10 + i]))
                 .collect();
             let expected = crate::predict::Predictive::new(family, these).log_density(&targets);
             assert_close(kept, expected, &text);

@@ -78,9 +78,9 @@ fn to_a_power_scales_and_functions_have_the_distribution_of_the_formula() {
                 let mut c = k.clone();
                 (0..9).for_each(|row| c[(row, row)] += noise);
                 let factor = Cholesky::new(&c).unwrap();
-                let mut solved = posterior.answers.clone();
+                let mut solved = posterior.targets.clone();
                 factor.solve(&mut solved);
-                let square: f64 = solved.iter().zip(&posterior.answers).map(|(a, y)| a * y).sum();
+                let square: f64 = solved.iter().zip(&posterior.targets).map(|(a, y)| a * y).sum();
                 let log_weight = prior.log_density_of_log_scale(log_sigma)
                     + 9.0 * (1.0 - beta) * log_sigma
                     - 0.5 * square

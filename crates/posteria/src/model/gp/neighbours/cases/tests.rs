@@ -68,7 +68,7 @@ fn densities_of_single_cases_are_those_of_all_rows_before_and_after_changes() {
     marginal.set(&update.log_parameters);
     let mut total = |variances: &[f64]| {
         let mut rows = vec![0.0; 24];
-        marginal.log_density(&posterior.answers, variances, &mut rows, None).unwrap()
+        marginal.log_density(&posterior.targets, variances, &mut rows, None).unwrap()
     };
     for row in (0..24).cycle().take(60) {
         let views: Vec<View> = update.places[row]

@@ -20,6 +20,9 @@ use crate::progress::{JobProgress, Watched};
 use crate::sampling::{open, options};
 use crate::text;
 
+/// The models of folds, with their folders.
+type Folds = Vec<(FoldModel, PathBuf)>;
+
 /// Most folds at once that a device does.
 const MOST_AT_ONCE: usize = 32;
 
@@ -99,7 +102,7 @@ impl<'a> FoldFolders<'a> {
     }
 
     /// The divisions of a method, with the models of all their folds and their folders.
-    fn all(&self, method: &Method) -> Result<Vec<(Division, Vec<(FoldModel, PathBuf)>)>> {
+    fn all(&self, method: &Method) -> Result<Vec<(Division, Folds)>> {
         let Method::KFold { schemes, draws } = method else { return Ok(Vec::new()) };
         let labels = |column: &str| self.labels(column);
         let divisions = Division::all(&self.subject.fit, (schemes, *draws), labels)?;
@@ -122,7 +125,7 @@ impl<'a> FoldFolders<'a> {
     }
 
     /// The models of folds, with their folders.
-    fn folds(&self, division: &Division, indices: &[usize]) -> Result<Vec<(FoldModel, PathBuf)>> {
+    fn folds(&self, division: &Division, indices: &[usize]) -> Result<Folds> {
         let of = (&division.scheme, division.folds.count());
         let folds = indices.iter().map(|index| {
             let fold = division.model(&self.subject.fit, *index).bad_input()?;

@@ -7,8 +7,8 @@ use posteria::draws::Draws;
 use posteria::evidence::{LadderMemory, posterior_alone};
 use posteria::fit as fitted;
 use posteria_store::{
-    NewPlan, PartError, PartOptions, PlanFolds, PlannedDivision, PlannedLadders, PlannedRun, Ran,
-    RunSource, WorkError, WorkPlan, WriteOptions,
+    Cadence, NewPlan, PartError, PartOptions, PlanFolds, PlannedDivision, PlannedLadders,
+    PlannedRun, Ran, RunSource, WorkError, WorkPlan, WriteOptions,
 };
 use pyo3::prelude::*;
 use serde_json::json;
@@ -153,7 +153,7 @@ pub(crate) fn plan_units(path: PathBuf) -> PyResult<String> {
 pub(crate) fn run_unit(py: Python<'_>, path: PathBuf, unit: usize) -> PyResult<Vec<u8>> {
     run(py, work_asked((std::num::NonZero::new(1), None), false), |workers| {
         let plan = WorkPlan::open(&path).map_err(error::of_work)?;
-        let write = WriteOptions::default();
+        let write = WriteOptions { cadence: Cadence::by_time(), ..WriteOptions::default() };
         let seen = || {
             if workers.go_on().is_err() {
                 write.cancel.store(true, std::sync::atomic::Ordering::Relaxed);

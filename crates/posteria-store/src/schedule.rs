@@ -24,6 +24,14 @@ impl Default for Cadence {
     }
 }
 
+impl Cadence {
+    /// Every 5 seconds, however many draws there are: of short work that is done again at no great cost,
+    /// whose chunks of draws would be written several times.
+    pub fn by_time() -> Self {
+        Cadence { draws: usize::MAX, ..Cadence::default() }
+    }
+}
+
 /// A rest of ten times the writing keeps the cost of checkpoints below a tenth.
 const REST_FACTOR: u32 = 10;
 

@@ -15,7 +15,9 @@ use std::time::Instant;
 use posteria::caution::shell_word;
 use posteria::fit::Prepared;
 use posteria::model::spec::Spec;
-use posteria_store::{PartError, PartOptions, Ran, RunFolder, WorkError, WorkPlan, WriteOptions};
+use posteria_store::{
+    Cadence, PartError, PartOptions, Ran, RunFolder, WorkError, WorkPlan, WriteOptions,
+};
 use serde::Serialize;
 
 pub use self::collect::collect;
@@ -57,7 +59,7 @@ pub fn run_unit(arguments: &args::RunUnit, context: &Context) -> Result<()> {
     let mut done = Vec::with_capacity(units.len());
     for unit in units {
         let started = Instant::now();
-        let write = options(&interrupt);
+        let write = WriteOptions { cadence: Cadence::by_time(), ..options(&interrupt) };
         let ran = match interrupt.signal() {
             Some(_) => Ran::Stopped,
             None => do_unit(&plan, unit.id, context.threads, (&write, &|| ()))?,
